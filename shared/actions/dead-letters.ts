@@ -1,4 +1,174 @@
-import type { deadLettersActions } from "../contract/actions/dead-letters.ts";
+import {
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from "@aws-sdk/client-sqs";
+import * as z from "zod";
+import { type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-letters.ts";
+import { SERVICE } from "../ledger/audit.ts";
+import { readTransactions } from "../ledger/find-transactions.ts";
+import { referenceOf } from "../ledger/transaction.ts";
+import { outcomeMessage } from "../orders/outcome-queue.ts";
+import { isoTime } from "../platform/time.ts";
+import { deliveryMessage } from "../webhooks/delivery-queue.ts";
+import { TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
+import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const deadLettersRuns: ActionRuns<typeof deadLettersActions> = {};
+/** The most that SQS returns at once. */
+const RECEIVE_MAX = 10;
+/** Any: SQS then asks all its servers, and returns at once if one has a message. */
+const LONG_POLL_S = 1;
+/** Longer than a redrive takes, so that no two redrives move the same message. */
+const REDRIVE_VISIBILITY_S = 60;
+
+export const deadLettersRuns: ActionRuns<typeof deadLettersActions> = {
+  "dead-letters list": async (context) => {
+    const { outcomes, delivery, stream, schedules } = context.queues.deadLetters;
+    const queues = await Promise.all([
+      listQueue(context, "outcomes", outcomes, outcomeSummary),
+      listQueue(context, "delivery", delivery, deliverySummary),
+      ...(stream === undefined ? [] : [listQueue(context, "stream", stream, streamSummary)]),
+      ...(schedules === undefined ? [] : [listQueue(context, "schedules", schedules, scheduleSummary)]),
+    ]);
+    return { queues };
+  },
+  "dead-letters redrive": async (context, { queue, why }) => {
+    const from = context.queues.deadLetters[queue];
+    await recordAudited(context, SERVICE, { action: "dead-letters redrive", why, details: { queue } });
+    let moved = 0;
+    while (moved < REDRIVE_MAX) {
+      const messages = await receive(context, from, REDRIVE_VISIBILITY_S);
+      if (messages.length === 0) return { queue, moved, may_have_more: false };
+      await Promise.all(messages.map((message) => move(context, message, from, context.queues[queue])));
+      moved += messages.length;
+    }
+    return { queue, moved, may_have_more: true };
+  },
+};
+
+const receive = async ({ sqs }: ActionContext, QueueUrl: string, VisibilityTimeout: number): Promise<Message[]> => {
+  const { Messages = [] } = await sqs.send(
+    new ReceiveMessageCommand({
+      QueueUrl,
+      VisibilityTimeout,
+      MaxNumberOfMessages: RECEIVE_MAX,
+      WaitTimeSeconds: LONG_POLL_S,
+      MessageSystemAttributeNames: ["All"],
+      MessageAttributeNames: ["All"],
+    }),
+  );
+  return Messages;
+};
+
+/** Sends before it deletes: a crash in between repeats the message, which both consumers tolerate. */
+const move = async ({ sqs }: ActionContext, message: Message, from: string, to: string): Promise<void> => {
+  const { Body, MessageAttributes, Attributes, ReceiptHandle } = message;
+  await sqs.send(
+    new SendMessageCommand({
+      QueueUrl: to,
+      MessageBody: Body,
+      ...(MessageAttributes && { MessageAttributes }),
+      ...(Attributes?.MessageGroupId !== undefined && { MessageGroupId: Attributes.MessageGroupId }),
+    }),
+  );
+  await sqs.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }));
+};
+
+/** What may be shown of a message. `transaction`: the key of the transaction that it is about. */
+type Summary = {
+  readonly kind: string;
+  readonly why: string;
+  readonly about?: string | undefined;
+  readonly transaction?: string;
+};
+type DeadLetterQueue = keyof ActionContext["queues"]["deadLetters"];
+
+const listQueue = async <Name extends DeadLetterQueue>(
+  context: ActionContext,
+  queue: Name,
+  url: string,
+  summaryOf: (message: Message) => Summary,
+) => {
+  const attribute = "ApproximateNumberOfMessages";
+  const { Attributes } = await context.sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [attribute] }),
+  );
+  const number = Number(Attributes?.[attribute] ?? 0);
+  // They stay visible, so a redrive finds them.
+  const received = number === 0 ? [] : await receive(context, url, 0);
+  const summaries = received.map((message) => ({ message, ...summaryOf(message) }));
+  const keys = [...new Set(summaries.flatMap(({ transaction: pk }) => pk ?? []))].map((pk) => ({ pk }));
+  const transactions = await readTransactions(context.ledger, keys);
+  const references = new Map(transactions.map((each) => [each.pk, referenceOf(each)]));
+  const messages = summaries
+    .map(({ message, kind, why, about, transaction }) => ({
+      id: message.MessageId ?? "",
+      kind,
+      about: about ?? references.get(transaction ?? "") ?? null,
+      sent_at: isoTime(Number(message.Attributes?.SentTimestamp ?? 0)),
+      why,
+    }))
+    .sort((one, other) => (one.sent_at < other.sent_at ? -1 : 1));
+  const [oldest] = messages;
+  const ageMs = oldest && context.ledger.clock() - Date.parse(oldest.sent_at);
+  return { queue, number, oldest_s: ageMs === undefined ? null : Math.max(0, Math.floor(ageMs / 1_000)), messages };
+};
+
+const UNREADABLE: Summary = { kind: "unknown", why: "cannot be read" };
+/** The log has the reason, but the message does not. */
+const FAILED = "failed each time it was handled";
+
+const jsonOf = (body: string | undefined): unknown => {
+  try {
+    return JSON.parse(body ?? "");
+  } catch {
+    return undefined;
+  }
+};
+
+const outcomeSummary = ({ Body }: Message): Summary => {
+  const { data: message } = outcomeMessage.safeParse(jsonOf(Body));
+  if (message === undefined) return UNREADABLE;
+  return {
+    kind: message.kind,
+    why: FAILED,
+    ...("transaction" in message ? { transaction: message.transaction } : { about: message.reference }),
+  };
+};
+
+const deliverySummary = ({ Body }: Message): Summary => {
+  const { data: message } = deliveryMessage.safeParse(jsonOf(Body));
+  if (message === undefined) return UNREADABLE;
+  return {
+    kind: message.event,
+    why: FAILED,
+    ...(message.event === TRANSACTION_UPDATED ? { transaction: message.transaction } : { about: message.webhook_id }),
+  };
+};
+
+/** Source: AWS, "Using AWS Lambda with Amazon DynamoDB", "Add an on-failure destination". */
+const streamRecord = z.object({
+  requestContext: z.object({ condition: z.string() }),
+  DDBStreamBatchInfo: z.object({ batchSize: z.int(), approximateArrivalOfFirstRecord: z.string() }),
+});
+
+const streamSummary = ({ Body }: Message): Summary => {
+  const { data } = streamRecord.safeParse(jsonOf(Body));
+  if (data === undefined) return UNREADABLE;
+  const { batchSize, approximateArrivalOfFirstRecord } = data.DDBStreamBatchInfo;
+  return {
+    kind: "changes",
+    about: `${batchSize} from ${approximateArrivalOfFirstRecord}`,
+    why: data.requestContext.condition,
+  };
+};
+
+/** Source: AWS, "Using dead-letter queues to process undelivered events" of EventBridge. */
+const scheduleSummary = ({ MessageAttributes = {} }: Message): Summary => ({
+  kind: "run",
+  about: MessageAttributes.TARGET_ARN?.StringValue?.split(":function:").at(-1),
+  why: MessageAttributes.ERROR_CODE?.StringValue ?? "could not be invoked",
+});

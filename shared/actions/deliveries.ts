@@ -1,4 +1,146 @@
+import { requireAccount } from "../access/account-store.ts";
 import type { deliveriesActions } from "../contract/actions/deliveries.ts";
+import { readTransactions } from "../ledger/find-transactions.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
+import { ALL_TIMES, ownedKeys, queryPage } from "../ledger/query-index.ts";
+import { accountEventDeliveryPk, deliveriesOwner } from "../ledger/schema.ts";
+import { referenceOf } from "../ledger/transaction.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import { type Delivery, type DeliveryAttempt, deliverySchema, messageOf } from "../webhooks/delivery.ts";
+import { type AddressedMessage, deliveryQueue } from "../webhooks/delivery-queue.ts";
+import { unsignedHeaders } from "../webhooks/signature.ts";
+import { type FinalStatus, finalStatus, TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
+import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { requireTransactionOf } from "./lookup.ts";
+import { deliveriesOf } from "./transaction-history.ts";
 
-export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {};
+/** How many deliveries the list shows. */
+export const LATEST_DELIVERIES = 50;
+
+export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
+  "deliveries list": async (context, { account }) => {
+    await requireAccount(context.accounts, account);
+    const { keys } = await queryPage(context.ledger, { owner: deliveriesOwner(account) }, ALL_TIMES, undefined, {
+      newest: LATEST_DELIVERIES,
+    });
+    const deliveries = await getItems(context.ledger, keys, deliverySchema);
+    const pks = [...new Set(deliveries.flatMap(transactionsOf))].map((pk) => ({ pk }));
+    const transactions = await readTransactions(context.ledger, pks);
+    const references = new Map(transactions.map((each) => [each.pk, referenceOf(each)]));
+    return {
+      deliveries: deliveries.map((delivery) => ({
+        reference: transactionsOf(delivery).map((pk) => references.get(pk))[0] ?? null,
+        ...view(delivery),
+        attempts: delivery.attempts.map(withoutHeaders),
+      })),
+    };
+  },
+  "deliveries show": async (context, { account, reference }) => {
+    const deliveries = isWebhookId(reference)
+      ? await accountEventDeliveries(context, account, reference)
+      : await deliveriesOf(context, await requireTransactionOf(context, account, reference));
+    return {
+      reference,
+      deliveries: deliveries.map((delivery) => ({
+        ...view(delivery),
+        attempts: delivery.attempts.map((attempt) => ({
+          ...withoutHeaders(attempt),
+          request_headers: unsignedHeaders({ id: delivery.webhook_id, atMs: Date.parse(attempt.at) }),
+          response_headers: attempt.response_headers ?? null,
+        })),
+      })),
+    };
+  },
+  "deliveries replay": async (context, { account, reference, why }) => {
+    const repeat = `replay-${isoTime(context.ledger.clock())}`;
+    const { subject, status, accountId, message } = isWebhookId(reference)
+      ? await accountEventReplay(context, account, reference, repeat)
+      : await transactionReplay(context, account, reference, repeat);
+    await recordAudited(context, subject, { action: "deliveries replay", why, details: { reference, repeat } });
+    await deliveryQueue(context.sqs, context.queues.delivery).send(message, accountId);
+    return { reference, status, repeat };
+  },
+};
+
+const transactionsOf = (delivery: Delivery): string[] =>
+  delivery.event === TRANSACTION_UPDATED ? [delivery.transaction] : [];
+
+const view = (delivery: Delivery) => ({
+  event: delivery.event,
+  webhook_id: delivery.webhook_id,
+  status: delivery.event === TRANSACTION_UPDATED ? delivery.status : null,
+  state: delivery.state,
+  parked: delivery.open !== undefined,
+  repeat: delivery.repeat ?? null,
+  created_at: delivery.created_at,
+  next_attempt_at: delivery.next_attempt_at ?? null,
+});
+
+const withoutHeaders = ({ response_headers: _headers, ...attempt }: DeliveryAttempt) => attempt;
+
+/** A message to send, and the subject of its audit entry. */
+type Replay = AddressedMessage & { readonly subject: string; readonly status: FinalStatus | null };
+
+const transactionReplay = async (
+  context: ActionContext,
+  account: string,
+  reference: string,
+  repeat: string,
+): Promise<Replay> => {
+  const { pk, status: known } = await requireTransactionOf(context, account, reference);
+  const status = finalStatus.safeParse(known).data;
+  if (status === undefined)
+    throw new OperatorError(`${reference} is still ${known}. Its webhook is sent when it is final`);
+  return {
+    subject: pk,
+    status,
+    accountId: account,
+    message: { event: TRANSACTION_UPDATED, transaction: pk, status, repeat },
+  };
+};
+
+const accountEventReplay = async (
+  context: ActionContext,
+  account: string,
+  id: string,
+  repeat: string,
+): Promise<Replay> => {
+  const first = await requireAccountEvent(context, id, account);
+  return {
+    subject: account,
+    status: null,
+    accountId: account,
+    message: { ...messageOf(first, false), repeat },
+  };
+};
+
+/** No reference of the service looks like one. */
+export const isWebhookId = (text: string): boolean => /^evt_[0-9a-f]{32}$/.test(text);
+
+/** The first delivery of an event on request; of another account than the given one it does not exist. */
+export const requireAccountEvent = async (
+  { ledger }: ActionContext,
+  id: string,
+  account?: string,
+): Promise<Delivery> => {
+  const first = await getItem(ledger, accountEventDeliveryPk(id), deliverySchema);
+  if (first !== undefined && (account === undefined || first.account_id === account)) return first;
+  throw new NotFoundError(
+    `There is no delivery of an event on request with the id ${id}. A transaction's are found by its reference`,
+  );
+};
+
+/** The first delivery of an event on request, and its resends, oldest first. */
+const accountEventDeliveries = async (
+  context: ActionContext,
+  account: string,
+  id: string,
+): Promise<readonly Delivery[]> => {
+  const first = await requireAccountEvent(context, id, account);
+  const range = { from: first.created_at, to: ALL_TIMES.to };
+  const keys = await ownedKeys(context.ledger, deliveriesOwner(account), range);
+  const resends = keys.filter(({ pk }) => pk.startsWith(accountEventDeliveryPk(id, "")));
+  return [first, ...(await getItems(context.ledger, resends, deliverySchema))];
+};

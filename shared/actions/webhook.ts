@@ -1,4 +1,116 @@
+import { type Account, requireAccount } from "../access/account-store.ts";
 import type { webhookActions } from "../contract/actions/webhook.ts";
+import type { AccountEventName } from "../contract/webhook-events.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import {
+  disableEndpoint,
+  type EndpointStore,
+  enableEndpoint,
+  findEndpoint,
+  rotateWebhookSecret,
+  setEndpoint,
+} from "../webhooks/endpoint.ts";
+import { isDelivered, isDown } from "../webhooks/next-step.ts";
+import { createPost } from "../webhooks/post-webhook.ts";
+import { webhookHeaders, webhookId } from "../webhooks/signature.ts";
+import { setSubscribedEvents, subscribedEvents } from "../webhooks/subscription.ts";
+import { testEventBody } from "../webhooks/webhook-body.ts";
+import { TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
+import { type ActionContext, type AuditFields, audited, auditItem, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const webhookRuns: ActionRuns<typeof webhookActions> = {};
+export const webhookRuns: ActionRuns<typeof webhookActions> = {
+  "webhook show": (context, { account }) => show(context, account),
+  "webhook set": async (context, { account, url, events, why }) => {
+    const store = auditedEndpoints(context, { action: "webhook set", why, details: { url } });
+    const set = await setEndpoint(store, context.addressRules, account, url);
+    if (events !== undefined) await setEvents(context, { account, events, why });
+    return {
+      account_id: account,
+      url: set.url,
+      webhook_secret: set.isNewSecret ? set.webhookSecret : null,
+      events: await eventsOf(context, account),
+    };
+  },
+  "webhook events": async (context, { account, events, why }) => {
+    const { webhook } = await requireAccount(context.accounts, account);
+    if (webhook?.url === undefined) throw noEndpoint(account);
+    await setEvents(context, { account, events, why });
+    return show(context, account);
+  },
+  "webhook enable": async (context, { account, why }) => {
+    await enableEndpoint(auditedEndpoints(context, { action: "webhook enable", why }), account);
+    return show(context, account);
+  },
+  "webhook disable": async (context, { account, why }) => {
+    await disableEndpoint(auditedEndpoints(context, { action: "webhook disable", why }), account);
+    return show(context, account);
+  },
+  "webhook test": async (context, { account, why }) => {
+    const endpoint = await findEndpoint(context.endpoints, account);
+    if (endpoint?.url === undefined) throw noEndpoint(account);
+    await recordAudited(context, account, { action: "webhook test", why, details: { url: endpoint.url } });
+    const atMs = context.ledger.clock();
+    const id = webhookId(account, isoTime(atMs));
+    const body = testEventBody(account, isoTime(atMs));
+    const headers = webhookHeaders({ id, atMs, body, secrets: endpoint.secrets });
+    const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
+    return {
+      account_id: account,
+      url: endpoint.url,
+      webhook_id: id,
+      ok: isDelivered(result),
+      http_status: result.status ?? null,
+      reason: result.kind === "failed" ? result.reason : null,
+      response_headers: result.headers === undefined ? null : { ...result.headers },
+      duration_ms: Math.max(0, context.ledger.clock() - atMs),
+    };
+  },
+  "webhook secret rotate": async (context, { account, why }) => {
+    const store = auditedEndpoints(context, { action: "webhook secret rotate", why });
+    const { webhookSecret, previousUntil = null } = await rotateWebhookSecret(store, account);
+    return { account_id: account, webhook_secret: webhookSecret, previous_until: previousUntil };
+  },
+};
+
+const auditedEndpoints = (context: ActionContext, auditFields: AuditFields): EndpointStore => ({
+  ...context.endpoints,
+  accounts: audited(context, () => auditFields),
+});
+
+const setEvents = (
+  context: ActionContext,
+  change: {
+    readonly account: string;
+    readonly events: readonly AccountEventName[];
+    readonly why: string | undefined;
+  },
+): Promise<void> => {
+  const { account, events, why } = change;
+  const details = { events: [TRANSACTION_UPDATED, ...events].join(",") };
+  const audit = auditItem(context, account, { action: "webhook events", why, details });
+  return setSubscribedEvents(context.ledger, account, events, audit);
+};
+
+const eventsOf = async ({ ledger }: ActionContext, account: string): Promise<string[]> => [
+  TRANSACTION_UPDATED,
+  ...(await subscribedEvents(ledger, account)),
+];
+
+const noEndpoint = (account: string): OperatorError =>
+  new OperatorError(`Account ${account} has no webhook endpoint`, { command: "Set one with webhook set" });
+
+const show = async (context: ActionContext, account: string) => ({
+  ...view(await requireAccount(context.accounts, account)),
+  events: await eventsOf(context, account),
+});
+
+const view = ({ account_id, webhook }: Account) => ({
+  account_id,
+  url: webhook?.url ?? null,
+  status: webhook?.url === undefined ? ("none" as const) : webhook.status,
+  failing_since: webhook?.failing_since ?? null,
+  down: isDown(webhook?.failing_events),
+  previous_secret_until: webhook?.previous_until ?? null,
+});

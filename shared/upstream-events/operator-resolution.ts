@@ -104,7 +104,7 @@ export const matchEvent = async (
 export type Difference = { readonly field: string; readonly event: string; readonly transaction: string };
 
 /** Compares the fields that both have. Phone numbers may be masked: only the digits that both show are compared. */
-const differencesOf = (event: ReadableEvent, transaction: Transaction): readonly Difference[] => {
+export const differencesOf = (event: ReadableEvent, transaction: Transaction): readonly Difference[] => {
   const { type, amount_kobo, phone_masked } = event;
   const { phone_number = "none" } = transaction;
   const amount = (kobo: Kobo): string => `${nairaFromKobo(kobo).toFixed(2)} NGN`;

@@ -27,7 +27,7 @@ import {
 } from "./next-step.ts";
 import { scheduleRequeue } from "./parked-account.ts";
 import type { Post } from "./post-webhook.ts";
-import { signatureHeaders, webhookId } from "./signature.ts";
+import { webhookHeaders, webhookId } from "./signature.ts";
 import { webhookBody } from "./webhook-body.ts";
 import { TRANSACTION_UPDATED } from "./webhook-event.ts";
 
@@ -105,11 +105,7 @@ const attemptDelivery = async (
 ): Promise<MessageResult> => {
   const { account_id, webhook_id: id } = delivery;
   const startedAtMs = ledger.clock();
-  const headers = {
-    "content-type": "application/json",
-    "user-agent": "airtime-data-identity-webhooks/1",
-    ...signatureHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets }),
-  };
+  const headers = webhookHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets });
   const result = await post({ url: endpoint.url, headers, body });
   const nowMs = ledger.clock();
   const nextStep = decideNextStep(result, {
@@ -128,7 +124,8 @@ const attemptDelivery = async (
       parked: isDown(after.failingEvents) || nextStep.afterS * 1_000 > QUEUE_WAIT_MS_MAX,
     }),
   });
-  log.info("webhook.attempted", { account: account_id, webhook_id: id, ...attempt, next_step: nextStep.kind });
+  const { response_headers: _headers, ...logged } = attempt;
+  log.info("webhook.attempted", { account: account_id, webhook_id: id, ...logged, next_step: nextStep.kind });
   await updateEndpointHealth(endpoints, delivery, endpoint, after, nextStep);
   // The endpoint has recovered: what is parked follows in the next minute.
   if (isDown(endpoint.failingEvents) && nextStep.kind === "delivered") {
@@ -157,6 +154,7 @@ const attemptOf = (delivery: Delivery, result: PostResult, startedAtMs: number, 
   outcome: result.kind === "failed" ? result.reason : isDelivered(result) ? "delivered" : "status",
   ...(result.status !== undefined && { http_status: result.status }),
   ...(result.kind === "answered" && { answer_bytes: result.bytes }),
+  ...(result.headers !== undefined && !isDelivered(result) && { response_headers: result.headers }),
   duration_ms: Math.max(0, Math.round(nowMs - startedAtMs)),
 });
 

@@ -7,6 +7,7 @@ import { accountEventDeliveryPk, deliveriesOwner, deliveryPk, parkedDeliveries }
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
+import { KEPT_RESPONSE_HEADERS } from "./next-step.ts";
 import { accountEvent, TRANSACTION_UPDATED, transactionEvent } from "./webhook-event.ts";
 
 /** `pending` waits for its next attempt; every other state is final. */
@@ -23,6 +24,11 @@ const attemptSchema = z.object({
   outcome: z.string(),
   http_status: z.int().optional(),
   answer_bytes: z.int().optional(),
+  /**
+   * Some headers of the response of a failed attempt (next-step.ts). A delivered webhook has none, so its item takes two
+   * write units.
+   */
+  response_headers: z.partialRecord(z.enum(KEPT_RESPONSE_HEADERS), z.string()).optional(),
   duration_ms: z.int(),
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;

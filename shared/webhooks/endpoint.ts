@@ -59,24 +59,26 @@ export const findEndpoint = async (store: EndpointStore, accountId: string): Pro
   readEndpoint(store, await requireAccount(store.accounts, accountId));
 
 /**
- * Sets the URL of an account's endpoint and switches the endpoint on. Resolves with its secret, which the first call
- * makes.
+ * Sets the URL of an account's endpoint and switches the endpoint on. Resolves with its secret, which is new if the
+ * account had none.
  */
 export const setEndpoint = async (
   store: EndpointStore,
   rules: AddressRules,
   accountId: string,
   url: string,
-): Promise<{ readonly url: string; readonly webhookSecret: string }> => {
+): Promise<{ readonly url: string; readonly webhookSecret: string; readonly isNewSecret: boolean }> => {
   const { href } = await parseEndpointUrl(url, rules);
   const sealSecret = await createSeal(store, accountId);
-  const firstSecret = sealSecret(newWebhookSecret());
+  const newSecret = newWebhookSecret();
+  const sealedSecret = sealSecret(newSecret);
   const account = await changeAccount(store.accounts, accountId, (found) => ({
     ...found,
-    webhook: { ...switchedOn(found.webhook ?? { status: "on", secret: firstSecret }), url: href },
+    webhook: { ...switchedOn(found.webhook ?? { status: "on", secret: sealedSecret }), url: href },
   }));
   const endpoint = await readEndpoint(store, account);
-  return { url: href, webhookSecret: endpoint?.secrets[0] ?? "" };
+  const webhookSecret = endpoint?.secrets[0] ?? "";
+  return { url: href, webhookSecret, isNewSecret: webhookSecret === newSecret };
 };
 
 /** Makes a new webhook secret. The current one also signs for another 24 hours. */

@@ -1,8 +1,26 @@
+/** The headers of a response that help to find an endpoint's fault. Others may hold what nobody should store. */
+export const KEPT_RESPONSE_HEADERS = [
+  "content-length",
+  "content-type",
+  "date",
+  "location",
+  "retry-after",
+  "server",
+  "x-request-id",
+] as const;
+export type ResponseHeaders = Readonly<Partial<Record<(typeof KEPT_RESPONSE_HEADERS)[number], string>>>;
+
 /** The result of one post to an endpoint. */
 export type PostResult =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: number }
+  | { readonly kind: "answered"; readonly status: number; readonly bytes: number; readonly headers: ResponseHeaders }
   /** `too_large`, `timeout`, `address_refused`, or the code of the connection's error. */
-  | { readonly kind: "failed"; readonly reason: string; readonly status?: number };
+  | {
+      readonly kind: "failed";
+      readonly reason: string;
+      /** Absent if there was no response. */
+      readonly status?: number;
+      readonly headers?: ResponseHeaders;
+    };
 
 /** What happens to the delivery and to its endpoint after an attempt. */
 export type NextStep =

@@ -1,12 +1,16 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import ipaddr from "ipaddr.js";
 import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
-import type { PostResult } from "./next-step.ts";
+import { KEPT_RESPONSE_HEADERS, type PostResult, type ResponseHeaders } from "./next-step.ts";
 
 /** Responses are read to count their bytes, and not kept. */
 const RESPONSE_BYTES_MAX = 20 * 1_024;
+
+/** An endpoint must not make records of its deliveries large. */
+const HEADER_LENGTH_MAX = 200;
 
 type WebhookRequest = {
   readonly url: string;
@@ -67,16 +71,25 @@ const send = async (
   request.on("error", (error) => finish({ kind: "failed", reason: reasonOf(error) }));
   request.once("response", (response) => {
     const { statusCode: status = 0 } = response;
+    const headers = keptHeaders(response.headers);
     let bytes = 0;
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > RESPONSE_BYTES_MAX) finish({ kind: "failed", reason: "too_large", status });
+      if (bytes > RESPONSE_BYTES_MAX) finish({ kind: "failed", reason: "too_large", status, headers });
     });
-    response.on("error", () => finish({ kind: "failed", reason: "answer_cut_off", status }));
-    response.once("end", () => finish({ kind: "answered", status, bytes }));
+    response.on("error", () => finish({ kind: "failed", reason: "answer_cut_off", status, headers }));
+    response.once("end", () => finish({ kind: "answered", status, bytes, headers }));
   });
   request.end(body);
 };
+
+const keptHeaders = (headers: IncomingHttpHeaders): ResponseHeaders =>
+  Object.fromEntries(
+    KEPT_RESPONSE_HEADERS.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === "string" ? [[name, value.slice(0, HEADER_LENGTH_MAX)]] : [];
+    }),
+  );
 
 /** Connects to a permitted address; nothing has been sent yet. */
 const connectTo = async (url: URL, rules: AddressRules, signal: AbortSignal): Promise<Socket> => {

@@ -18,12 +18,21 @@ export type SignedEvent = {
   readonly secrets: readonly string[];
 };
 
+/** The headers of a webhook without its signature. */
+export const unsignedHeaders = ({ id, atMs }: Pick<SignedEvent, "id" | "atMs">) => ({
+  "content-type": "application/json",
+  "user-agent": "airtime-data-identity-webhooks/1",
+  "webhook-id": id,
+  "webhook-timestamp": String(Math.floor(atMs / 1_000)),
+});
+
 /** Signs the exact bytes of the body, once per secret: either secret verifies. */
-export const signatureHeaders = ({ id, atMs, body, secrets }: SignedEvent) => {
-  const timestamp = String(Math.floor(atMs / 1_000));
+export const webhookHeaders = ({ body, secrets, ...event }: SignedEvent) => {
+  const headers = unsignedHeaders(event);
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(PREFIX.length), "base64");
-    return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+    const signed = `${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`;
+    return `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
   });
-  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signatures.join(" ") };
+  return { ...headers, "webhook-signature": signatures.join(" ") };
 };

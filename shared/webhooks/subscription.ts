@@ -1,11 +1,12 @@
 import * as z from "zod";
+import { type AccountEventName, accountEventName } from "../contract/webhook-events.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { subscriptionPk, subscriptionsTo } from "../ledger/schema.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
 import { isoTime } from "../platform/time.ts";
-import { type AccountEventName, accountEvent, accountEventName } from "./webhook-event.ts";
+import { accountEvent } from "./webhook-event.ts";
 
 /**
  * An account's choice of an event beside `transaction.updated`. It is an item of its own, so that the subscriptions to an

@@ -1,13 +1,11 @@
 import * as z from "zod";
+import { accountEventName } from "../contract/webhook-events.ts";
 
 /** The statuses that a webhook reports. */
 export const finalStatus = z.enum(["success", "failed"]);
 export type FinalStatus = z.infer<typeof finalStatus>;
 
 export const TRANSACTION_UPDATED = "transaction.updated";
-/** Events that only accounts with a subscription get. */
-export const accountEventName = z.enum(["wallet.low", "catalog.updated"]);
-export type AccountEventName = z.infer<typeof accountEventName>;
 
 /** A transaction became final. The body is made from the ledger at each attempt, so queue and record have no phone number. */
 export const transactionEvent = z.object({

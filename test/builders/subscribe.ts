@@ -1,7 +1,7 @@
+import type { AccountEventName } from "../../shared/contract/webhook-events.ts";
 import { auditEntry } from "../../shared/ledger/audit.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { setSubscribedEvents } from "../../shared/webhooks/subscription.ts";
-import type { AccountEventName } from "../../shared/webhooks/webhook-event.ts";
 
 /** Makes these the events of an account beside `transaction.updated`, as an operator does. */
 export const subscribe = (ledger: Ledger, accountId: string, events: readonly AccountEventName[]): Promise<void> => {

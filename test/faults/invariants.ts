@@ -1,5 +1,6 @@
 import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
 import { ownedKeys, queryPage } from "../../shared/ledger/query-index.ts";
 import { waitingOrders } from "../../shared/ledger/schema.ts";
@@ -8,7 +9,6 @@ import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
-import { accountEventName } from "../../shared/webhooks/webhook-event.ts";
 import type { System } from "./system/system.ts";
 import { accountsOf, type SentRequest, type TestAccount } from "./test-account.ts";
 

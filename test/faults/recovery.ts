@@ -1,4 +1,5 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import {
   ALL_TIMES,
@@ -16,7 +17,6 @@ import {
 import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
-import { accountEventName } from "../../shared/webhooks/webhook-event.ts";
 import { advance } from "./system/clock.ts";
 import type { System } from "./system/system.ts";
 import { accountsOf, type TestAccount } from "./test-account.ts";

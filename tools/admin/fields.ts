@@ -2,7 +2,8 @@ import * as z from "zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { printableText } from "../../shared/contract/actions/action.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
-import { accountEventName, TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
+import { accountEventName } from "../../shared/contract/webhook-events.ts";
+import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 

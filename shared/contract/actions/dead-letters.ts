@@ -1,4 +1,54 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { type ActionTable, whySchema } from "./action.ts";
+
+/** `outcomes`: what became of orders. `delivery`: webhooks to send. */
+const redrivable = z.enum(["outcomes", "delivery"]);
+
+/** How many messages one `redrive` moves. */
+export const REDRIVE_MAX = 50;
 
 /** Messages that were given up. */
-export const deadLettersActions = {} as const satisfies ActionTable;
+export const deadLettersActions = {
+  "dead-letters list": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      queues: z.array(
+        z.object({
+          /** `stream`: changes of the ledger. `schedules`: runs of scheduled functions. Neither can be moved back. */
+          queue: z.enum([...redrivable.options, "stream", "schedules"]),
+          /** About. */
+          number: z.int(),
+          /** The age of the oldest message among those below; null if there is none. */
+          oldest_s: z.int().nullable(),
+          /** At most 10 of them. Their bodies may hold personal data, so they are not shown. */
+          messages: z.array(
+            z.object({
+              id: z.string(),
+              kind: z.string(),
+              /** The reference or the id of what it is about. */
+              about: z.string().nullable(),
+              sent_at: z.iso.datetime(),
+              why: z.string(),
+            }),
+          ),
+        }),
+      ),
+    }),
+    summary: "Show the messages that were given up, without their contents",
+  },
+  "dead-letters redrive": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: z.object({ queue: redrivable, why: whySchema.optional() }),
+    output: z.object({
+      queue: redrivable,
+      moved: z.int(),
+      /** Whether a further call may find more. */
+      may_have_more: z.boolean(),
+    }),
+    summary: `Move up to ${REDRIVE_MAX} messages that were given up back to their queue`,
+  },
+} as const satisfies ActionTable;

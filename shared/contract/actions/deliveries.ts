@@ -1,4 +1,78 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { type ActionTable, accountInput, whySchema } from "./action.ts";
+
+const attempt = z.object({
+  number: z.int(),
+  at: z.iso.datetime(),
+  /** `delivered`, `status`, or why there was no usable response. */
+  outcome: z.string(),
+  http_status: z.int().optional(),
+  answer_bytes: z.int().optional(),
+  duration_ms: z.int(),
+});
+
+const delivery = z.object({
+  event: z.string(),
+  webhook_id: z.string(),
+  /** The transaction's final status; null for an event on request. */
+  status: z.enum(["success", "failed"]).nullable(),
+  state: z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]),
+  /** Whether it waits outside the queue, because its wait is long or its endpoint is down. */
+  parked: z.boolean(),
+  /** What caused a second delivery of the same webhook. */
+  repeat: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  next_attempt_at: z.iso.datetime().nullable(),
+});
+
+const headers = z.record(z.string(), z.string());
+
+/** Our reference, the caller's or the upstream's; or the webhook id of an event on request. */
+const reference = z.string();
 
 /** Webhook deliveries. */
-export const deliveriesActions = {} as const satisfies ActionTable;
+export const deliveriesActions = {
+  "deliveries list": {
+    scope: "account",
+    kind: "read",
+    input: accountInput,
+    output: z.object({
+      deliveries: z.array(
+        z.object({ reference: z.string().nullable(), ...delivery.shape, attempts: z.array(attempt) }),
+      ),
+    }),
+    summary: "List an account's latest 50 deliveries, newest first",
+  },
+  "deliveries show": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({ reference }),
+    output: z.object({
+      reference: z.string(),
+      deliveries: z.array(
+        delivery.extend({
+          attempts: z.array(
+            attempt.extend({
+              /** The signature is not among them. */
+              request_headers: headers,
+              /** Some headers of the response of a failed attempt; null if there was no response, or if it is old. */
+              response_headers: headers.nullable(),
+            }),
+          ),
+        }),
+      ),
+    }),
+    summary: "Show every delivery attempt of one transaction, or of one event on request by its webhook id",
+  },
+  "deliveries replay": {
+    scope: "account",
+    kind: "change",
+    input: accountInput.extend({ reference, why: whySchema.optional() }),
+    output: z.object({
+      reference: z.string(),
+      status: z.enum(["success", "failed"]).nullable(),
+      repeat: z.string(),
+    }),
+    summary: "Resend the webhook of a final transaction, or an event on request, with the same webhook id",
+  },
+} as const satisfies ActionTable;

@@ -1,4 +1,103 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
+import { type ActionTable, whySchema } from "./action.ts";
+
+const eventView = z.object({
+  /** Its id. */
+  event: z.string(),
+  at: z.iso.datetime(),
+  state: z.enum(["open", "matched", "discarded"]),
+  /** Why it was not applied. */
+  reason: z.enum([
+    "contradiction",
+    "unauthenticated",
+    "no_candidate",
+    "several_candidates",
+    "unknown_failure",
+    "unreadable",
+  ]),
+  upstream_reference: z.string().nullable(),
+  /** The status that it reports, or what could not be read. */
+  says: z.string(),
+  type: z.string().nullable(),
+  /** Masked. */
+  phone_number: z.string().nullable(),
+  /** The reference of the transaction that it is about, if that is known. */
+  transaction: z.string().nullable(),
+  /** NGN. */
+  amount: z.number().nullable(),
+});
+
+/** A field in which an event and a transaction differ, with both values formatted. */
+const difference = z.object({ field: z.string(), event: z.string(), transaction: z.string() });
+
+const candidate = z.object({
+  reference: z.string(),
+  account_id: z.string(),
+  mode: modeSchema,
+  status: transactionStatus,
+  type: transactionType,
+  /** NGN. */
+  amount: z.number(),
+  network: z.string().nullable(),
+  phone_number: z.string().nullable(),
+  upstream_reference: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  /** From when it was sent to the upstream to the event. */
+  sent_before_s: z.int(),
+  differences: z.array(difference),
+});
 
 /** The upstream's events. */
-export const upstreamEventsActions = {} as const satisfies ActionTable;
+export const upstreamEventsActions = {
+  "events list": {
+    scope: "service",
+    kind: "read",
+    input: z.object({
+      state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all").default("open"),
+    }),
+    output: z.object({ events: z.array(eventView) }),
+    summary: "List the events that wait for an operator, oldest first, with the reason",
+  },
+  "events candidates": {
+    scope: "service",
+    kind: "read",
+    input: z.object({ event: z.string() }),
+    output: z.object({
+      event: eventView,
+      /** The transaction that it is about; or the open orders that it may be about, the likeliest first. */
+      candidates: z.array(candidate),
+    }),
+    summary: "Show an event beside the orders that it may be about, with their differences",
+  },
+  "events match": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: z.object({
+      event: z.string(),
+      /** The transaction's. */
+      reference: z.string(),
+      accepts_differences: z.boolean().default(false),
+      why: whySchema,
+    }),
+    output: z.object({
+      reference: z.string(),
+      account_id: z.string(),
+      status: transactionStatus,
+      /** NGN, as `refunded`. */
+      amount: z.number(),
+      refunded: z.number(),
+      differences: z.array(difference),
+    }),
+    summary: "Settle a transaction with the outcome of an event",
+  },
+  "events discard": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: z.object({ event: z.string(), why: whySchema }),
+    output: z.object({ event: z.string(), state: z.literal("discarded") }),
+    summary: "Close an event without applying it",
+  },
+} as const satisfies ActionTable;

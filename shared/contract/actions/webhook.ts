@@ -1,4 +1,97 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { accountEventName } from "../webhook-events.ts";
+import { type ActionTable, accountInput, whySchema } from "./action.ts";
+
+const changeInput = accountInput.extend({ why: whySchema.optional() });
+
+/** The events beside `transaction.updated`, which every endpoint gets. */
+const eventsInput = z.array(accountEventName);
+
+const endpointView = z.object({
+  account_id: z.string(),
+  url: z.string().nullable(),
+  status: z.enum(["on", "off", "none"]),
+  /** Since when no webhook was delivered; null if the last one was. */
+  failing_since: z.iso.datetime().nullable(),
+  /** So many different events failed that one probe at a time is sent until one is delivered. */
+  down: z.boolean(),
+  /** Until when webhooks are also signed with the secret before the last rotation. */
+  previous_secret_until: z.iso.datetime().nullable(),
+  events: z.array(z.string()),
+});
 
 /** An account's webhook endpoint. */
-export const webhookActions = {} as const satisfies ActionTable;
+export const webhookActions = {
+  "webhook show": {
+    scope: "account",
+    kind: "read",
+    input: accountInput,
+    output: endpointView,
+    summary: "Show the URL, its status, its events, and since when deliveries fail; never the secret",
+  },
+  "webhook set": {
+    scope: "account",
+    kind: "change",
+    input: changeInput.extend({ url: z.string(), events: eventsInput.optional() }),
+    output: z.object({
+      account_id: z.string(),
+      url: z.string(),
+      /** Only of the account's first endpoint; later endpoints have the same secret until it is rotated. */
+      webhook_secret: z.string().nullable(),
+      events: z.array(z.string()),
+    }),
+    summary: "Set the endpoint URL and enable it; the first time, show its signing secret",
+  },
+  "webhook events": {
+    scope: "account",
+    kind: "change",
+    input: changeInput.extend({ events: eventsInput }),
+    output: endpointView,
+    summary: "Choose the events that the endpoint gets; changes neither URL, secret nor status",
+  },
+  "webhook enable": {
+    scope: "account",
+    kind: "change",
+    input: changeInput,
+    output: endpointView,
+    summary: "Start sending webhooks again",
+  },
+  "webhook disable": {
+    scope: "account",
+    kind: "change",
+    input: changeInput,
+    output: endpointView,
+    summary: "Stop sending webhooks to the endpoint",
+  },
+  "webhook test": {
+    scope: "account",
+    kind: "change",
+    input: changeInput,
+    output: z.object({
+      account_id: z.string(),
+      url: z.string(),
+      webhook_id: z.string(),
+      /** Whether the endpoint answered 2xx. */
+      ok: z.boolean(),
+      http_status: z.int().nullable(),
+      /** Why there was no usable response. */
+      reason: z.string().nullable(),
+      /** Some headers of the response; null if there was none. */
+      response_headers: z.record(z.string(), z.string()).nullable(),
+      duration_ms: z.int(),
+    }),
+    summary: "Send one signed webhook.test event, and show the answer",
+  },
+  "webhook secret rotate": {
+    scope: "account",
+    kind: "change",
+    irreversible: true,
+    input: changeInput,
+    output: z.object({
+      account_id: z.string(),
+      webhook_secret: z.string(),
+      previous_until: z.iso.datetime().nullable(),
+    }),
+    summary: "Create a new secret; for 24 hours webhooks carry both signatures",
+  },
+} as const satisfies ActionTable;

@@ -1,22 +1,11 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { requireEvent, requireTransaction } from "../../../shared/actions/lookup.ts";
+import { upstreamEventsRuns } from "../../../shared/actions/upstream-events.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
-import { referenceOf } from "../../../shared/ledger/transaction.ts";
-import { nairaNumber } from "../../../shared/platform/money.ts";
-import { discardEvent, matchEvent } from "../../../shared/upstream-events/operator-resolution.ts";
-import {
-  eventSummary,
-  listEvents,
-  type StoredEvent,
-  storedEventId,
-} from "../../../shared/upstream-events/stored-event.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { afterFlight } from "../in-flight.ts";
-import { fields, naira, orNull, table } from "../views/print.ts";
-import { resolvedView } from "./transactions.ts";
+import { fields, naira, table } from "../views/print.ts";
 
 const listInput = z.object({
   state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all"),
@@ -57,71 +46,40 @@ export const addEvents = (program: Command): void => {
     example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
     options: [whyRequired],
     input: z.object({ event: z.string(), why: whySchema }),
-    run: async (context, { event, why }) => {
-      await discardEvent(context.ledger, await requireEvent(context, event), { ...context.actor(), why });
-      const json = { event, state: "discarded" };
+    run: async (context, input) => {
+      const json = await upstreamEventsRuns["events discard"](context, input);
       return { json, text: fields(json) };
     },
   });
 };
 
-const match = async (context: AdminContext, input: z.output<typeof matchInput>): Promise<Report> => {
-  const { reference, why, althoughDifferent: acceptsDifferences } = input;
-  const json = await afterFlight(reference, async () => {
-    const event = await requireEvent(context, input.event);
-    const transaction = await requireTransaction(context, reference);
-    const decision = { ...context.actor(), why };
-    const differences = await matchEvent(context.ledger, event, transaction, decision, { acceptsDifferences });
-    return { ...(await resolvedView(context, transaction)), differences };
-  });
+const match = async (
+  context: AdminContext,
+  { althoughDifferent: accepts_differences, ...input }: z.output<typeof matchInput>,
+): Promise<Report> => {
+  const json = await afterFlight(input.reference, () =>
+    upstreamEventsRuns["events match"](context, { ...input, accepts_differences }),
+  );
   const list = json.differences.map(
     ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
   );
   return { json, text: fields({ ...json, differences: list.join(", ") || "none" }) };
 };
 
-/** The reference of the transaction that an event is about; null if that is unknown. */
-const referenceAbout = async ({ ledger }: AdminContext, { transaction: pk }: StoredEvent): Promise<string | null> => {
-  const transaction = pk === undefined ? undefined : await readTransaction(ledger, pk);
-  return transaction === undefined ? null : referenceOf(transaction);
-};
-
-const detailsOf = (event: StoredEvent) =>
-  event.reason === "unreadable"
-    ? { type: null, amount_kobo: undefined, phone_number: null }
-    : { type: event.type ?? null, amount_kobo: event.amount_kobo, phone_number: event.phone_masked ?? null };
-
-const list = async (context: AdminContext, { state }: z.output<typeof listInput>): Promise<Report> => {
-  const events = (await listEvents(context.ledger, "0000")).filter((event) => state === "all" || event.state === state);
-  const views = await Promise.all(
-    events.map(async (event) => ({
-      event: storedEventId(event),
-      at: event.created_at,
-      state: event.state,
-      reason: event.reason,
-      upstream_reference: event.reference ?? null,
-      says: eventSummary(event),
-      ...detailsOf(event),
-      transaction: await referenceAbout(context, event),
-    })),
-  );
+const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
+  const json = await upstreamEventsRuns["events list"](context, input);
   return {
-    json: {
-      events: views.map(({ amount_kobo, ...view }) => ({
-        ...view,
-        amount: orNull(amount_kobo, nairaNumber),
-      })),
-    },
+    json,
     text: table(
       ["event", "at", "reason", "upstream reference", "reports", "type", "amount", "phone number", "transaction"],
-      views.map((view) => [
+      json.events.map((view) => [
         view.event,
         view.at,
         view.state === "open" ? view.reason : view.state,
         view.upstream_reference,
         view.says,
         view.type,
-        orNull(view.amount_kobo, naira),
+        view.amount === null ? null : naira(view.amount * 100),
         view.phone_number,
         view.transaction,
       ]),

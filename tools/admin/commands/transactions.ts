@@ -2,11 +2,12 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { requireTransaction } from "../../../shared/actions/lookup.ts";
+import { resolvedView } from "../../../shared/actions/resolved-transaction.ts";
 import { historyOf } from "../../../shared/actions/transaction-history.ts";
 import { readWaitingOrders, waitingOrderJson, waitText } from "../../../shared/actions/waiting-orders.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
-import { openTransactions, readTransaction } from "../../../shared/ledger/find-transactions.ts";
+import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { listTransactions } from "../../../shared/ledger/list-transactions.ts";
 import { ALL_TIMES } from "../../../shared/ledger/query-index.ts";
 import { referenceOf, STUCK_MS, type Transaction } from "../../../shared/ledger/transaction.ts";
@@ -80,14 +81,6 @@ export const addTransactions = (program: Command): void => {
       return { json, text: fields(json) };
     },
   });
-};
-
-/** The transaction after the operator resolved it. */
-export const resolvedView = async (context: AdminContext, before: Transaction) => {
-  const transaction = (await readTransaction(context.ledger, before.pk)) ?? before;
-  const { reference, account_id, status, amount } = transactionJson(transaction);
-  const refunded = transaction.status === "failed" && transaction.mode === "live" ? amount : 0;
-  return { reference, account_id, status, amount, refunded };
 };
 
 const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {

@@ -1,24 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { type Account, requireAccount } from "../../../shared/access/account-store.ts";
-import { type AuditFields, audited, auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
+import { webhookRuns } from "../../../shared/actions/webhook.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { isoTime } from "../../../shared/platform/time.ts";
-import {
-  disableEndpoint,
-  type EndpointStore,
-  enableEndpoint,
-  findEndpoint,
-  rotateWebhookSecret,
-  setEndpoint,
-} from "../../../shared/webhooks/endpoint.ts";
-import { isDown } from "../../../shared/webhooks/next-step.ts";
-import { createPost } from "../../../shared/webhooks/post-webhook.ts";
-import { signatureHeaders, webhookId } from "../../../shared/webhooks/signature.ts";
-import { setSubscribedEvents, subscribedEvents } from "../../../shared/webhooks/subscription.ts";
-import { testEventBody } from "../../../shared/webhooks/webhook-body.ts";
-import { type AccountEventName, TRANSACTION_UPDATED } from "../../../shared/webhooks/webhook-event.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { findEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, eventsField } from "../fields.ts";
@@ -38,16 +23,10 @@ export const addWebhook = (program: Command): void => {
     example: "set acc_0123456789abcdef01 https://app.example.com/webhooks",
     options: [{ flags: "--events <events>", text: `${EVENTS_TEXT}; default: as they are` }, why],
     input: changeInput.extend({ url: z.string(), events: eventsField.optional() }),
-    run: async (context, { account, url, events, why }) => {
-      const store = auditedEndpoints(context, { action: "webhook set", why, details: { url } });
-      const { webhookSecret, ...set } = await setEndpoint(store, context.addressRules, account, url);
-      if (events !== undefined) await setEvents(context, { account, events, why });
-      const json = {
-        account_id: account,
-        ...set,
-        webhook_secret: webhookSecret,
-        events: await eventsOf(context, account),
-      };
+    run: async (context, input) => {
+      const { webhook_secret, events, ...set } = await webhookRuns["webhook set"](context, input);
+      const [currentSecret = null] = (await findEndpoint(context.endpoints, input.account))?.secrets ?? [];
+      const json = { ...set, webhook_secret: webhook_secret ?? currentSecret, events };
       return { json, text: fields({ ...json, events: json.events.join(", ") }) };
     },
   });
@@ -57,12 +36,7 @@ export const addWebhook = (program: Command): void => {
     example: "events acc_0123456789abcdef01 transaction.updated,wallet.low,catalog.updated",
     options: [why],
     input: changeInput.extend({ events: eventsField }),
-    run: async (context, { account, events, why }) => {
-      const { webhook } = await requireAccount(context.accounts, account);
-      if (webhook?.url === undefined) throw noEndpoint(account);
-      await setEvents(context, { account, events, why });
-      return show(context, { account });
-    },
+    run: async (context, input) => report(await webhookRuns["webhook events"](context, input)),
   });
   addCommand(group, {
     usage: "show <account>",
@@ -70,7 +44,7 @@ export const addWebhook = (program: Command): void => {
     summary: "Show the URL, its status, its events, and since when deliveries fail; never the secret",
     example: "show acc_0123456789abcdef01",
     input: accountInput,
-    run: show,
+    run: async (context, input) => report(await webhookRuns["webhook show"](context, input)),
   });
   addCommand(group, {
     usage: "test <account>",
@@ -85,10 +59,7 @@ export const addWebhook = (program: Command): void => {
     example: "disable acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
-    run: async (context, { account, why }) => {
-      await disableEndpoint(auditedEndpoints(context, { action: "webhook disable", why }), account);
-      return show(context, { account });
-    },
+    run: async (context, input) => report(await webhookRuns["webhook disable"](context, input)),
   });
   addCommand(group, {
     usage: "enable <account>",
@@ -96,10 +67,7 @@ export const addWebhook = (program: Command): void => {
     example: "enable acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
-    run: async (context, { account, why }) => {
-      await enableEndpoint(auditedEndpoints(context, { action: "webhook enable", why }), account);
-      return show(context, { account });
-    },
+    run: async (context, input) => report(await webhookRuns["webhook enable"](context, input)),
   });
   addSecret(group);
 };
@@ -112,79 +80,23 @@ const addSecret = (webhook: Command): void => {
     example: "rotate acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
-    run: async (context, { account, why }) => {
-      const store = auditedEndpoints(context, { action: "webhook secret rotate", why });
-      const { webhookSecret, previousUntil = null } = await rotateWebhookSecret(store, account);
-      const json = { account_id: account, webhook_secret: webhookSecret, previous_until: previousUntil };
+    run: async (context, input) => {
+      const json = await webhookRuns["webhook secret rotate"](context, input);
       return { json, text: fields(json) };
     },
   });
 };
 
-const auditedEndpoints = (context: AdminContext, auditFields: AuditFields): EndpointStore => ({
-  ...context.endpoints,
-  accounts: audited(context, () => auditFields),
+const report = (json: ActionOutput<"webhook show">): Report => ({
+  json,
+  text: fields({ ...json, down: json.down ? "yes" : "no", events: json.events.join(", ") }),
 });
 
-const setEvents = (
-  context: AdminContext,
-  change: {
-    readonly account: string;
-    readonly events: readonly AccountEventName[];
-    readonly why: string | undefined;
-  },
-): Promise<void> => {
-  const { account, events, why } = change;
-  const details = { events: [TRANSACTION_UPDATED, ...events].join(",") };
-  const audit = auditItem(context, account, { action: "webhook events", why, details });
-  return setSubscribedEvents(context.ledger, account, events, audit);
-};
-
-const eventsOf = async ({ ledger }: AdminContext, account: string): Promise<readonly string[]> => [
-  TRANSACTION_UPDATED,
-  ...(await subscribedEvents(ledger, account)),
-];
-
-const noEndpoint = (account: string): OperatorError =>
-  new OperatorError(`Account ${account} has no webhook endpoint. Set one with webhook set`);
-
-const view = ({ account_id, webhook }: Account) => ({
-  account_id,
-  url: webhook?.url ?? null,
-  status: webhook?.url === undefined ? "none" : webhook.status,
-  failing_since: webhook?.failing_since ?? null,
-  down: isDown(webhook?.failing_events),
-  previous_secret_until: webhook?.previous_until ?? null,
-});
-
-const show = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  const json = {
-    ...view(await requireAccount(context.accounts, account)),
-    events: await eventsOf(context, account),
-  };
-  return { json, text: fields({ ...json, down: json.down ? "yes" : "no", events: json.events.join(", ") }) };
-};
-
-const test = async (context: AdminContext, { account }: { readonly account: string }): Promise<Report> => {
-  const endpoint = await findEndpoint(context.endpoints, account);
-  if (endpoint?.url === undefined) throw noEndpoint(account);
-  await recordAudited(context, account, { action: "webhook test", details: { url: endpoint.url } });
-  const atMs = context.ledger.clock();
-  const id = webhookId(account, isoTime(atMs));
-  const body = testEventBody(account, isoTime(atMs));
-  const headers = {
-    "content-type": "application/json",
-    ...signatureHeaders({ id, atMs, body, secrets: endpoint.secrets }),
-  };
-  const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
-  const ok = result.kind === "answered" && result.status >= 200 && result.status <= 299;
-  const json = {
-    account_id: account,
-    url: endpoint.url,
-    webhook_id: id,
-    ok,
-    http_status: result.status ?? null,
-    reason: result.kind === "failed" ? result.reason : null,
-  };
-  return { ok, json, text: fields({ ...json, ok: ok ? "yes" : "no" }) };
+const test = async (context: AdminContext, input: { readonly account: string }): Promise<Report> => {
+  const {
+    response_headers: _headers,
+    duration_ms: _duration,
+    ...json
+  } = await webhookRuns["webhook test"](context, input);
+  return { ok: json.ok, json, text: fields({ ...json, ok: json.ok ? "yes" : "no" }) };
 };

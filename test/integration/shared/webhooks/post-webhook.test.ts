@@ -30,8 +30,34 @@ afterEach(() => {
 
 test("a response gives its status and its size", async () => {
   const receiver = await aReceiver((response) => void response.writeHead(204).end());
-  expect(await post(receiver.url)).toEqual({ kind: "answered", status: 204, bytes: 0 });
+  expect(await post(receiver.url)).toMatchObject({ kind: "answered", status: 204, bytes: 0 });
   expect(receiver.received).toMatchObject([{ headers: { id: "evt_1" }, body: "{}" }]);
+});
+
+test("a response gives the headers that help to find a fault, 200 characters of each, and no others", async () => {
+  const receiver = await aReceiver(
+    (response) =>
+      void response
+        .writeHead(301, {
+          location: `https://app.example.com/${"x".repeat(500)}`,
+          "retry-after": "120",
+          server: "nginx",
+          "set-cookie": "session=secret",
+          "x-api-key": "secret",
+          "x-request-id": "req-1",
+        })
+        .end(),
+  );
+  expect(await post(receiver.url)).toMatchObject({
+    headers: {
+      date: expect.any(String),
+      location: `https://app.example.com/${"x".repeat(200)}`.slice(0, 200),
+      "retry-after": "120",
+      server: "nginx",
+      "x-request-id": "req-1",
+    },
+  });
+  expect(JSON.stringify(await post(receiver.url))).not.toContain("secret");
 });
 
 test("a receiver that does not respond times out after 5 s", async () => {
@@ -88,7 +114,7 @@ test("a response of 50 MB fails, and only its beginning is read", async () => {
     };
     pump();
   });
-  expect(await post(receiver.url)).toEqual({ kind: "failed", reason: "too_large", status: 200 });
+  expect(await post(receiver.url)).toMatchObject({ kind: "failed", reason: "too_large", status: 200 });
   expect(written).toBeLessThan(10_000_000);
 });
 

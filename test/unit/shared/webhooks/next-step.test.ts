@@ -11,7 +11,7 @@ import {
 
 const NOW = Date.parse("2026-11-21T09:30:00.000Z");
 const context = { attempt: 1, failingSinceMs: undefined, nowMs: NOW, random: 0 };
-const answered = (status: number): PostResult => ({ kind: "answered", status, bytes: 2 });
+const answered = (status: number): PostResult => ({ kind: "answered", status, bytes: 2, headers: {} });
 const timeout: PostResult = { kind: "failed", reason: "timeout" };
 
 test("retries wait 5 s, 1 min, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, with up to 10 % on top, and the ninth failure exhausts", () => {

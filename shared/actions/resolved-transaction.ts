@@ -1,0 +1,18 @@
+import { readTransaction } from "../ledger/find-transactions.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { nairaNumber } from "../platform/money.ts";
+import type { ActionContext } from "./action-context.ts";
+
+/** The transaction after an operator resolved it. */
+export const resolvedView = async ({ ledger }: ActionContext, before: Transaction) => {
+  const transaction = (await readTransaction(ledger, before.pk)) ?? before;
+  const { account_id, status, mode } = transaction;
+  const amount = nairaNumber(transaction.amount_kobo);
+  return {
+    reference: referenceOf(transaction),
+    account_id,
+    status,
+    amount,
+    refunded: status === "failed" && mode === "live" ? amount : 0,
+  };
+};

@@ -1,0 +1,34 @@
+import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { sentAt, type Transaction } from "../ledger/transaction.ts";
+import { isWaitingOrder } from "../ledger/waiting-order.ts";
+import { differencesOf } from "./operator-resolution.ts";
+import type { StoredEvent } from "./stored-event.ts";
+
+/** As many as a person compares. */
+const CANDIDATES_MAX = 20;
+
+/**
+ * The transactions that a stored event may be about: the one that is known, or else the orders that were sent before
+ * the event, are open, and are not known to the upstream by another reference. Those with the fewest differences come
+ * first, then those sent last. Unlike the heuristic match, it also finds orders that are older or differ.
+ */
+export const findCandidates = async (ledger: Ledger, event: StoredEvent): Promise<readonly Transaction[]> => {
+  if (event.transaction !== undefined) {
+    const transaction = await readTransaction(ledger, event.transaction);
+    return transaction === undefined ? [] : [transaction];
+  }
+  if (event.reason === "unreadable") return [];
+  const open = await openTransactions(ledger, { from: "0000", to: event.created_at });
+  return open
+    .filter((transaction) => !isWaitingOrder(transaction) && sentAt(transaction) <= event.created_at)
+    .filter(({ upstream_reference }) => [undefined, event.reference].includes(upstream_reference))
+    .map((transaction) => ({ transaction, differences: differencesOf(event, transaction).length }))
+    .sort(
+      (one, other) =>
+        one.differences - other.differences ||
+        Date.parse(sentAt(other.transaction)) - Date.parse(sentAt(one.transaction)),
+    )
+    .slice(0, CANDIDATES_MAX)
+    .map(({ transaction }) => transaction);
+};
