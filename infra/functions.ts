@@ -156,20 +156,30 @@ export const functionSpecs = {
     tables: {
       access: ["BatchGetItem", "PutItem", "UpdateItem"],
       ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-      cache: ["GetItem", "PutItem"],
+      cache: ["GetItem", "BatchGetItem", "PutItem"],
     },
     queries: ["by_owner", "by_upstream_reference", "by_open"],
     sendsTo: ["delivery"],
     impact: "People cannot use the console; no app is affected, and `npm run admin` works.",
   },
   "serve-console": { memoryMb: 256, timeoutS: 10, impact: "The console's pages are not served; no app is affected." },
+  "count-transactions": {
+    memoryMb: 256,
+    timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+    tables: { cache: ["UpdateItem"] },
+    impact: "The charts of the console miss what happens meanwhile; no app is affected.",
+  },
   "serve-docs": { memoryMb: 256, timeoutS: 10, impact: "The API documentation is not served." },
   "not-found": { memoryMb: 256, timeoutS: 10, impact: "Unknown paths return 500 instead of 404." },
 } as const satisfies Record<string, FunctionSpec>;
 export type FunctionName = keyof typeof functionSpecs;
 
 /** The functions that exist only in a stage with a console. */
-export const consoleFunctions = ["console-api", "serve-console"] as const satisfies readonly FunctionName[];
+export const consoleFunctions = [
+  "console-api",
+  "serve-console",
+  "count-transactions",
+] as const satisfies readonly FunctionName[];
 export type ConsoleFunctionName = (typeof consoleFunctions)[number];
 
 /** Every function's name. */

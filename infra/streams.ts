@@ -1,19 +1,56 @@
+import { walletPk } from "../shared/ledger/schema.ts";
+import type { FunctionName } from "./functions.ts";
+
 /**
- * The tables' streams with their consumers. `pattern` filters the changes, in the form of Lambda's event filters: a
- * list holds the values that an attribute may have. A failed batch is retried from its first failure until that is
- * older than `recordAgeMaxS`.
+ * The consumers of the ledger's stream, of which DynamoDB allows two. Each of `patterns` lets changes through, in the
+ * form of Lambda's event filters: a list holds the values that an attribute may have, or the prefix of one. AWS waits up
+ * to `windowS` for a full batch; the local service does not wait.
  */
-export const streams = {
-  ledger: {
+export const streamConsumers = {
+  webhooks: {
     consumer: "enqueue-webhooks",
     batchSize: 100,
+    windowS: 0,
+    keepsFailures: true,
     // An hour less than DynamoDB keeps a change, so Lambda can still write its dead letter.
     recordAgeMaxS: 23 * 3_600,
-    pattern: {
-      dynamodb: {
-        OldImage: { status: { S: ["processing"] } },
-        NewImage: { status: { S: ["success", "failed"] } },
+    patterns: [
+      {
+        dynamodb: {
+          OldImage: { status: { S: ["processing"] } },
+          NewImage: { status: { S: ["success", "failed"] } },
+        },
       },
-    },
+    ],
   },
-} as const;
+  /** Statistics are approximate: what fails for so long is left out, without a dead letter. */
+  statistics: {
+    consumer: "count-transactions",
+    batchSize: 1_000,
+    windowS: 60,
+    keepsFailures: false,
+    recordAgeMaxS: 6 * 3_600,
+    patterns: [
+      {
+        dynamodb: {
+          OldImage: { status: { S: ["processing"] } },
+          NewImage: { status: { S: ["success", "failed"] }, mode: { S: ["live"] } },
+        },
+      },
+      { dynamodb: { Keys: { pk: { S: [{ prefix: walletPk("") }] } } } },
+    ],
+  },
+} as const satisfies Record<string, StreamConsumerSpec>;
+
+export type StreamConsumerSpec = {
+  readonly consumer: FunctionName;
+  readonly batchSize: number;
+  readonly windowS: number;
+  /** What failed for `recordAgeMaxS` becomes a dead letter, and alarms notify before. */
+  readonly keepsFailures: boolean;
+  readonly recordAgeMaxS: number;
+  readonly patterns: readonly Pattern[];
+};
+
+/** A pattern of Lambda's event filters: nested objects match fields, and a list holds what matches. */
+export type Pattern = { readonly [name: string]: Pattern | readonly (string | { readonly prefix: string })[] };

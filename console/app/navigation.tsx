@@ -6,41 +6,42 @@ import { accountPath, PageLink } from "../components/page-link.tsx";
 import { navigationGroups, pages } from "./pages.ts";
 import styles from "./shell.module.css";
 
-/** Links to the pages that the person may see: those of the account that is shown, and those of the service. */
+/** Links to the pages that the person may see: those of the account that is shown, or else those of the service. */
 export const Navigation = () => {
   const { seesService, owns } = usePerson();
   const account = useOptionalAccount() ?? (seesService ? undefined : owns[0]?.account_id);
+  if (account === undefined) return <Groups audience="service" pathOf={(path) => path} />;
   return (
     <>
-      {account !== undefined && <AccountPages account={account} />}
-      {seesService && <Groups audience="service" pathOf={(path) => path} />}
+      {seesService && (
+        <div className={styles.back}>
+          <PageLink to="/">Today</PageLink>
+          <PageLink to="/accounts">All accounts</PageLink>
+        </div>
+      )}
+      <AccountChoice account={account} />
+      <Groups audience="account" pathOf={(path) => path.replace(":account", encodeURIComponent(account))} />
     </>
   );
 };
 
-const AccountPages = ({ account }: { readonly account: string }) => {
-  const { seesService, owns } = usePerson();
+/** The name of the account; its owner can go to another one. */
+const AccountChoice = ({ account }: { readonly account: string }) => {
+  const { owns } = usePerson();
   const [, navigate] = useLocation();
-  const name = owns.find((owned) => owned.account_id === account)?.name ?? account;
+  const names = new Map(owns.map(({ account_id, name }) => [account_id, name]));
+  const name = names.get(account) ?? account;
   return (
     <div className={styles.account}>
-      {owns.length > 1 ? (
+      {names.size > 1 ? (
         <NativeSelect
           label="Account"
-          data={[...new Map([[account, name], ...owns.map((owned) => [owned.account_id, owned.name] as const)])].map(
-            ([value, label]) => ({ value, label }),
-          )}
+          data={[...names.set(account, name)].map(([value, label]) => ({ value, label }))}
           value={account}
           onChange={({ currentTarget }) => navigate(accountPath(currentTarget.value))}
         />
       ) : (
         <div className={styles.accountName}>{name}</div>
-      )}
-      <Groups audience="account" pathOf={(path) => path.replace(":account", encodeURIComponent(account))} />
-      {seesService && (
-        <div className={styles.back}>
-          <PageLink to="/accounts">All accounts</PageLink>
-        </div>
       )}
     </div>
   );

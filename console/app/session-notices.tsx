@@ -38,17 +38,13 @@ export const SessionNotices = () => {
 
 /** Opens when the service refuses the token, and again when another request is refused after it was closed. */
 const SessionEnded = ({ session }: { readonly session: Session }) => {
-  const [isClosed, setIsClosed] = useState(false);
+  const [closed, setClosed] = useState<Session>();
+  const close = () => setClosed(session);
   return (
-    <Dialog
-      title="Your sign-in has ended"
-      isOpen={session.isRefused && !isClosed}
-      onClose={() => setIsClosed(true)}
-      isOnTop
-    >
+    <Dialog title="Your sign-in has ended" isOpen={session.isRefused && closed !== session} onClose={close} isOnTop>
       <p>Sign in again to go on. The page and what you typed are kept, except keys and secrets.</p>
       <DialogButtons>
-        <Button variant="default" onClick={() => setIsClosed(true)}>
+        <Button variant="default" onClick={close}>
           Not now
         </Button>
         <SignInAgain size="sm" />

@@ -70,7 +70,8 @@ const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly
 };
 
 const ColorSchemeButton = () => {
-  const { setColorScheme } = useMantineColorScheme();
+  // To suppress transitions, Mantine would add a style tag.
+  const { setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const isDark = useComputedColorScheme("light") === "dark";
   return (
     <Button

@@ -1,4 +1,4 @@
-import { Button, Title } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { type ReactNode, useEffect, useState } from "react";
 import { Notice } from "../components/notice.tsx";
 import { SIGNED_OUT, SignInError, signIn } from "../sign-in/sign-in.ts";
@@ -26,9 +26,7 @@ const SignInPage = ({ title, error: firstError, children }: SignInPageProps) => 
   };
   return (
     <main className={styles.alone}>
-      <Title order={1} size="h2">
-        {title}
-      </Title>
+      <h1>{title}</h1>
       {children}
       {error !== undefined && (
         <Notice tone="bad" title="Nobody is signed in">

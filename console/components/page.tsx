@@ -1,4 +1,3 @@
-import { Title } from "@mantine/core";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
@@ -33,9 +32,9 @@ export const Page = ({ title, description, actions, children }: PageProps) => {
     <div className={styles.page}>
       <div className={styles.head}>
         <div>
-          <Title order={1} ref={heading} tabIndex={-1} className={styles.title}>
+          <h1 ref={heading} tabIndex={-1} className={styles.title}>
             {title}
-          </Title>
+          </h1>
           {description !== undefined && <p className={styles.description}>{description}</p>}
         </div>
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
@@ -57,9 +56,7 @@ export const Section = ({ title, description, actions, children }: SectionProps)
   <section className={styles.section}>
     <div className={styles.head}>
       <div>
-        <Title order={2} className={styles.sectionTitle}>
-          {title}
-        </Title>
+        <h2 className={styles.sectionTitle}>{title}</h2>
         {description !== undefined && <p className={styles.description}>{description}</p>}
       </div>
       {actions !== undefined && <div className={styles.actions}>{actions}</div>}

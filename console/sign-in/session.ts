@@ -27,7 +27,7 @@ export const endSession = (): void => replaceSession(undefined);
 
 /** The service answered 401 to a request with this token. */
 export const refuseSession = (token: string): void => {
-  if (session?.token === token && !session.isRefused) replaceSession({ ...session, isRefused: true });
+  if (session?.token === token) replaceSession({ ...session, isRefused: true });
 };
 
 const subscribe = (listener: () => void): (() => void) => {

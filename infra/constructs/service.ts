@@ -7,7 +7,7 @@ import { type FunctionName, functionNames, functionSpecs } from "../functions.ts
 import { type QueueName, queues } from "../queues.ts";
 import { isWorker, scheduledFunctions } from "../schedules.ts";
 import type { StageSettings } from "../stages.ts";
-import { streams } from "../streams.ts";
+import { streamConsumers } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
 import { addBackupNotifications } from "./backup-notifications.ts";
@@ -79,9 +79,13 @@ export class Service extends Stack {
     const isWorking = settings.workers === "on";
     outcomes.addConsumer(this.functions[queues.outcomes.consumer], isWorking);
     delivery.addConsumer(this.functions[queues.delivery.consumer], isWorking);
-    const { consumer: consumerName, ...mapping } = streams.ledger;
-    const consumer = this.functions[consumerName];
-    new StreamConsumer(this, "Ledger", { stage, table: data.tables.ledger, consumer, alarms, ...mapping });
+    for (const [name, spec] of Object.entries({
+      Ledger: streamConsumers.webhooks,
+      Statistics: streamConsumers.statistics,
+    })) {
+      const consumer = this.functions[spec.consumer];
+      if (consumer) new StreamConsumer(this, name, { stage, table: data.tables.ledger, consumer, alarms, spec });
+    }
     const targets = scheduledFunctions.map((name) => ({
       target: this.functions[name],
       enabled: isWorking || !isWorker(name),
@@ -144,6 +148,7 @@ export class Service extends Stack {
       ...(this.props.settings.console && {
         "console-api": make("console-api"),
         "serve-console": make("serve-console"),
+        "count-transactions": make("count-transactions"),
       }),
     };
   }

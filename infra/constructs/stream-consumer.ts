@@ -1,10 +1,17 @@
 import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
-import { EventSourceMapping, FilterCriteria, MetricType, StartingPosition } from "aws-cdk-lib/aws-lambda";
+import {
+  EventSourceMapping,
+  type EventSourceMappingProps,
+  FilterCriteria,
+  MetricType,
+  StartingPosition,
+} from "aws-cdk-lib/aws-lambda";
 import { SqsDlq } from "aws-cdk-lib/aws-lambda-event-sources";
 import { Construct } from "constructs";
 import { streamDeadLetters } from "../../shared/platform/queue-names.ts";
+import type { StreamConsumerSpec } from "../streams.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -14,9 +21,7 @@ export interface StreamConsumerProps {
   readonly table: ITable;
   readonly consumer: ServiceFunction;
   readonly alarms: Alarms;
-  readonly batchSize: number;
-  readonly recordAgeMaxS: number;
-  readonly pattern: Record<string, unknown>;
+  readonly spec: StreamConsumerSpec;
 }
 
 /** Explicit, because CloudFormation keeps an earlier limit if the property is absent. */
@@ -24,18 +29,14 @@ const UNLIMITED = -1;
 /** DynamoDB keeps changes for 24 hours; this is early enough for an operator to act. */
 const BEHIND_MS_MAX = 5 * 60_000;
 
-/** A function that consumes a table's stream, with dead letters and an alarm on the stream's age. */
+/** A function that consumes a table's stream. If it keeps failures: with dead letters and alarms on the stream. */
 export class StreamConsumer extends Construct {
   constructor(scope: Construct, id: string, props: StreamConsumerProps) {
     super(scope, id);
-    const { stage, table, consumer, alarms, batchSize, recordAgeMaxS, pattern } = props;
+    const { consumer, spec, table } = props;
     const { tableStreamArn } = table;
     if (tableStreamArn === undefined) throw new Error(`The table of ${id} has no stream`);
-    const deadLetters = new DeadLetters(this, "DeadLetters", {
-      queueName: streamDeadLetters(stage),
-      alarms,
-      impact: `${consumer.spec.impact} A dead letter names a range of the stream that was given up: admin announce sends its webhooks again.`,
-    });
+    const keeping = spec.keepsFailures ? this.keepFailures(props) : undefined;
     consumer.allow(["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"], [tableStreamArn]);
     // Lambda calls this action without a stream.
     consumer.allow(["dynamodb:ListStreams"], ["*"]);
@@ -43,17 +44,34 @@ export class StreamConsumer extends Construct {
       target: consumer,
       eventSourceArn: tableStreamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
-      batchSize,
-      maxRecordAge: Duration.seconds(recordAgeMaxS),
+      batchSize: spec.batchSize,
+      ...(spec.windowS > 0 && { maxBatchingWindow: Duration.seconds(spec.windowS) }),
+      maxRecordAge: Duration.seconds(spec.recordAgeMaxS),
       retryAttempts: UNLIMITED,
-      bisectBatchOnError: true,
-      reportBatchItemFailures: true,
-      filters: [FilterCriteria.filter(pattern)],
-      onFailure: new SqsDlq(deadLetters),
-      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+      filters: spec.patterns.map((pattern) => FilterCriteria.filter(pattern)),
+      ...keeping,
     });
     // Creating the mapping reads the stream once: the role must exist by then.
     if (consumer.role) mapping.node.addDependency(consumer.role);
+    if (spec.keepsFailures) this.addAlarms(props, mapping);
+  }
+
+  private keepFailures({ stage, consumer, alarms }: StreamConsumerProps): Partial<EventSourceMappingProps> {
+    const deadLetters = new DeadLetters(this, "DeadLetters", {
+      queueName: streamDeadLetters(stage),
+      alarms,
+      impact: `${consumer.spec.impact} A dead letter names a range of the stream that was given up: admin announce sends its webhooks again.`,
+    });
+    return {
+      bisectBatchOnError: true,
+      reportBatchItemFailures: true,
+      onFailure: new SqsDlq(deadLetters),
+      metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
+    };
+  }
+
+  private addAlarms({ consumer, alarms }: StreamConsumerProps, mapping: EventSourceMapping): void {
+    const { id } = this.node;
     alarms.addThresholdAlarm(`${id}StreamBehind`, {
       metric: consumer.functionMetric("IteratorAge", "Maximum").with({ period: Duration.minutes(1) }),
       threshold: BEHIND_MS_MAX,

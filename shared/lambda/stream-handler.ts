@@ -3,7 +3,7 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Context, DynamoDBBatchResponse } from "aws-lambda";
 import * as z from "zod";
 import type { Deadline } from "../platform/deadline.ts";
-import { errorFields, log } from "../platform/log.ts";
+import { errorFields, type LogFields, log } from "../platform/log.ts";
 
 /**
  * An item before and after one change; undefined where it did not exist. Numbers stay wrapped: one that exceeds
@@ -24,6 +24,12 @@ const streamEvent = z.object({
 
 const itemOf = (image: Record<string, AttributeValue>): unknown => unmarshall(image, { wrapNumbers: true });
 
+type StreamRecord = z.output<typeof streamEvent>["Records"][number];
+const changeOf = ({ dynamodb: { OldImage, NewImage } }: StreamRecord): Change => ({
+  before: OldImage && itemOf(OldImage),
+  after: NewImage && itemOf(NewImage),
+});
+
 /**
  * The handler of a function that reads a table's stream. After a failure the stream repeats from the first failed
  * change until that is too old (infra/streams.ts). So `apply` must tolerate duplicate changes, and must throw only
@@ -35,10 +41,10 @@ export const streamHandler =
     const deadline: Deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
     const { Records } = streamEvent.parse(event);
     const failed = await Promise.all(
-      Records.map(async ({ dynamodb: { SequenceNumber, OldImage, NewImage } }) => {
+      Records.map(async (record) => {
+        const { SequenceNumber } = record.dynamodb;
         try {
-          const change = { before: OldImage && itemOf(OldImage), after: NewImage && itemOf(NewImage) };
-          const outcome = await apply(change, deadline);
+          const outcome = await apply(changeOf(record), deadline);
           log.info("change.handled", { sequence_number: SequenceNumber, outcome });
           return [];
         } catch (error) {
@@ -48,4 +54,11 @@ export const streamHandler =
       }),
     );
     return { batchItemFailures: failed.flat() };
+  };
+
+/** The handler of a function that reads a table's stream in whole batches. A batch that throws is repeated. */
+export const streamBatchHandler =
+  (apply: (changes: readonly Change[]) => Promise<LogFields<"changes.counted">>) =>
+  async (event: unknown): Promise<void> => {
+    log.info("changes.counted", await apply(streamEvent.parse(event).Records.map(changeOf)));
   };

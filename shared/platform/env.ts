@@ -146,6 +146,7 @@ export const functionEnvironments = {
     })
     .extend({ REFERENCE_KEY_SECRET_ID: secretId, WEBHOOK_KEY_SECRET_ID: secretId } satisfies SecretIds),
   "serve-console": environment.pick({ CONSOLE: true }),
+  "count-transactions": environment.pick({ CACHE_TABLE: true, AWS_CALLS: true }),
   "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, AWS_CALLS: true }),
   "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true, AWS_CALLS: true }),
 } as const;

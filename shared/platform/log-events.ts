@@ -355,6 +355,12 @@ export const logEvents = {
     meaning: "A change of the ledger's stream failed. The stream is retried from there.",
     action: "None, until the alarm on the stream's age.",
   },
+  "changes.counted": {
+    level: "info",
+    fields: { changes: "number", ended: "number", balances: "number" },
+    meaning: "A batch of the ledger's stream was added to the statistics.",
+    action: "None.",
+  },
   "webhook.attempted": {
     level: "info",
     fields: {

@@ -4,9 +4,10 @@ import {
   paginateListEventSourceMappings,
 } from "@aws-sdk/client-lambda";
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
+import { functionNamesOf } from "../../infra/functions.ts";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
-import { streams } from "../../infra/streams.ts";
+import { streamConsumers } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
@@ -66,8 +67,8 @@ export const consumers: DoctorCheck = async ({ target: { name, stage, environmen
   const isQueueOff = environment.WORKERS === "off";
   const all = [
     ...Object.values(queues).map(({ consumer }) => ({ consumer, isOff: isQueueOff })),
-    ...Object.values(streams).map(({ consumer }) => ({ consumer, isOff: false })),
-  ];
+    ...Object.values(streamConsumers).map(({ consumer }) => ({ consumer, isOff: false })),
+  ].filter(({ consumer }) => functionNamesOf(stage.settings).includes(consumer));
   const mappings = await mappingsByFunction();
   const faults = all.flatMap(({ consumer, isOff }) => {
     const fault = mappingFault(mappings.get(`${name}-airtime-${consumer}`), isOff);

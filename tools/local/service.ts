@@ -2,7 +2,7 @@ import * as z from "zod";
 import { queues } from "../../infra/queues.ts";
 import { isWorker, type ScheduledFunction, scheduledFunctions } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { streams } from "../../infra/streams.ts";
+import { streamConsumers } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
@@ -38,7 +38,7 @@ export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
   /** When waiting orders are sent, and the function's time-out, for an upstream whose minutes are shorter. */
   readonly sender?: { readonly everyMs: number; readonly timeoutMs: number };
-  /** False: the ledger's stream is not consumed, so no webhooks are enqueued. */
+  /** False: the ledger's stream is not consumed, so no webhooks are enqueued and nothing is counted. */
   readonly sendsWebhooks?: boolean;
   /** Called with a sentence at each step of the start. */
   readonly onProgress?: (sentence: string) => void;
@@ -236,7 +236,7 @@ const startSecrets = async (
 const invokedFunctions = (): string[] => [
   ...Object.values(routes).map((route) => route.function),
   ...Object.values(queues).map((queue) => queue.consumer),
-  ...Object.values(streams).map((stream) => stream.consumer),
+  ...Object.values(streamConsumers).map(({ consumer }) => consumer),
   DEFAULT_FUNCTION,
   ...scheduledFunctions,
 ];
@@ -254,10 +254,13 @@ const consumeLedgerStream = (
   { endpoint }: LocalDynamoDb,
   invoke: Invoke,
 ): void => {
-  const { consumer: functionName, ...mapping } = streams.ledger;
-  const table = localTableNames.ledger;
-  const checkpointPath = dataDir.file("ledgerStream");
-  shutdown.add("inbound", consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
+  const checkpoints = { webhooks: "ledgerStream", statistics: "statisticsStream" } as const;
+  for (const name of ["webhooks", "statistics"] as const) {
+    const { consumer: functionName, ...mapping } = streamConsumers[name];
+    const checkpointPath = dataDir.file(checkpoints[name]);
+    const table = localTableNames.ledger;
+    shutdown.add("inbound", consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
+  }
 };
 
 const startSchedules = async (

@@ -8,6 +8,7 @@ import {
   type _Record as StreamRecord,
 } from "@aws-sdk/client-dynamodb-streams";
 import * as z from "zod";
+import type { Pattern } from "../../infra/streams.ts";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
@@ -18,9 +19,6 @@ import { localLog } from "./local-log.ts";
 const IDLE_MS = 200;
 const PAUSE_AFTER_ERROR_MS = 500;
 const STOP_MS_MAX = 2_000;
-
-/** A pattern of Lambda's event filters: nested objects match fields, and a list holds the values that match. */
-export type Pattern = { readonly [name: string]: Pattern | readonly string[] };
 
 /**
  * How far a stream was consumed. It is written after the changes were handled, so a crash repeats changes and skips
@@ -36,7 +34,7 @@ const batchResponse = z
 export type LocalStreamConsumer = { readonly stop: () => Promise<void> };
 
 /**
- * Lambda's event source mapping of a table's stream: invokes a function with the changes that match the pattern, in
+ * Lambda's event source mapping of a table's stream: invokes a function with the changes that match a pattern, in
  * order, and retries from the first that failed. A failed change that is too old is skipped; on AWS it becomes a dead
  * letter.
  */
@@ -45,13 +43,13 @@ export const consumeStream = (options: {
   readonly table: string;
   readonly batchSize: number;
   readonly recordAgeMaxS: number;
-  readonly pattern: Pattern;
+  readonly patterns: readonly Pattern[];
   readonly functionName: string;
   readonly invoke: Invoke;
   /** The file of the checkpoint. */
   readonly checkpointPath: string;
 }): LocalStreamConsumer => {
-  const { endpoint, table, batchSize, recordAgeMaxS, pattern, functionName, invoke, checkpointPath } = options;
+  const { endpoint, table, batchSize, recordAgeMaxS, patterns, functionName, invoke, checkpointPath } = options;
   const tablesClient = new DynamoDBClient(localClient(endpoint));
   const client = new DynamoDBStreamsClient(localClient(endpoint));
   const stopping = new AbortController();
@@ -97,7 +95,7 @@ export const consumeStream = (options: {
     const sequences = records.map(sequenceOf);
     const matching = records
       .map((record) => eventRecord(record, stream))
-      .filter((record) => matchesPattern(pattern, record));
+      .filter((record) => patterns.some((pattern) => matchesPattern(pattern, record)));
     const failed = matching.length === 0 ? [] : await failedOf(matching);
     const first = sequences.findIndex((sequence) => failed.includes(sequence));
     if (first < 0) return sequences.at(-1);
@@ -210,10 +208,14 @@ const asJson = (change: unknown): Record<string, unknown> =>
     ),
   );
 
-const matchesPattern = (pattern: Pattern | readonly string[], value: unknown): boolean => {
-  if (isList(pattern)) return typeof value === "string" && pattern.includes(value);
+const matchesPattern = (pattern: Pattern[string], value: unknown): boolean => {
+  if (isList(pattern)) return typeof value === "string" && pattern.some((part) => matchesText(part, value));
   const fields = jsonObject.safeParse(value).data;
   return fields !== undefined && Object.entries(pattern).every(([name, part]) => matchesPattern(part, fields[name]));
 };
 
-const isList = (pattern: Pattern | readonly string[]): pattern is readonly string[] => Array.isArray(pattern);
+type ListedPart = string | { readonly prefix: string };
+const matchesText = (part: ListedPart, text: string): boolean =>
+  typeof part === "string" ? part === text : text.startsWith(part.prefix);
+
+const isList = (pattern: Pattern[string]): pattern is readonly ListedPart[] => Array.isArray(pattern);

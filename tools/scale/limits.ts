@@ -1,7 +1,7 @@
 import { requestsPerSecondOf } from "../../infra/constructs/api.ts";
 import { functionSpecs } from "../../infra/functions.ts";
 import type { StageSettings } from "../../infra/stages.ts";
-import { streams } from "../../infra/streams.ts";
+import { streamConsumers } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
@@ -61,7 +61,7 @@ const addressesOf = ({ egress }: StageSettings): number => {
 
 /** Changes a second that `enqueue-webhooks` takes from one shard: batch after batch, bound by its share of a vCPU. */
 const changesPerShard = (): number => {
-  const { batchSize, consumer } = streams.ledger;
+  const { batchSize, consumer } = streamConsumers.webhooks;
   const cpuMs = batchSize * assumed.sdkCallCpuMs * (VCPU_MB / functionSpecs[consumer].memoryMb);
   return batchSize / ((assumedTimes.runMs + cpuMs) / 1_000);
 };

@@ -15,7 +15,7 @@ import {
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import { queues } from "../../../infra/queues.ts";
-import { streams } from "../../../infra/streams.ts";
+import { streamConsumers } from "../../../infra/streams.ts";
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import type { Invoke } from "../../../tools/local/functions.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
@@ -65,7 +65,7 @@ export const openEventSources = async (parts: {
     pending = [];
     for (const [position, record] of given.entries()) {
       try {
-        const answer = await invoke(streams.ledger.consumer, { Records: [record] });
+        const answer = await invoke(streamConsumers.webhooks.consumer, { Records: [record] });
         if (failuresOf(answer) === 0) continue;
       } catch {
         // The shard is read again from this record.
@@ -158,7 +158,8 @@ const changeOf = ({ dynamodb }: StreamRecord): StatusChange[] => {
 /** The event source's filter; see infra/streams.ts. */
 const passesFilter = (record: StreamRecord): boolean => {
   const [change] = changeOf(record);
-  const { OldImage, NewImage } = streams.ledger.pattern.dynamodb;
+  const [{ dynamodb }] = streamConsumers.webhooks.patterns;
+  const { OldImage, NewImage } = dynamodb;
   const isOneOf = (wanted: readonly string[], status: string | undefined) =>
     status !== undefined && wanted.includes(status);
   return isOneOf(OldImage.status.S, change?.from) && isOneOf(NewImage.status.S, change?.to);

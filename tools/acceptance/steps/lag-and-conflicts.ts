@@ -1,6 +1,6 @@
 import { functionNames } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
-import { streams } from "../../../infra/streams.ts";
+import { streamConsumers } from "../../../infra/streams.ts";
 import { sum } from "../../../shared/platform/sum.ts";
 import type { Context, Stage } from "../context.ts";
 import { type Metric, metricValues } from "../metric-values.ts";
@@ -35,7 +35,7 @@ export const readLagAndConflicts = async (
   assertThat(failed.length === 0, `functions crashed or timed out: ${failed.join(", ")}`);
   const throttles = sum(await read(ofFunctions("Throttles")));
 
-  const consumer = `${stage}-airtime-${streams.ledger.consumer}`;
+  const consumer = `${stage}-airtime-${streamConsumers.webhooks.consumer}`;
   const [streamMs = 0] = await read([metric("AWS/Lambda", "IteratorAge", "Maximum", { FunctionName: consumer })]);
   assertThat(streamMs <= LAG_S_MAX * 1_000, `the ledger's stream was ${streamMs} ms behind`);
   const age = "ApproximateAgeOfOldestMessage";

@@ -24,7 +24,10 @@ const aStream = async () => {
       table: ledgerTable,
       batchSize: 100,
       recordAgeMaxS,
-      pattern: { dynamodb: { OldImage: { status: { S: ["processing"] } }, NewImage: { status: { S: ["success"] } } } },
+      patterns: [
+        { dynamodb: { OldImage: { status: { S: ["processing"] } }, NewImage: { status: { S: ["success"] } } } },
+        { dynamodb: { Keys: { pk: { S: [{ prefix: "wallet#" }] } } } },
+      ],
       functionName: "consumer",
       invoke: async (_name, event) => {
         const streamEvent: DynamoDBStreamEvent = JSON.parse(JSON.stringify(event));
@@ -65,6 +68,14 @@ test("a change that matches the pattern is delivered as AWS's stream event, and 
       },
     },
   ]);
+});
+
+test("a change that matches the second pattern by the prefix of its key is delivered too", async () => {
+  const { put, consume } = await aStream();
+  await put("wallets", "none");
+  await put("wallet#acc_1", "none");
+  const { seen } = consume();
+  await vi.waitFor(() => expect(seen).toEqual(["wallet#acc_1"]), 5_000);
 });
 
 /** A function that fails on the changes of one item while `fails` is true. */

@@ -95,12 +95,13 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     "Ledger/index/by_owner": "Query",
     "Ledger/index/by_upstream_reference": "Query",
     "Ledger/index/by_open": "Query",
-    Cache: "GetItem PutItem",
+    Cache: "BatchGetItem GetItem PutItem",
     DeliveryQueue: "SendMessage",
     ReferenceKey: READ,
     WebhookKey: READ,
   },
   "serve-console": {},
+  "count-transactions": { "Ledger/stream": "DescribeStream GetRecords GetShardIterator", Cache: "UpdateItem" },
   "serve-docs": {},
   "not-found": {},
 };
@@ -118,7 +119,7 @@ const egress = functionNames.filter((name) => "egress" in functionSpecs[name]);
 /** The actions on `*` and the functions that have them. AWS authorises these actions without a resource. */
 const wildcards: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(networkInterfaces.map((action) => [action, egress])),
-  "dynamodb:ListStreams": ["enqueue-webhooks"],
+  "dynamodb:ListStreams": ["enqueue-webhooks", "count-transactions"],
 };
 
 describe("functions' permissions", () => {

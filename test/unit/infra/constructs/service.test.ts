@@ -4,7 +4,7 @@ import * as z from "zod";
 import { consoleRouteKey, consoleRoutes } from "../../../../infra/console-routes.ts";
 import { functionNames, functionSpecs } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
-import { streams } from "../../../../infra/streams.ts";
+import { streamConsumers } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
 import { functionEnvironments } from "../../../../shared/platform/env.ts";
 import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
@@ -266,20 +266,21 @@ describe("queues", () => {
 });
 
 describe("the ledger stream", () => {
-  const [mapping, ...others] = service
+  const mappings = service
     .all("AWS::Lambda::EventSourceMapping")
     .filter(({ Properties }) => mentions(Properties.EventSourceArn, "Fn::ImportValue"));
+  const mappingOf = (name: string) => mappings.find(({ Properties }) => functionAt(Properties.FunctionName) === name);
+  const mapping = mappingOf(streamConsumers.webhooks.consumer);
 
   test("the ledger stream feeds enqueue-webhooks, with unlimited retries, dead letters and an alarm on its age", () => {
-    expect(others).toEqual([]);
-    expect(functionAt(mapping?.Properties.FunctionName)).toBe(streams.ledger.consumer);
+    expect(mappings).toHaveLength(2);
     expect(mapping?.Properties).toMatchObject({
       StartingPosition: "TRIM_HORIZON",
       BisectBatchOnFunctionError: true,
       FunctionResponseTypes: ["ReportBatchItemFailures"],
       MaximumRetryAttempts: -1,
       MaximumRecordAgeInSeconds: 82_800,
-      FilterCriteria: { Filters: [{ Pattern: JSON.stringify(streams.ledger.pattern) }] },
+      FilterCriteria: { Filters: streamConsumers.webhooks.patterns.map((each) => ({ Pattern: JSON.stringify(each) })) },
     });
     const { OnFailure } = z
       .object({ OnFailure: z.object({ Destination: z.unknown() }) })
@@ -287,6 +288,23 @@ describe("the ledger stream", () => {
     expect(alarmsOf(idIn(OnFailure.Destination))).toHaveLength(1);
     expect(alarms.filter(({ Properties }) => Properties.MetricName === "IteratorAge")).toHaveLength(1);
     expect(data.all("AWS::DynamoDB::Table").filter(({ Properties }) => Properties.StreamSpecification)).toHaveLength(1);
+  });
+
+  test("the ledger stream feeds count-transactions once a minute, without dead letters and alarms of its own", () => {
+    const statistics = mappingOf(streamConsumers.statistics.consumer);
+    expect(statistics?.Properties).toMatchObject({
+      StartingPosition: "TRIM_HORIZON",
+      BatchSize: 1_000,
+      MaximumBatchingWindowInSeconds: 60,
+      MaximumRetryAttempts: -1,
+      MaximumRecordAgeInSeconds: 21_600,
+      FilterCriteria: {
+        Filters: streamConsumers.statistics.patterns.map((each) => ({ Pattern: JSON.stringify(each) })),
+      },
+    });
+    for (const name of ["DestinationConfig", "MetricsConfig", "FunctionResponseTypes"]) {
+      expect(statistics?.Properties, name).not.toHaveProperty(name);
+    }
   });
 
   test("the stream's mapping counts what it polls, and an alarm notifies when it polls no more", () => {

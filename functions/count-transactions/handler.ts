@@ -1,0 +1,9 @@
+import { streamBatchHandler } from "../../shared/lambda/stream-handler.ts";
+import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { countTransactions } from "../../shared/statistics/count-transactions.ts";
+
+const env = readEnv(functionEnvironments["count-transactions"]);
+
+/** Reads the ledger's stream, and adds to the statistics of the console. */
+export const handler = streamBatchHandler(countTransactions({ db: documentClient(), table: env.CACHE_TABLE }));

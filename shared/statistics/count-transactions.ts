@@ -1,0 +1,66 @@
+import * as z from "zod";
+import { transactionType } from "../contract/transaction.ts";
+import type { Change } from "../lambda/stream-handler.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { isTransactionPk, walletPk } from "../ledger/schema.ts";
+import { sentAt } from "../ledger/transaction.ts";
+import { type ChangedBalance, setDailyBalances } from "./daily-balances.ts";
+import { addToHours, type EndedTransaction } from "./hourly-counts.ts";
+
+/** The stream's numbers are wrapped (shared/lambda/stream-handler.ts). */
+const integer = z
+  .object({ value: z.string() })
+  .transform(({ value }) => Number(value))
+  .pipe(z.int());
+
+const openItem = z.object({ pk: z.string().refine(isTransactionPk), status: z.literal("processing") });
+const endedItem = z.object({
+  status: z.enum(["success", "failed"]),
+  mode: z.literal("live"),
+  type: transactionType,
+  network: z.string().optional(),
+  amount_kobo: integer,
+  sent_at: z.iso.datetime().optional(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+const walletVersion = z.object({ version: integer });
+const walletItem = walletVersion.extend({
+  pk: z.string(),
+  account_id: z.string(),
+  balance_kobo: integer,
+  updated_at: z.iso.datetime(),
+});
+
+/** The live transaction that ended with this change; undefined for every other change, and one that is unreadable. */
+const endedBy = ({ before, after }: Change): EndedTransaction | undefined => {
+  const ended = endedItem.safeParse(after).data;
+  if (ended === undefined || !openItem.safeParse(before).success) return undefined;
+  const { status, type, network, amount_kobo, updated_at } = ended;
+  const endedAtMs = Date.parse(updated_at);
+  const latencyMs = endedAtMs - Date.parse(sentAt(ended));
+  return { status, type, network, amountKobo: amount_kobo, endedAtMs, latencyMs };
+};
+
+/** The balance that this change of a wallet made; undefined for every other change. */
+const balanceAfter = ({ before, after }: Change): ChangedBalance | undefined => {
+  const wallet = walletItem.safeParse(after).data;
+  if (wallet === undefined || wallet.pk !== walletPk(wallet.account_id)) return undefined;
+  const { account_id: accountId, balance_kobo: balanceKobo, version, updated_at } = wallet;
+  // Some changes of a wallet leave its balance as it is.
+  if (walletVersion.safeParse(before).data?.version === version) return undefined;
+  return { accountId, balanceKobo, version, changedAtMs: Date.parse(updated_at) };
+};
+
+/**
+ * Adds a batch of the ledger's changes to the statistics. What is unreadable is left out: a retry would not help. The
+ * balances come first, because they may be written again; the hours count a batch that is handled again twice.
+ */
+export const countTransactions = (cache: Table) => async (changes: readonly Change[]) => {
+  const ended = changes.flatMap((change) => endedBy(change) ?? []);
+  const balances = changes.flatMap((change) => balanceAfter(change) ?? []);
+  await setDailyBalances(cache, balances);
+  await addToHours(cache, ended);
+  return { changes: changes.length, ended: ended.length, balances: balances.length };
+};

@@ -1,0 +1,90 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { startChromium } from "./chromium.ts";
+
+const VIEWPORTS = { desktop: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } } as const;
+
+export type PageOptions = {
+  readonly colorScheme?: "light" | "dark";
+  readonly viewport?: keyof typeof VIEWPORTS;
+};
+
+export type TestBrowser = {
+  /** A page in a context of its own, so without cookies of another. It is closed after the test. */
+  readonly newPage: (options?: PageOptions) => Promise<Page>;
+  /** Messages of the browser's console that the current test causes on purpose. */
+  readonly expectError: (pattern: RegExp) => void;
+};
+
+/**
+ * A browser for the tests of the importing file. A test fails if one of its pages reports a violation of the content
+ * security policy, throws, logs an error that the test does not expect, or sends a request to another host than this
+ * machine.
+ */
+export const useBrowser = (): TestBrowser => {
+  let browser: Browser | undefined;
+  let contexts: BrowserContext[] = [];
+  let problems: string[] = [];
+  let expected: RegExp[] = [];
+
+  beforeAll(async () => {
+    browser = await startChromium();
+  }, 60_000);
+  afterAll(() => browser?.close());
+  afterEach(async () => {
+    const found = problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)));
+    const open = contexts;
+    [problems, expected, contexts] = [[], [], []];
+    await Promise.all(open.map((context) => context.close()));
+    expect(found).toEqual([]);
+  });
+
+  return {
+    newPage: async ({ colorScheme = "light", viewport = "desktop" } = {}) => {
+      if (browser === undefined) throw new Error("newPage outside of a test");
+      const context = await browser.newContext({
+        colorScheme,
+        viewport: VIEWPORTS[viewport],
+        locale: "en-GB",
+        timezoneId: "Africa/Lagos",
+        reducedMotion: "reduce",
+        permissions: ["clipboard-read", "clipboard-write"],
+      });
+      contexts.push(context);
+      await watch(context, (problem) => problems.push(problem));
+      return context.newPage();
+    },
+    expectError: (pattern) => expected.push(pattern),
+  };
+};
+
+const watch = async (context: BrowserContext, report: (problem: string) => void): Promise<void> => {
+  await context.exposeBinding("reportViolation", (_, violation: string) =>
+    report(`Content security policy: ${violation}`),
+  );
+  await context.addInitScript(`addEventListener("securitypolicyviolation", (event) => {
+    reportViolation([event.effectiveDirective, event.blockedURI, event.sourceFile, event.lineNumber, event.sample].join(" "));
+  })`);
+  context.on("weberror", (error) => report(`The page threw: ${String(error.error())}`));
+  context.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      report(`Console ${message.type()}: ${message.text()} (${message.location().url})`);
+    }
+  });
+  context.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol.startsWith("http") && hostname !== "127.0.0.1") report(`Request to another host: ${request.url()}`);
+  });
+};
+
+/** Fails on each violation that axe finds, and if the page is wider than the window. */
+export const expectAccessible = async (page: Page): Promise<void> => {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  expect(found, page.url()).toEqual([]);
+  const [width, windowWidth] = await page.evaluate<[number, number]>(
+    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
+  );
+  expect(width, `${page.url()} is wider than the window`).toBeLessThanOrEqual(windowWidth);
+};

@@ -1,0 +1,174 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { expect, inject, test, vi } from "vitest";
+import { streamConsumers } from "../../../../infra/streams.ts";
+import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
+import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
+import { readDailyBalances, setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
+import { addToHours, type EndedTransaction, readHours } from "../../../../shared/statistics/hourly-counts.ts";
+import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
+import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** A ledger whose stream is counted as in the service. */
+const aCountedLedger = async () => {
+  const ledger = await openLedgerAtNoon();
+  const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
+  const handler = streamBatchHandler(countTransactions(cache));
+  const { batchSize, recordAgeMaxS, patterns } = streamConsumers.statistics;
+  const consumer = consumeStream({
+    ...{ endpoint: inject("dynamodbEndpoint"), table: ledger.table, batchSize, recordAgeMaxS, patterns },
+    functionName: "count-transactions",
+    invoke: (_name, event) => handler(event),
+    checkpointPath: `${temporaryFolder()}/checkpoint.json`,
+  });
+  cleanups.push(consumer.stop);
+  /** Ends an order of the account after so long. */
+  const order = async (
+    accountId: string,
+    status: "success" | "failed",
+    latencyMs: number,
+    changes: Partial<Transaction> = {},
+  ): Promise<void> => {
+    const transaction = await ledger.anOpenTransaction(accountId, changes);
+    ledger.nowMs += latencyMs;
+    const settlement: Settlement = status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };
+    const result = await settleTransaction(ledger, transaction, settlement, deadlineIn(10_000));
+    expect(result.kind).toBe("applied");
+  };
+  const hours = () => readHours(cache, NOON_MS, NOON_MS + HOUR_MS);
+  return { ledger, cache, order, hours };
+};
+
+const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 5_000, interval: 50 });
+
+test("live orders are counted in the hour of their end, by type, network and status, with the latency of successful ones", async () => {
+  const { ledger, order, hours } = await aCountedLedger();
+  const accountId = await ledger.anAccount(10_000);
+  await order(accountId, "success", 800);
+  await order(accountId, "success", 7_000);
+  await order(accountId, "success", 400_000);
+  await order(accountId, "failed", 1_500, { type: "airtime", network: "Glo" });
+  ledger.nowMs = NOON_MS + HOUR_MS;
+  await order(accountId, "success", 900, {
+    type: "nin_verification",
+    network: undefined,
+    amount_kobo: koboFromNaira(70),
+  });
+  await until(async () => {
+    const [noon, one] = await hours();
+    expect(noon).toEqual({
+      hourMs: NOON_MS,
+      counts: expect.arrayContaining([
+        { type: "data", network: "MTN", status: "success", count: 3, kobo: 150_000, latency: [1, 0, 0, 1, 0, 0, 0, 1] },
+        {
+          type: "airtime",
+          network: "Glo",
+          status: "failed",
+          count: 1,
+          kobo: 50_000,
+          latency: [0, 0, 0, 0, 0, 0, 0, 0],
+        },
+      ]),
+    });
+    expect(one?.counts).toEqual([
+      {
+        type: "nin_verification",
+        network: null,
+        status: "success",
+        count: 1,
+        kobo: 7_000,
+        latency: [1, 0, 0, 0, 0, 0, 0, 0],
+      },
+    ]);
+  });
+});
+
+test("an order with a test key is not counted", async () => {
+  const { ledger, order, hours } = await aCountedLedger();
+  const accountId = await ledger.anAccount(1_000);
+  await order(accountId, "success", 1_000, { mode: "test", owner: `${accountId}#test` });
+  await order(accountId, "success", 1_000, { network: "Airtel" });
+  await until(async () => {
+    const [noon] = await hours();
+    expect(noon?.counts).toMatchObject([{ network: "Airtel", count: 1 }]);
+  });
+});
+
+test("an order that waited is counted with the time since it was sent", async () => {
+  const { ledger, order, hours } = await aCountedLedger();
+  const accountId = await ledger.anAccount(1_000);
+  await order(accountId, "success", 600_000, { sent_at: isoTime(NOON_MS + 598_500) });
+  await until(async () => {
+    const [noon] = await hours();
+    expect(noon?.counts).toMatchObject([{ count: 1, latency: [0, 1, 0, 0, 0, 0, 0, 0] }]);
+  });
+});
+
+test("the last balance of each day is kept, and a day without a change has that of the day before", async () => {
+  const { ledger, cache, order } = await aCountedLedger();
+  const accountId = await ledger.anAccount(2_000);
+  await order(accountId, "success", 1_000);
+  ledger.nowMs = NOON_MS + 2 * 24 * HOUR_MS;
+  await order(accountId, "failed", 1_000);
+  await fundWallet(ledger, { accountId, fundingId: "second", amountKobo: koboFromNaira(300) });
+  await until(async () => {
+    const days = await readDailyBalances(cache, accountId, 4, ledger.nowMs);
+    expect(days).toEqual([
+      { day: "2026-11-20", balanceKobo: undefined },
+      { day: "2026-11-21", balanceKobo: 150_000 },
+      { day: "2026-11-22", balanceKobo: 150_000 },
+      { day: "2026-11-23", balanceKobo: 180_000 },
+    ]);
+  });
+});
+
+test("a batch that is handled again leaves the newest balance, and its items end after 400 and 90 days", async () => {
+  const { tables } = await openLedgerAtNoon();
+  const cache = { db: tables.db, table: tables.cacheTable };
+  const balance = (version: number) => ({ accountId: "acc_1", balanceKobo: version, version, changedAtMs: NOON_MS });
+  await setDailyBalances(cache, [balance(1), balance(3), balance(2)]);
+  await setDailyBalances(cache, [balance(1)]);
+  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS)).toEqual([{ day: "2026-11-21", balanceKobo: 3 }]);
+  const ended = { type: "airtime", network: "MTN", status: "success", amountKobo: 1, latencyMs: 1 } as const;
+  await addToHours(cache, [{ ...ended, endedAtMs: NOON_MS }]);
+  const expiryOf = async (pk: string) =>
+    (await tables.db.send(new GetCommand({ TableName: cache.table, Key: { pk } }))).Item?.expires_at_s;
+  expect(await expiryOf("balances#acc_1#2026-11-21")).toBe(NOON_MS / 1_000 + 400 * 86_400);
+  expect(await expiryOf("statistics#2026-11-21T12")).toBe(NOON_MS / 1_000 + 90 * 86_400);
+});
+
+test("a batch of more networks than one update can hold is counted whole", async () => {
+  const { tables } = await openLedgerAtNoon();
+  const cache = { db: tables.db, table: tables.cacheTable };
+  const ended = Array.from({ length: 150 }, (_, index): EndedTransaction => {
+    const network = `Network | ${index} ${"x".repeat(40)}`;
+    return { type: "data", network, status: "success", amountKobo: 100, endedAtMs: NOON_MS, latencyMs: 1_000 };
+  });
+  await addToHours(cache, ended);
+  const [hour] = await readHours(cache, NOON_MS, NOON_MS);
+  expect(new Set(hour?.counts.map(({ network }) => network))).toEqual(new Set(ended.map(({ network }) => network)));
+  expect(hour?.counts.every(({ count, kobo, latency }) => count === 1 && kobo === 100 && latency[0] === 1)).toBe(true);
+});
+
+test("changes that are no order's end and no balance's change are left out, whatever they hold", async () => {
+  const { tables } = await openLedgerAtNoon();
+  const count = countTransactions({ db: tables.db, table: tables.cacheTable });
+  const wallet = { pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: { value: "1" }, version: { value: "4" } };
+  const changes = [
+    { before: undefined, after: undefined },
+    { before: { pk: "transaction#1", status: "processing" }, after: { pk: "transaction#1", status: "success" } },
+    { before: { ...wallet, updated_at: isoTime(0) }, after: { ...wallet, updated_at: isoTime(0) } },
+    { before: undefined, after: { ...wallet, pk: "wallet#acc_2", updated_at: isoTime(0) } },
+    { before: undefined, after: { ...wallet, version: { value: "1e999" }, updated_at: isoTime(0) } },
+  ];
+  expect(await count(changes)).toEqual({ changes: 5, ended: 0, balances: 0 });
+});
