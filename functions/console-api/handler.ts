@@ -1,4 +1,43 @@
-import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
+import { runs } from "../../shared/actions/runs.ts";
+import { catalogStore } from "../../shared/catalog/catalog-store.ts";
+import { consoleHandler } from "../../shared/console/console-handler.ts";
+import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
+import { actions } from "../../shared/contract/actions/actions.ts";
+import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { parseIpRanges } from "../../shared/platform/ip-range.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { LOCAL_STAGE, stageName } from "../../shared/platform/log.ts";
+import { queueUrls } from "../../shared/platform/queue-names.ts";
+import { secret } from "../../shared/platform/secrets.ts";
+import { systemClock } from "../../shared/platform/time.ts";
+import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
+
+const env = readEnv(functionEnvironments["console-api"]);
+const db = documentClient();
+const secrets = secretsClient();
+const clock = systemClock;
+const accounts = { db, accessTable: env.ACCESS_TABLE, ledgerTable: env.LEDGER_TABLE, clock };
+const stage = stageName();
 
 /** The actions of the console. */
-export const handler = apiHandler("console-api", admitPublic, {});
+export const handler = consoleHandler(actions, runs, parseConsoleSettings(env.CONSOLE), {
+  ledger: { db, table: env.LEDGER_TABLE, clock },
+  accounts,
+  endpoints: { accounts, webhookSealingKey: secret(secrets, env.WEBHOOK_KEY_SECRET_ID), clock },
+  addressRules: {
+    allowed: parseIpRanges(env.WEBHOOK_ALLOWED_CIDRS),
+    refusedHosts: splitList(env.WEBHOOK_REFUSED_HOSTS),
+    resolve: systemResolve,
+  },
+  catalog: catalogStore(db, env.CACHE_TABLE),
+  purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
+  waitingMinutes: env.WAITING_MINUTES,
+  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  sqs: sqsClient(),
+  queues: queueUrls({
+    outcomes: env.OUTCOMES_QUEUE_URL,
+    delivery: env.DELIVERY_QUEUE_URL,
+    stage: stage === LOCAL_STAGE ? undefined : stage,
+  }),
+});

@@ -49,6 +49,7 @@ export const consoleHandler = <Table extends Actions<Table>>(
     const person = readPerson(request, settings.groupsClaim);
     const role = roleOf(person, settings);
     progress.person = person.sub;
+    progress.role = role ?? "none";
     const route = `${request.requestContext.http.method} ${request.pathParameters?.path}`;
     const serve = byRoute.get(route);
     if (serve === undefined) throw new ServiceError("not_found", { message: "There is no such action" });

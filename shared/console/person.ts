@@ -32,8 +32,8 @@ export class WrongTokenError extends Error {
   override readonly name = "WrongTokenError";
 }
 
-/** Two `authorization` headers arrive joined by a comma, which this refuses. */
-const BEARER = /^Bearer [\w-]+\.([\w-]+)\.[\w-]+$/i;
+/** API Gateway takes a token without `Bearer` too. Two `authorization` headers arrive joined by a comma, which this refuses. */
+const TOKEN = /^(?:Bearer )?[\w-]+\.([\w-]+)\.[\w-]+$/i;
 
 const idToken = z.looseObject({
   iss: z.string(),
@@ -78,7 +78,7 @@ const isAccessToken = (claims: Readonly<Record<string, unknown>>): boolean =>
   !("aud" in claims) || "scope" in claims || "scp" in claims || claims.token_use === "access";
 
 const payloadOf = (authorization = ""): unknown => {
-  const [, payload = ""] = BEARER.exec(authorization) ?? [];
+  const [, payload = ""] = TOKEN.exec(authorization) ?? [];
   try {
     return JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
   } catch {

@@ -48,7 +48,8 @@ export const logEvents = {
       person: "string?",
       duration_ms: "number",
     },
-    meaning: "A request of the console was answered. `person` is the subject that the identity provider gave.",
+    meaning:
+      "A request of the console was answered. `person` is the subject that the identity provider gave; `role` is in what capacity the person did it.",
     action: "None.",
   },
   "console.failed": {

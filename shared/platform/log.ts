@@ -103,4 +103,6 @@ const faultsOf = (event: string): readonly MetricSet[] => {
 const LATEST = "$LATEST";
 
 /** Functions are named `<stage>-airtime-<function>`: the metrics of two stages in one account stay apart. */
-export const stageName = (): string => process.env.AWS_LAMBDA_FUNCTION_NAME?.split("-")[0] ?? "local";
+export const stageName = (): string => process.env.AWS_LAMBDA_FUNCTION_NAME?.split("-")[0] ?? LOCAL_STAGE;
+/** The name of the stage on this machine. */
+export const LOCAL_STAGE = "local";

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type AccountStore, findAccount } from "../../shared/access/account-store.ts";
+import { type Account, type AccountStore, changeAccount, findAccount } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -8,12 +8,14 @@ import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { adoptWebhookSecret, type EndpointStore } from "../../shared/webhooks/endpoint.ts";
 import { newWebhookSecret } from "../../shared/webhooks/signature.ts";
+import { OWNER_EMAIL } from "./identity-provider.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 
 const NAME = "demo";
 const FUNDING_NAIRA = 100_000;
 /** The same at every start, so a restart replays the funding instead of repeating it. */
 const fundingId = (accountId: string): string => `demo-funding-${accountId}`;
+const OWNERS: Account["owners"] = [{ kind: "email", value: OWNER_EMAIL }];
 const WHITELIST = ["127.0.0.1/32", "::1/128"];
 
 /** The tables hold only hashes of the keys; this file lets a restart print the same keys. */
@@ -45,6 +47,9 @@ export const openDemoAccount = async (
 
   const ledger = { db: store.db, table: store.ledgerTable, clock: systemClock };
   const accountId = account.account_id;
+  await changeAccount(store, accountId, (found) =>
+    found.owners === undefined ? { ...found, owners: OWNERS } : undefined,
+  );
   await fundWallet(ledger, { accountId, fundingId: fundingId(accountId), amountKobo: koboFromNaira(FUNDING_NAIRA) });
   const wallet = await readWallet(ledger, accountId);
   const { test_key, live_key, webhook_secret } = account;

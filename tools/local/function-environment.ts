@@ -1,3 +1,4 @@
+import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { secretIds } from "../../shared/platform/secret-table.ts";
 import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
@@ -17,11 +18,13 @@ export const functionEnvironment = ({
   gatewayOrigin,
   upstream,
   sqs,
+  console,
 }: {
   readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">>;
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly isSimulated: boolean };
   readonly sqs: Pick<LocalQueues, "url">;
+  readonly console?: ConsoleSettings;
 }): FunctionEnvironment => ({
   ACCESS_TABLE: localTableNames.access,
   LEDGER_TABLE: localTableNames.ledger,
@@ -38,7 +41,7 @@ export const functionEnvironment = ({
   PHONE_RETENTION_DAYS: "400",
   PURCHASES_INITIALLY: "on",
   WAITING_MINUTES: "15",
-  CONSOLE: "",
+  CONSOLE: console === undefined ? "" : JSON.stringify(console),
   WORKERS: workers,
   AWS_CALLS: awsCalls,
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.

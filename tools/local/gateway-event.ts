@@ -4,12 +4,19 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { ACCOUNT_ID } from "./local-aws.ts";
 
 /** A route; `path` is in API Gateway's syntax. */
-export type GatewayRoute = { readonly method: string; readonly path: string; readonly function: string };
+export type GatewayRoute = {
+  readonly method: string;
+  readonly path: string;
+  readonly function: string;
+  /** The gateway's authorizer has to let the request through. */
+  readonly needsToken?: true;
+};
 
 /** The route of a request, or `$default`. */
 type RouteMatch = {
   readonly functionName: string;
   readonly routeKey: string;
+  readonly needsToken?: true;
   readonly pathParameters?: Readonly<Record<string, string>>;
 };
 
@@ -18,10 +25,18 @@ const API_ID = "local";
 const HOP_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "te", "proxy-connection"]);
 const TEXT_TYPES = /^\s*(text\/|application\/json\s*(;|$))/i;
 const PARAMETER = /^\{(\w+)\}$/;
+/** Stands for the rest of the path, at least one segment. */
+const GREEDY_PARAMETER = /\{(\w+)\+\}$/;
 
-/** Matches requests to routes; a request without a route, or with a malformed path, goes to the default function. */
+/**
+ * Matches requests to routes; a request without a route, or with a malformed path, goes to the default function. Greedy
+ * routes come last, the most specific one first.
+ */
 export const createRouter = (routes: readonly GatewayRoute[], defaultFunction: string) => {
-  const patterns = routes.map((route) => ({ route, pattern: route.path.split("/") }));
+  const greedyLength = ({ path }: GatewayRoute): number => (GREEDY_PARAMETER.test(path) ? path.length : Infinity);
+  const patterns = routes
+    .toSorted((one, other) => greedyLength(other) - greedyLength(one) || 0)
+    .map((route) => ({ route, pattern: route.path.split("/") }));
   return (method: string, rawPath: string): RouteMatch => {
     const path = decodePath(rawPath);
     for (const { route, pattern } of path === undefined ? [] : patterns) {
@@ -30,7 +45,12 @@ export const createRouter = (routes: readonly GatewayRoute[], defaultFunction: s
       if (pathParameters === undefined) continue;
       const routeKey = `${route.method} ${route.path}`;
       const hasParameters = Object.keys(pathParameters).length > 0;
-      return { functionName: route.function, routeKey, ...(hasParameters && { pathParameters }) };
+      return {
+        functionName: route.function,
+        routeKey,
+        ...(route.needsToken && { needsToken: true }),
+        ...(hasParameters && { pathParameters }),
+      };
     }
     return { functionName: defaultFunction, routeKey: "$default" };
   };
@@ -46,6 +66,13 @@ const decodePath = (rawPath: string): string[] | undefined => {
 };
 
 const matchPath = (pattern: readonly string[], path: readonly string[]): Record<string, string> | undefined => {
+  const greedy = GREEDY_PARAMETER.exec(pattern.at(-1) ?? "")?.[1];
+  if (greedy !== undefined) {
+    const fixed = pattern.length - 1;
+    const rest = path.slice(fixed).join("/");
+    const parameters = rest === "" ? undefined : matchPath(pattern.slice(0, fixed), path.slice(0, fixed));
+    return parameters && { ...parameters, [greedy]: rest };
+  }
   if (pattern.length !== path.length) return undefined;
   const parameters: Record<string, string> = {};
   for (const [position, part] of pattern.entries()) {

@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { FunctionTimedOut, type Invoke } from "./functions.ts";
 import { createRouter, type GatewayRoute, gatewayEvent, splitTarget } from "./gateway-event.ts";
+import type { Authorize, AuthorizedClaims } from "./jwt-authorizer.ts";
 import { localLog } from "./local-log.ts";
 
 const HOST = "127.0.0.1";
@@ -36,8 +38,10 @@ export type Gateway = {
   readonly port: number;
   /** Without a trailing slash. */
   readonly origin: string;
-  /** Begins to serve; until then every request gets API Gateway's 503. */
-  readonly serve: (invoke: Invoke) => void;
+  /**
+   * Begins to serve; until then every request gets API Gateway's 503. `authorize` is needed if a route needs a token.
+   */
+  readonly serve: (invoke: Invoke, authorize?: Authorize) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -51,6 +55,7 @@ export const openGateway = async (options: {
   const route = createRouter(options.routes, options.defaultFunction);
   const openResponses = new Set<ServerResponse>();
   let invoke: Invoke | undefined;
+  let authorize: Authorize = async () => undefined;
 
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     openResponses.add(response);
@@ -64,7 +69,12 @@ export const openGateway = async (options: {
       const body = await readBody(request);
       if (body === "too_large") return sendPlatformError(response, 413);
       if (invoke === undefined) return sendPlatformError(response, 503);
-      const result = await invoke(target.functionName, gatewayEvent(request, body, target));
+      const event = gatewayEvent(request, body, target);
+      if (!target.needsToken)
+        return sendResponse(response, functionResponse.parse(await invoke(target.functionName, event)));
+      const claims = await authorize(event.headers.authorization);
+      if (claims === undefined) return sendUnauthorized(response, event.headers.authorization !== undefined);
+      const result = await invoke(target.functionName, withClaims(event, claims));
       sendResponse(response, functionResponse.parse(result));
     } catch (error) {
       // A client that disconnects while it sends is not a failed invocation.
@@ -82,8 +92,9 @@ export const openGateway = async (options: {
   return {
     port,
     origin: `http://${HOST}:${port}`,
-    serve: (invokeFunction) => {
+    serve: (invokeFunction, authorizeToken = authorize) => {
       invoke = invokeFunction;
+      authorize = authorizeToken;
     },
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -119,6 +130,21 @@ const sendResponse = (response: ServerResponse, result: z.output<typeof function
     response.setHeader("content-type", "text/plain; charset=utf-8");
   }
   response.writeHead(result.statusCode).end(body);
+};
+
+const withClaims = (event: APIGatewayProxyEventV2, claims: AuthorizedClaims) => ({
+  ...event,
+  requestContext: { ...event.requestContext, authorizer: { jwt: { claims, scopes: null } } },
+});
+
+/** Source: AWS, "Troubleshooting HTTP API JWT authorizers". */
+const sendUnauthorized = (response: ServerResponse, hasToken: boolean): void => {
+  const problem = ' scope="" error="invalid_token" error_description="the token is not valid"';
+  response.writeHead(401, {
+    "content-type": "application/json",
+    "www-authenticate": `Bearer${hasToken ? problem : ""}`,
+  });
+  response.end(JSON.stringify({ message: "Unauthorized" }));
 };
 
 const sendPlatformError = (response: ServerResponse, status: keyof typeof platformMessages): void => {

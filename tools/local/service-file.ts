@@ -10,6 +10,8 @@ export type ServiceDetails = {
   readonly base_url: string;
   readonly upstream: { readonly base_url: string; readonly webhook_url: string; readonly webhook_secret: string };
   readonly accounts: readonly DemoAccount[];
+  /** Where the console is, and where people sign in to it. */
+  readonly console: { readonly url: string; readonly issuer: string };
 };
 
 /** What the admin commands need: the functions' environment and the endpoints of the AWS emulators. */

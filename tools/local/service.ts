@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { consoleRoutes } from "../../infra/console-routes.ts";
 import { queues } from "../../infra/queues.ts";
 import { isWorker, type ScheduledFunction, scheduledFunctions } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
@@ -16,6 +17,8 @@ import { endOrphanedDynoxide, externalDynamoDb, type LocalDynamoDb, startDynoxid
 import { functionEnvironment } from "./function-environment.ts";
 import { type Invoke, loadFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
+import type { GatewayRoute } from "./gateway-event.ts";
+import { type IdentityProvider, openIdentityProvider } from "./identity-provider.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "./local-aws.ts";
 import { consumeQueue } from "./queue-consumer.ts";
@@ -30,6 +33,7 @@ import { createTables, dropCacheTable, localTableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
 const DEFAULT_FUNCTION = "not-found";
+const allRoutes: readonly GatewayRoute[] = [...Object.values(routes), ...consoleRoutes];
 /** Ten times the limits of docs/interface.md 6.1, because all local accounts share one upstream key. */
 const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 
@@ -38,6 +42,8 @@ export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
   /** When waiting orders are sent, and the function's time-out, for an upstream whose minutes are shorter. */
   readonly sender?: { readonly everyMs: number; readonly timeoutMs: number };
+  /** How long an ID token lasts that the identity provider issues now, in seconds. */
+  readonly idTokenS?: () => number;
   /** False: the ledger's stream is not consumed, so no webhooks are enqueued and nothing is counted. */
   readonly sendsWebhooks?: boolean;
   /** Called with a sentence at each step of the start. */
@@ -81,6 +87,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
   const dataDir = await prepareDataDir(start);
   // Opened first, because its port is part of the webhook URL; it serves once everything else runs.
   const gateway = await openServiceGateway(start);
+  const provider = await openProvider(start, gateway);
   const secrets = loadSecrets(dataDir.file("secrets"));
   const webhook = upstreamWebhook(gateway, secrets);
   const upstream = await connectUpstream(start, secrets, webhook);
@@ -89,7 +96,13 @@ const startParts = async (start: Start): Promise<RunningService> => {
   const secretsManager = await startSecrets(start, dataDir, { ...secrets, "upstream-key": upstream.liveKey });
 
   const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
-  const environment = functionEnvironment({ settings, gatewayOrigin: gateway.origin, upstream, sqs });
+  const environment = functionEnvironment({
+    settings,
+    gatewayOrigin: gateway.origin,
+    upstream,
+    sqs,
+    console: provider.settings,
+  });
   shutdown.add("process", setEnvironment({ ...environment, ...localAwsEnvironment(endpoints) }));
 
   onProgress("Loading the functions");
@@ -104,12 +117,13 @@ const startParts = async (start: Start): Promise<RunningService> => {
     invoke,
   );
   const demoAccount = await ensureDemoAccount(dataDir, environment);
-  gateway.serve(invoke);
+  gateway.serve(invoke, provider.authorize);
 
   const details: ServiceDetails = {
     base_url: `${gateway.origin}/v1`,
     upstream: { base_url: upstream.baseUrl, webhook_url: webhook.url, webhook_secret: webhook.secret },
     accounts: [demoAccount],
+    console: { url: `${gateway.origin}/console`, issuer: provider.settings.issuer },
   };
   if (settings.serviceFile !== undefined) {
     const admin = { base_url: details.base_url, environment, endpoints };
@@ -138,7 +152,7 @@ const prepareDataDir = async ({ settings, shutdown, onProgress }: Start): Promis
 
 const openServiceGateway = async ({ settings: { port = 0 }, shutdown }: Start): Promise<Gateway> => {
   try {
-    const gateway = await openGateway({ port, routes: Object.values(routes), defaultFunction: DEFAULT_FUNCTION });
+    const gateway = await openGateway({ port, routes: allRoutes, defaultFunction: DEFAULT_FUNCTION });
     shutdown.add("inbound", gateway.close);
     return gateway;
   } catch (error) {
@@ -149,6 +163,13 @@ const openServiceGateway = async ({ settings: { port = 0 }, shutdown }: Start): 
     if (code === "EACCES") throw new SettingsError(`You are not allowed to use port ${port}.`, { cause: error });
     throw error;
   }
+};
+
+/** Where people sign in to the console. */
+const openProvider = async ({ settings, shutdown }: Start, { origin }: Gateway): Promise<IdentityProvider> => {
+  const provider = await openIdentityProvider({ consoleOrigin: origin, idTokenS: settings.idTokenS });
+  shutdown.add("dependencies", provider.stop);
+  return provider;
 };
 
 type UpstreamWebhook = { readonly url: string; readonly secret: string };
@@ -234,7 +255,7 @@ const startSecrets = async (
 };
 
 const invokedFunctions = (): string[] => [
-  ...Object.values(routes).map((route) => route.function),
+  ...allRoutes.map((route) => route.function),
   ...Object.values(queues).map((queue) => queue.consumer),
   ...Object.values(streamConsumers).map(({ consumer }) => consumer),
   DEFAULT_FUNCTION,

@@ -6,7 +6,7 @@ import type { Settings } from "./settings.ts";
 
 /** The text that a new user reads once the service is ready. Its commands can be pasted as they are. */
 export const welcome = async (
-  { base_url: url, upstream, accounts }: ServiceDetails,
+  { base_url: url, upstream, accounts, console }: ServiceDetails,
   settings: Pick<Settings, "serviceFile" | "upstream">,
 ): Promise<string> => {
   const isSimulated = settings.upstream === undefined;
@@ -21,7 +21,7 @@ export const welcome = async (
   const authorization = `-H 'Authorization: Bearer ${key}'`;
   const json = `-H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`;
   return [
-    `\nThe service is ready at ${url}. Its documentation is at ${url}/docs.`,
+    `\nThe service is ready at ${url}. Its documentation is at ${url}/docs, its console at ${console.url}.`,
     ...accounts.map(
       ({ name, account_id, balance, test_key, live_key }) => `
 Account ${name} (${account_id}) with ${balance.toLocaleString("en")} NGN:
