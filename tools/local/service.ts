@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { consoleFiles } from "../../infra/bundle/console-files.ts";
 import { consoleRoutes } from "../../infra/console-routes.ts";
 import { queues } from "../../infra/queues.ts";
 import { isWorker, type ScheduledFunction, scheduledFunctions } from "../../infra/schedules.ts";
@@ -106,6 +107,8 @@ const startParts = async (start: Start): Promise<RunningService> => {
   shutdown.add("process", setEnvironment({ ...environment, ...localAwsEnvironment(endpoints) }));
 
   onProgress("Loading the functions");
+  // serve-console reads them at its first request: only then Vite builds them.
+  Object.defineProperty(globalThis, "CONSOLE_FILES", { get: consoleFiles, configurable: true });
   const invoke = await loadFunctions(invokedFunctions(), FUNCTIONS);
   const isWorking = environment.WORKERS === "on";
   if (isWorking) consumeQueues(start, sqs, invoke);
