@@ -1,0 +1,196 @@
+import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { deliveriesRuns } from "../../../../shared/actions/deliveries.ts";
+import { webhookRuns } from "../../../../shared/actions/webhook.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
+import { queueUrls } from "../../../../shared/platform/queue-names.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
+import { newDelivery, recordProgress } from "../../../../shared/webhooks/delivery.ts";
+import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { startReceiver } from "../../../builders/receiver.ts";
+import { freshTables } from "../../../builders/tables.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
+
+let tables: Awaited<ReturnType<typeof freshTables>>;
+let sqs: LocalQueues;
+beforeAll(async () => {
+  tables = await freshTables();
+  const shape = { consumer: "", batchSize: 1, visibilityTimeoutS: 30, receivesMax: 3 };
+  sqs = await startQueues({ outcomes: shape, delivery: shape });
+});
+afterAll(() => sqs.stop());
+
+let nowMs = NOON_MS;
+const addressRules = {
+  allowed: parseIpRanges("127.0.0.0/8"),
+  refusedHosts: [],
+  resolve: async () => ["127.0.0.1"],
+};
+const context = () =>
+  anActionContext(tables, {
+    clock: () => nowMs,
+    addressRules,
+    sqs: sqs.client,
+    queues: queueUrls({ outcomes: sqs.url("outcomes"), delivery: sqs.url("delivery") }),
+  });
+
+const anAccount = async () => (await createAccount(context().accounts, { name: "app", whitelist: [] })).account_id;
+
+let transactions = 0;
+const aSettledOrder = async (account: string): Promise<Transaction> => {
+  transactions += 1;
+  const { open: _open, ...transaction } = aTransaction({
+    pk: transactionPk(String(transactions).padStart(26, "0")),
+    account_id: account,
+    owner: `${account}#live`,
+    status: "success",
+    created_at: isoTime(NOON_MS - 60_000),
+  });
+  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
+  return transaction;
+};
+
+/** Makes one attempt, as the function does. */
+const attempt = (message: DeliveryMessage) => {
+  const { ledger, endpoints } = context();
+  return deliverWebhook({ ledger, endpoints, post: createPost(addressRules), random: () => 0.5 })(message);
+};
+
+const aReceiver = async (...options: Parameters<typeof startReceiver>) => {
+  const receiver = await startReceiver(...options);
+  onTestFinished(receiver.stop);
+  return receiver;
+};
+
+const messages = async () => {
+  const command = new ReceiveMessageCommand({
+    QueueUrl: sqs.url("delivery"),
+    MaxNumberOfMessages: 10,
+  });
+  const { Messages = [] } = await sqs.client.send(command);
+  return Messages.map(({ Body = "" }) => JSON.parse(Body));
+};
+
+test("attempts show the request's headers without the signature, and the headers of each answer that was no delivery", async () => {
+  const account = await anAccount();
+  const receiver = await aReceiver(
+    (response, count) =>
+      void response.writeHead(count === 1 ? 503 : 200, { server: "nginx", "retry-after": "60", "x-secret": "s" }).end(),
+  );
+  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const transaction = await aSettledOrder(account);
+  const message = { event: "transaction.updated", transaction: transaction.pk, status: "success" } as const;
+  nowMs = NOON_MS;
+  await attempt(message);
+  nowMs += 10_000;
+  await attempt(message);
+  const reference = referenceOf(transaction);
+  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  const [sent] = receiver.received;
+  const requestHeaders = (atMs: number) => ({
+    "content-type": "application/json",
+    "user-agent": "airtime-data-identity-webhooks/1",
+    "webhook-id": sent?.headers.id,
+    "webhook-timestamp": String(atMs / 1_000),
+  });
+  expect(deliveries).toMatchObject([
+    {
+      state: "delivered",
+      attempts: [
+        {
+          outcome: "status",
+          http_status: 503,
+          request_headers: requestHeaders(NOON_MS),
+          response_headers: { date: expect.any(String), server: "nginx", "retry-after": "60" },
+        },
+        {
+          outcome: "delivered",
+          http_status: 200,
+          request_headers: requestHeaders(NOON_MS + 10_000),
+          response_headers: null,
+        },
+      ],
+    },
+  ]);
+  expect(JSON.stringify(deliveries)).not.toMatch(/v1,|x-secret/);
+  const { deliveries: listed } = await deliveriesRuns["deliveries list"](context(), { account });
+  expect(listed).toMatchObject([{ reference, state: "delivered", attempts: [{ number: 1 }, { number: 2 }] }]);
+});
+
+test("a delivery of an earlier release, whose attempts have no headers, is shown", async () => {
+  const account = await anAccount();
+  const transaction = await aSettledOrder(account);
+  const message = { event: "transaction.updated", transaction: transaction.pk, status: "success" } as const;
+  const fresh = newDelivery(message, { accountId: account, webhookId: "evt_1" }, NOON_MS);
+  const old = { number: 1, at: isoTime(NOON_MS), outcome: "status", http_status: 500, answer_bytes: 3, duration_ms: 7 };
+  await recordProgress(context().ledger, fresh, { state: "exhausted", attempt: old });
+  const reference = referenceOf(transaction);
+  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  expect(deliveries).toMatchObject([{ attempts: [{ ...old, response_headers: null }] }]);
+});
+
+test("the list has the newest 50 deliveries, newest first", async () => {
+  const account = await anAccount();
+  for (let index = 0; index < 55; index += 1) {
+    const { pk: transaction } = await aSettledOrder(account);
+    const message = { event: "transaction.updated", transaction, status: "success" } as const;
+    const fresh = newDelivery(message, { accountId: account, webhookId: `evt_${index}` }, NOON_MS + index * 1_000);
+    await recordProgress(context().ledger, fresh, { state: "no_endpoint" });
+  }
+  const { deliveries } = await deliveriesRuns["deliveries list"](context(), { account });
+  expect(deliveries.map(({ webhook_id }) => webhook_id)).toEqual(
+    Array.from({ length: 50 }, (_, index) => `evt_${54 - index}`),
+  );
+});
+
+test("a replay puts the webhook into the queue, and has an audit entry", async () => {
+  const account = await anAccount();
+  const transaction = await aSettledOrder(account);
+  const reference = referenceOf(transaction);
+  nowMs = NOON_MS;
+  const replayed = await deliveriesRuns["deliveries replay"](context(), { account, reference, why: "ticket 9" });
+  const repeat = `replay-${isoTime(NOON_MS)}`;
+  expect(replayed).toEqual({ reference, status: "success", repeat });
+  expect(await messages()).toEqual([
+    { event: "transaction.updated", transaction: transaction.pk, status: "success", repeat },
+  ]);
+  expect(await readAudit(context().ledger, transaction.pk)).toMatchObject([
+    { action: "deliveries replay", why: "ticket 9", details: { reference, repeat } },
+  ]);
+});
+
+test("the transaction and the event of another account do not exist, and are not sent again", async () => {
+  const [account, other] = [await anAccount(), await anAccount()];
+  const transaction = await aSettledOrder(other);
+  const webhookId = `evt_${"a".repeat(32)}`;
+  const event = { event: "wallet.low", account_id: other, webhook_id: webhookId, body: "{}" } as const;
+  const fresh = newDelivery(event, { accountId: other, webhookId }, NOON_MS);
+  await recordProgress(context().ledger, fresh, { state: "no_endpoint" });
+  const upstreamReference = `U-${other}`;
+  await tables.db.send(
+    new PutCommand({
+      TableName: tables.ledgerTable,
+      Item: { ...transaction, upstream_reference: upstreamReference },
+    }),
+  );
+  for (const reference of [referenceOf(transaction), upstreamReference, webhookId]) {
+    const read = await deliveriesRuns["deliveries show"](context(), { account: other, reference });
+    expect(read.reference).toBe(reference);
+    const foreign = { account, reference };
+    await expect(deliveriesRuns["deliveries show"](context(), foreign)).rejects.toThrow(NotFoundError);
+    await expect(deliveriesRuns["deliveries replay"](context(), foreign)).rejects.toThrow(NotFoundError);
+  }
+  expect(await messages()).toEqual([]);
+  expect(await readAudit(context().ledger, transaction.pk)).toEqual([]);
+});

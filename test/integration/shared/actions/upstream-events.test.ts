@@ -1,0 +1,153 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { upstreamEventsRuns } from "../../../../shared/actions/upstream-events.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
+import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { InFlightError, NotFoundError } from "../../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import {
+  listEvents,
+  recordEvent,
+  recordUnreadable,
+  storedEventId,
+} from "../../../../shared/upstream-events/stored-event.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { aTransactionPk } from "../../../builders/event-message.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+
+/** Open orders of one test are candidates of another's events, so each test has its own tables. */
+const openEvents = async () => {
+  const operator: OperatorLedger = await openOperatorLedger();
+  const context = anActionContext(operator.tables);
+  const anEvent = async (changes: Partial<EventMessage> = {}, transactionPk?: string): Promise<string> => {
+    const reference = `U-${randomUUID()}`;
+    const event: EventMessage = {
+      ...{ kind: "event", mode: "live", received_at: isoTime(NOON_MS), reference, status: "success" },
+      ...{ type: "data", amount_kobo: koboFromNaira(500), phone: { hmac: "h", masked: "0803****567" } },
+      ...changes,
+    };
+    await recordEvent(operator.ledgerAt(), event, "no_candidate", transactionPk);
+    return idOf(event.reference);
+  };
+  const idOf = async (reference: string): Promise<string> => {
+    const stored = (await listEvents(operator.ledgerAt(), "0000")).find((found) => found.reference === reference);
+    if (stored === undefined) throw new Error("The event was not stored");
+    return storedEventId(stored);
+  };
+  const candidates = async (event: string) =>
+    (await upstreamEventsRuns["events candidates"](context, { event })).candidates;
+  return { operator, context, anEvent, idOf, candidates };
+};
+let events: Awaited<ReturnType<typeof openEvents>>;
+beforeAll(async () => {
+  events = await openEvents();
+});
+
+test("candidates are the open orders that were sent before the event, those with the fewest differences first", async () => {
+  const { operator, anEvent, candidates } = await openEvents();
+  const anOrder = async (changes: Parameters<OperatorLedger["anOrder"]>[0] = {}) =>
+    referenceOf((await operator.anOrder(changes)).transaction);
+  const earlier = { created_at: isoTime(NOON_MS - 3_600_000), updated_at: isoTime(NOON_MS - 3_600_000) };
+  const older = await anOrder({ phone_number: "08031234567", ...earlier });
+  const other = await anOrder({ phone_number: "08099999999", amount_kobo: koboFromNaira(300) });
+  const same = await anOrder({ phone_number: "08031234567" });
+  // None of these can be meant.
+  await anOrder({ upstream_reference: "U-known" });
+  await anOrder({ created_at: isoTime(NOON_MS + 60_000), updated_at: isoTime(NOON_MS + 60_000) });
+  const waiting = await operator.anOrder();
+  const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  await makeOrderWait(operator.ledgerAt(), waiting.transaction, toSend, deadlineIn(9_000));
+
+  const found = await candidates(await anEvent());
+  expect(found.map(({ reference }) => reference)).toEqual([same, older, other]);
+  expect(found[0]).toMatchObject({ sent_before_s: 60, amount: 500, status: "processing", differences: [] });
+  expect(found[1]).toMatchObject({ sent_before_s: 3_600, differences: [] });
+  expect(found[2]?.differences).toEqual([
+    { field: "amount", event: "500.00 NGN", transaction: "300.00 NGN" },
+    { field: "phone number", event: "0803****567", transaction: "08099999999" },
+  ]);
+});
+
+test("the only candidate of an event whose transaction is known is that transaction", async () => {
+  const { operator, anEvent, candidates } = await openEvents();
+  await operator.anOrder();
+  const { transaction } = await operator.anOrder();
+  const found = await candidates(await anEvent({ status: "failed" }, transaction.pk));
+  expect(found.map(({ reference }) => reference)).toEqual([referenceOf(transaction)]);
+});
+
+test("an event that cannot be read has no candidates", async () => {
+  const { operator, context, idOf } = await openEvents();
+  await operator.anOrder();
+  const message = {
+    kind: "unreadable_event",
+    mode: "live",
+    digest: "d".repeat(43),
+    problem: "status reversed",
+  } as const;
+  await recordUnreadable(operator.ledgerAt(), { ...message, reference: "U-unreadable" });
+  const event = await idOf("U-unreadable");
+  expect(await upstreamEventsRuns["events candidates"](context, { event })).toMatchObject({
+    event: { event, reason: "unreadable", says: "status reversed", amount: null },
+    candidates: [],
+  });
+});
+
+test("a match of an order that differs is refused until the operator accepts the differences", async () => {
+  const { operator, context, anEvent } = events;
+  const order = await operator.anOrder({ pk: await aTransactionPk(), amount_kobo: koboFromNaira(300) });
+  const event = await anEvent();
+  const reference = referenceOf(order.transaction);
+  const input = { event, reference, why: "ticket 88" };
+  await expect(
+    upstreamEventsRuns["events match"](context, { ...input, accepts_differences: false }),
+  ).rejects.toMatchObject({
+    sentence: `The event differs from ${reference} in amount (500.00 NGN, not 300.00 NGN)`,
+    message: expect.stringMatching(/NGN\): --although-different matches them nevertheless$/),
+  });
+  expect(await upstreamEventsRuns["events match"](context, { ...input, accepts_differences: true })).toEqual({
+    reference,
+    account_id: order.accountId,
+    status: "success",
+    amount: 300,
+    refunded: 0,
+    differences: [{ field: "amount", event: "500.00 NGN", transaction: "300.00 NGN" }],
+  });
+  expect(await readAudit(context.ledger, order.transaction.pk)).toMatchObject([
+    { action: "events match", by: "ada", why: "ticket 88" },
+  ]);
+});
+
+test("a match of an order whose request may still be running says for how long", async () => {
+  const { operator, context, anEvent } = events;
+  const at = isoTime(NOON_MS - 10_000);
+  const order = await operator.anOrder({ pk: await aTransactionPk(), created_at: at, updated_at: at });
+  const input = { event: await anEvent(), reference: referenceOf(order.transaction), why: "ticket 88" };
+  const match = upstreamEventsRuns["events match"](context, { ...input, accepts_differences: false });
+  await expect(match).rejects.toThrow(InFlightError);
+  await expect(match).rejects.toMatchObject({ retryAfterMs: expect.any(Number) });
+});
+
+test("of an event that was discarded, the list shows it under its state only, and nothing can be matched to it", async () => {
+  const { operator, context, anEvent } = events;
+  const event = await anEvent();
+  await upstreamEventsRuns["events discard"](context, { event, why: "the upstream tested" });
+  const listed = async (state: "open" | "discarded") =>
+    (await upstreamEventsRuns["events list"](context, { state })).events.map((each) => each.event);
+  expect(await listed("open")).not.toContain(event);
+  expect(await listed("discarded")).toContain(event);
+  const { transaction } = await operator.anOrder({ pk: await aTransactionPk() });
+  const input = { event, reference: referenceOf(transaction), accepts_differences: false, why: "ticket 88" };
+  await expect(upstreamEventsRuns["events match"](context, input)).rejects.toThrow("is discarded already");
+});
+
+test("an event that does not exist has no candidates, and the sentence names no command", async () => {
+  const missing = upstreamEventsRuns["events candidates"](events.context, { event: "event_none" });
+  await expect(missing).rejects.toThrow(NotFoundError);
+  await expect(missing).rejects.toMatchObject({ sentence: "There is no event event_none" });
+});

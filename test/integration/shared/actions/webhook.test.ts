@@ -1,0 +1,133 @@
+import { Webhook } from "standardwebhooks";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { webhookRuns } from "../../../../shared/actions/webhook.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { EndpointUrlError } from "../../../../shared/webhooks/address-guard.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+let tables: Awaited<ReturnType<typeof freshTables>>;
+beforeAll(async () => {
+  tables = await freshTables();
+});
+
+const loopback = {
+  allowed: parseIpRanges("127.0.0.0/8"),
+  refusedHosts: [],
+  resolve: async () => ["127.0.0.1"],
+};
+/** The Standard Webhooks library compares timestamps with the machine's time. */
+const context = () => anActionContext(tables, { clock: Date.now, addressRules: loopback });
+const anAccount = async () => (await createAccount(context().accounts, { name: "app", whitelist: [] })).account_id;
+const aReceiver = async (...options: Parameters<typeof startReceiver>): Promise<Receiver> => {
+  const receiver = await startReceiver(...options);
+  onTestFinished(receiver.stop);
+  return receiver;
+};
+
+test("the secret is in the answer to the first URL only, and webhook show never has it", async () => {
+  const account = await anAccount();
+  const first = await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9001/", why: "go live" });
+  expect(first).toEqual({
+    account_id: account,
+    url: "http://127.0.0.1:9001/",
+    webhook_secret: expect.stringMatching(/^whsec_/),
+    events: ["transaction.updated"],
+  });
+  const second = await webhookRuns["webhook set"](context(), {
+    account,
+    url: "http://127.0.0.1:9002/",
+    events: ["wallet.low"],
+  });
+  expect(second).toMatchObject({ webhook_secret: null, events: ["transaction.updated", "wallet.low"] });
+  const shown = JSON.stringify(await webhookRuns["webhook show"](context(), { account }));
+  expect(shown).not.toContain(String(first.webhook_secret).slice("whsec_".length));
+  expect(await readAudit(context().ledger, account)).toMatchObject([
+    { action: "webhook set", by: "ada", why: "go live", details: { url: "http://127.0.0.1:9001/" } },
+    { action: "webhook set", details: { url: "http://127.0.0.1:9002/" } },
+    { action: "webhook events", details: { events: "transaction.updated,wallet.low" } },
+  ]);
+});
+
+test("a test event is signed with the account's secret, and the answer is judged and shown", async () => {
+  const account = await anAccount();
+  const receiver = await aReceiver(
+    (response, count) =>
+      void response.writeHead(count === 1 ? 302 : 204, { location: "https://new.example.com/" }).end(),
+  );
+  const { webhook_secret } = await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  expect(await webhookRuns["webhook test"](context(), { account })).toEqual({
+    account_id: account,
+    url: receiver.url,
+    webhook_id: receiver.received[0]?.headers.id,
+    ok: false,
+    http_status: 302,
+    reason: null,
+    response_headers: { date: expect.any(String), location: "https://new.example.com/" },
+    duration_ms: expect.any(Number),
+  });
+  expect(await webhookRuns["webhook test"](context(), { account })).toMatchObject({ ok: true, http_status: 204 });
+  expect(receiver.received).toHaveLength(2);
+  for (const event of receiver.received) new Webhook(String(webhook_secret)).verify(event.body, standardHeaders(event));
+});
+
+test("a test event to an address that webhooks may not reach is refused before it connects", async () => {
+  const account = await anAccount();
+  const receiver = await aReceiver();
+  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const guarded = { ...context(), addressRules: { ...loopback, allowed: [] } };
+  expect(await webhookRuns["webhook test"](guarded, { account })).toMatchObject({
+    ok: false,
+    http_status: null,
+    reason: "address_refused",
+    response_headers: null,
+  });
+  expect(receiver.received).toEqual([]);
+  await expect(webhookRuns["webhook set"](guarded, { account, url: receiver.url })).rejects.toThrow(EndpointUrlError);
+});
+
+test("an account without an endpoint gets no test event and chooses no events, and the sentence names no command", async () => {
+  const account = await anAccount();
+  const sentence = `Account ${account} has no webhook endpoint`;
+  await expect(webhookRuns["webhook test"](context(), { account })).rejects.toMatchObject({ sentence });
+  await expect(webhookRuns["webhook events"](context(), { account, events: [] })).rejects.toMatchObject({
+    sentence,
+    message: `${sentence}. Set one with webhook set`,
+  });
+  await expect(webhookRuns["webhook test"](context(), { account })).rejects.toThrow(OperatorError);
+  expect(await readAudit(context().ledger, account)).toEqual([]);
+});
+
+test("after a rotation webhooks carry both signatures, and the new secret is in that answer", async () => {
+  const account = await anAccount();
+  const receiver = await aReceiver();
+  const { webhook_secret: first } = await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const { webhook_secret: second } = await webhookRuns["webhook secret rotate"](context(), { account, why: "leaked" });
+  expect(second).not.toBe(first);
+  await webhookRuns["webhook test"](context(), { account });
+  const [event] = receiver.received;
+  if (event === undefined) throw new Error("Nothing arrived");
+  for (const secret of [first, second]) new Webhook(String(secret)).verify(event.body, standardHeaders(event));
+  expect((await readAudit(context().ledger, account)).at(-2)).toMatchObject({
+    action: "webhook secret rotate",
+    why: "leaked",
+  });
+});
+
+test("a disabled endpoint is shown as off until it is enabled, each with an audit entry", async () => {
+  const account = await anAccount();
+  await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9001/" });
+  expect(await webhookRuns["webhook disable"](context(), { account, why: "ticket 7" })).toMatchObject({
+    status: "off",
+  });
+  expect(await webhookRuns["webhook enable"](context(), { account })).toMatchObject({ status: "on" });
+  expect((await readAudit(context().ledger, account)).map(({ action, why }) => [action, why])).toEqual([
+    ["webhook set", undefined],
+    ["webhook disable", "ticket 7"],
+    ["webhook enable", undefined],
+  ]);
+});
