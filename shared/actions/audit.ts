@@ -6,8 +6,8 @@ import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const auditView = (entry: AuditEntry) => {
-  const { created_at: at, by, action, details } = entry;
-  return { at, by, caller_arn: entry.caller_arn ?? null, action, why: entry.why ?? null, details };
+  const { created_at: at, by, caller_arn = null, person, action, why = null, details } = entry;
+  return { at, by, caller_arn, ...(person && { person }), action, why, details };
 };
 
 const page = async ({ ledger, request }: ActionContext, subject: string, cursor: string | undefined) => {

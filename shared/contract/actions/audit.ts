@@ -7,6 +7,8 @@ export const auditViewSchema = z.object({
   by: z.string(),
   /** The operator's identity at AWS. Null if there is none, or if an owner asks. */
   caller_arn: z.string().nullable(),
+  /** Who did it in the console, as the identity provider names the person. */
+  person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
   action: z.string(),
   why: z.string().nullable(),
   details: z.record(z.string(), z.union([z.string(), z.number()])),

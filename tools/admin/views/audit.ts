@@ -1,14 +1,20 @@
 import { type AuditEntry, detailsText } from "../../../shared/ledger/audit.ts";
 import { table } from "./print.ts";
 
-/** With a column for the AWS identity if an entry has one. */
+/** With columns for the AWS identity and for the subject of who signed in to the console, if an entry has one. */
 export const auditTable = (entries: readonly AuditEntry[]): string => {
   const hasIdentity = entries.some(({ caller_arn }) => caller_arn !== undefined);
+  const hasPerson = entries.some(({ person }) => person !== undefined);
   return table(
-    ["at", "by", "action", "details", "why", ...(hasIdentity ? ["AWS identity"] : [])],
-    entries.map(({ created_at, by, action, details, why, caller_arn }) => [
+    [
+      ...["at", "by", "action", "details", "why"],
+      ...(hasIdentity ? ["AWS identity"] : []),
+      ...(hasPerson ? ["console subject"] : []),
+    ],
+    entries.map(({ created_at, by, action, details, why, caller_arn, person }) => [
       ...[created_at, by, action, detailsText(details), why],
       ...(hasIdentity ? [caller_arn] : []),
+      ...(hasPerson ? [person?.sub] : []),
     ]),
   );
 };

@@ -12,8 +12,11 @@ import { gatewayEvent } from "../../../../tools/local/gateway-event.ts";
 const routes = [
   { method: "GET", path: "/v1/things", function: "list" },
   { method: "POST", path: "/v1/things", function: "make" },
+  { method: "GET", path: "/v1/files/{path+}", function: "list" },
+  { method: "GET", path: "/v1/files/private/{path+}", function: "show", needsToken: true },
+  { method: "GET", path: "/v1/files/{id}/name", function: "make" },
   { method: "GET", path: "/v1/things/{id}", function: "show" },
-];
+] as const;
 const opened: Gateway[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((gateway) => gateway.close()));
@@ -83,6 +86,51 @@ test.each(["/v1/nothing", "/v1/things/", "/v1/things/1/2", "/", "/v1/things/%zz"
     expect(answer).toContain('"routeKey":"$default"');
   },
 );
+
+test.each([
+  { path: "/v1/files/a/b%2Fc%20d", routeKey: "GET /v1/files/{path+}", pathParameters: { path: "a/b/c d" } },
+  { path: "/v1/files/a/name", routeKey: "GET /v1/files/{id}/name", pathParameters: { id: "a" } },
+  { path: "/v1/files/a/names", routeKey: "GET /v1/files/{path+}", pathParameters: { path: "a/names" } },
+  { path: "/v1/files/private", routeKey: "GET /v1/files/{path+}", pathParameters: { path: "private" } },
+  { path: "/v1/files", routeKey: "$default", pathParameters: undefined },
+  { path: "/v1/files/", routeKey: "$default", pathParameters: undefined },
+])("$path is a request of the most specific route, $routeKey", async ({ path, routeKey, pathParameters }) => {
+  const event = await eventFor(path);
+  expect(event.routeKey).toBe(routeKey);
+  expect(event.pathParameters).toEqual(pathParameters);
+});
+
+test("a route that needs a token is invoked with the authorizer's claims, and not without them", async () => {
+  const gateway = await openGateway({ port: 0, routes, defaultFunction: "reject" });
+  opened.push(gateway);
+  const events: unknown[] = [];
+  const keep: TestHandler = async (event) => {
+    events.push(event);
+    return { statusCode: 200 };
+  };
+  gateway.serve(invokeWith(new Map([["show", keep]])), async (authorization) =>
+    authorization === "Bearer good" ? { sub: "ada" } : undefined,
+  );
+  const statusOf = async (path: string, headers: Record<string, string> = {}) =>
+    (await fetch(`${gateway.origin}${path}`, { headers })).status;
+
+  expect(await statusOf("/v1/files/private/a")).toBe(401);
+  expect(await statusOf("/v1/files/private/a", { authorization: "Bearer bad" })).toBe(401);
+  expect(events).toEqual([]);
+
+  expect(await statusOf("/v1/files/private/a", { authorization: "Bearer good" })).toBe(200);
+  expect(await statusOf("/v1/things/a", { authorization: "Bearer good" })).toBe(200);
+  expect(events[0]).toMatchObject({
+    requestContext: { authorizer: { jwt: { claims: { sub: "ada" }, scopes: null } } },
+  });
+  expect(events[1]).not.toHaveProperty("requestContext.authorizer");
+});
+
+test("a gateway without an authorizer refuses routes that need a token", async () => {
+  const { origin } = await echoing();
+  const answer = await fetch(`${origin}/v1/files/private/a`, { headers: { authorization: "Bearer good" } });
+  expect(answer.status).toBe(401);
+});
 
 test("another method on a route's path invokes the default function", async () => {
   expect((await eventFor("/v1/things", { method: "DELETE" })).routeKey).toBe("$default");
