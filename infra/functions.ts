@@ -31,6 +31,8 @@ export type FunctionSpec = {
   /** Indexes of the ledger that it queries. */
   readonly queries?: readonly IndexName[];
   readonly sendsTo?: readonly ("outcomes" | "delivery")[];
+  /** It lists the dead letters of the whole stage, and moves those of these queues back. */
+  readonly redrives?: readonly ("outcomes" | "delivery")[];
   /** What a customer loses while it fails; begins the text of its alarms. */
   readonly impact: string;
 };
@@ -159,7 +161,8 @@ export const functionSpecs = {
       cache: ["GetItem", "BatchGetItem", "PutItem"],
     },
     queries: ["by_owner", "by_upstream_reference", "by_open"],
-    sendsTo: ["delivery"],
+    sendsTo: ["outcomes", "delivery"],
+    redrives: ["outcomes", "delivery"],
     impact: "People cannot use the console; no app is affected, and `npm run admin` works.",
   },
   "serve-console": { memoryMb: 256, timeoutS: 10, impact: "The console's pages are not served; no app is affected." },

@@ -17,7 +17,7 @@ import { type Data, tableNames } from "./data.ts";
 import { type EgressNetwork, ExistingNetwork, type FunctionNetwork } from "./egress-network.ts";
 import { dataValues, settingsValues, variablesOf } from "./function-environment.ts";
 import { OperatorPolicies } from "./operator-policies.ts";
-import { QueueConsumer } from "./queue-consumer.ts";
+import { DeadLetters, QueueConsumer } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
 import { ServiceFunction, type ServiceFunctions } from "./service-function.ts";
@@ -92,6 +92,7 @@ export class Service extends Stack {
     }));
     new Schedules(this, "Schedules", { stage, alarms, targets });
 
+    this.allowRedrives({ outcomes, delivery });
     if (settings.recovery) {
       addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topic });
     }
@@ -197,6 +198,23 @@ export class Service extends Stack {
       );
     }
     return created;
+  }
+
+  /** Everything that makes dead letters exists by now. */
+  private allowRedrives(queueConsumers: Readonly<Record<QueueName, QueueConsumer>>): void {
+    const all = this.node.findAll().filter((construct) => construct instanceof DeadLetters);
+    for (const created of Object.values(this.functions)) {
+      const { redrives } = created.spec;
+      if (redrives === undefined) continue;
+      created.allow(
+        ["sqs:GetQueueAttributes", "sqs:ReceiveMessage"],
+        all.map(({ queueArn }) => queueArn),
+      );
+      created.allow(
+        ["sqs:DeleteMessage"],
+        redrives.map((queue) => queueConsumers[queue].deadLetters.queueArn),
+      );
+    }
   }
 
   private functionNamed(name: string): ServiceFunction {
