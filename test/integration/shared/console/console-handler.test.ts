@@ -1,0 +1,319 @@
+import { beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { changeAccount } from "../../../../shared/access/account-store.ts";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { auditItem } from "../../../../shared/actions/action-context.ts";
+import type { ActionRuns } from "../../../../shared/actions/action-runs.ts";
+import { consoleHandler } from "../../../../shared/console/console-handler.ts";
+import { consoleSettings } from "../../../../shared/console/console-settings.ts";
+import { type ActionTable, accountInput, whySchema } from "../../../../shared/contract/actions/action.ts";
+import {
+  InFlightError,
+  NotAllowedError,
+  NotFoundError,
+  OperatorError,
+} from "../../../../shared/platform/operator-error.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+const ISSUER = "https://login.example.com/";
+const settings = consoleSettings.parse({
+  issuer: ISSUER,
+  clientId: "console",
+  operatorGroup: "operators",
+  readerGroup: "readers",
+});
+
+const why = whySchema.optional();
+const actions = {
+  "notes list": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({ limit: z.coerce.number().optional() }),
+    output: z.object({ text: z.string(), limit: z.number().optional(), isOperator: z.boolean() }),
+    summary: "List notes",
+  },
+  "notes change": {
+    scope: "account",
+    kind: "change",
+    input: accountInput.extend({ text: z.string(), why }),
+    output: z.object({ by: z.string(), person: z.string().optional() }),
+    summary: "Change a note",
+  },
+  "notes burn": {
+    scope: "account",
+    kind: "change",
+    irreversible: true,
+    input: accountInput.extend({ why }),
+    output: z.object({}),
+    summary: "Burn all notes",
+  },
+  "money give": {
+    scope: "service",
+    kind: "change",
+    movesMoney: true,
+    input: z.object({ why }),
+    output: z.object({}),
+    summary: "Give money away",
+  },
+  "trouble make": {
+    scope: "service",
+    kind: "change",
+    input: z.object({ kind: z.enum(["not_found", "not_allowed", "in_flight", "refused", "unexpected"]) }),
+    output: z.object({}),
+    summary: "Fail",
+  },
+  "audit write": { scope: "service", kind: "read", input: z.object({}), output: z.object({}), summary: "Write" },
+} as const satisfies ActionTable;
+
+const trouble = {
+  not_found: new NotFoundError("There is no such note", { command: "notes list shows them" }),
+  not_allowed: new NotAllowedError("Only operators may"),
+  in_flight: new InFlightError("It is on its way", 1_200),
+  refused: new OperatorError("The note is frozen", { command: "notes thaw helps" }),
+  unexpected: new Error("secret text of 08031234567"),
+};
+
+const runs: ActionRuns<typeof actions> = {
+  "notes list": async ({ isOperator }, { limit }) => ({ text: "to 08031234567", limit, isOperator }),
+  "notes change": async (context, { account }) => {
+    const { by, person } = auditItem(context, account, { action: "notes change" });
+    return { by, person: person?.sub };
+  },
+  "notes burn": async () => ({}),
+  "money give": async () => ({}),
+  "trouble make": async (_context, { kind }) => {
+    throw trouble[kind];
+  },
+  "audit write": async (context) => {
+    context.actor();
+    return {};
+  },
+};
+
+let handle: (event: unknown) => Promise<{ statusCode?: number; headers: Record<string, string>; body?: string }>;
+let mine: string;
+let others: string;
+
+beforeAll(async () => {
+  const { actor, isOperator, ...stores } = anActionContext(await freshTables());
+  handle = consoleHandler(actions, runs, settings, stores);
+  const create = async (owner: string): Promise<string> => {
+    const { account_id } = await createAccount(stores.accounts, { name: "notes", whitelist: [] });
+    const owners = [{ kind: "email" as const, value: owner }];
+    await changeAccount(stores.accounts, account_id, (account) => ({ ...account, owners }));
+    return account_id;
+  };
+  mine = await create("ada@example.com");
+  others = await create("bola@example.com");
+});
+
+const person = (groups: readonly string[] = [], changes: Readonly<Record<string, unknown>> = {}) => ({
+  iss: ISSUER,
+  sub: "person-1",
+  aud: "console",
+  email: "Ada@example.com",
+  email_verified: true,
+  groups,
+  ...changes,
+});
+const operator = person(["operators"]);
+const reader = person(["readers"], { email: undefined });
+const owner = person();
+const nobody = person([], { email: "eve@example.com" });
+
+/** Sends a request whose token has been verified. A body makes it a POST. */
+const send = async (
+  claims: ReturnType<typeof person>,
+  path: string,
+  { query, body }: { readonly query?: Record<string, string>; readonly body?: unknown } = {},
+) => {
+  const method = body === undefined ? "GET" : "POST";
+  const event = anApiEvent({
+    method,
+    path: `/console/api/${path}`,
+    routeKey: `${method} /console/api/{path+}`,
+    pathParameters: { path },
+    headers: { authorization: `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln` },
+    ...(query && { query }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const authorizer = { jwt: { claims: { iss: ISSUER, sub: claims.sub }, scopes: null } };
+  const response = await handle({ ...event, requestContext: { ...event.requestContext, authorizer } });
+  return {
+    status: response.statusCode,
+    code: response.headers["x-error-code"],
+    headers: response.headers,
+    body: JSON.parse(response.body ?? ""),
+  };
+};
+
+test("an action's output is in the success envelope, which nothing may store", async () => {
+  const { status, headers, body } = await send(operator, "notes/list", { query: { account: others, limit: "3" } });
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({
+    "cache-control": "no-store",
+    "content-type": "application/json; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "x-request-id": "req-0001",
+  });
+  expect(body).toEqual({
+    status: true,
+    message: "Done",
+    data: { text: "to 08031234567", limit: 3, isOperator: true },
+  });
+});
+
+test("an owner acts on the own account, and not as an operator", async () => {
+  const { body } = await send(owner, "notes/list", { query: { account: mine } });
+  expect(body.data).toEqual({ text: "to 08031234567", isOperator: false });
+});
+
+test("a reader sees phone numbers masked, but not those of an own account", async () => {
+  const read = await send(reader, "notes/list", { query: { account: mine } });
+  expect(read.body.data.text).toBe("to *********67");
+  const own = await send(person(["readers"]), "notes/list", { query: { account: mine } });
+  expect(own.body.data.text).toBe("to 08031234567");
+});
+
+test("a reader who owns an account changes that one only", async () => {
+  const both = person(["readers"]);
+  expect((await send(both, "notes/change", { body: { account: mine, text: "a" } })).status).toBe(200);
+  expect((await send(both, "notes/change", { body: { account: others, text: "a" } })).status).toBe(403);
+});
+
+test("an owner gets the same answer about another owner's account as about none", async () => {
+  const foreign = await send(owner, "notes/list", { query: { account: others } });
+  const unknown = await send(owner, "notes/list", { query: { account: "acc_none" } });
+  expect(foreign.status).toBe(404);
+  expect(foreign.code).toBe("not_found");
+  expect(foreign.body).toEqual({ status: false, message: `There is no account ${others}` });
+  expect(JSON.stringify(unknown).replaceAll("acc_none", others)).toBe(JSON.stringify(foreign));
+});
+
+test("an account that does not exist is 404 for operators and readers", async () => {
+  expect((await send(operator, "notes/list", { query: { account: "acc_none" } })).status).toBe(404);
+  expect((await send(reader, "notes/list", { query: { account: "acc_none" } })).status).toBe(404);
+});
+
+test("a person without a role is refused, and told whom to ask", async () => {
+  const { status, code, body } = await send(nobody, "notes/list", { query: { account: mine } });
+  expect([status, code]).toEqual([403, "not_allowed"]);
+  expect(body.message).toContain("Ask an operator");
+});
+
+test("groups that only contain the operators' name give no role", async () => {
+  for (const groups of [["x operators"], ["operators other"], ["Operators"], ["[operators]"]]) {
+    const claims = { ...nobody, groups };
+    expect((await send(claims, "money/give", { body: { why: "because" } })).status).toBe(403);
+  }
+});
+
+test("a change records who signed in", async () => {
+  const { body } = await send(owner, "notes/change", { body: { account: mine, text: "a" } });
+  expect(body.data).toEqual({ by: "ada@example.com", person: "person-1" });
+});
+
+test.each([
+  { name: "irreversible", path: "notes/burn", claims: owner },
+  { name: "about money", path: "money/give", claims: operator },
+])("an action that is $name needs a reason", async ({ path, claims }) => {
+  const without = await send(claims, path, { body: { account: mine } });
+  expect([without.status, without.code]).toEqual([400, "missing_parameter"]);
+  expect(without.body.errors).toEqual({ why: ["Is required"] });
+  expect((await send(claims, path, { body: { account: mine, why: "because" } })).status).toBe(200);
+});
+
+test("a reader is refused a change whatever its input says", async () => {
+  const { status, body } = await send(reader, "notes/burn", { body: { account: mine } });
+  expect(status).toBe(403);
+  expect(body.message).toBe("Readers cannot change anything");
+});
+
+test("a read that writes an audit entry is a fault of the service", async () => {
+  expect((await send(operator, "audit/write")).status).toBe(500);
+});
+
+test.each([
+  { kind: "not_found", status: 404, code: "not_found", message: "There is no such note" },
+  { kind: "not_allowed", status: 403, code: "not_allowed", message: "Only operators may" },
+  { kind: "in_flight", status: 409, code: "in_flight", message: "It is on its way" },
+  { kind: "refused", status: 409, code: "refused", message: "The note is frozen" },
+])("the error $kind is $status without the admin command", async ({ kind, status, code, message }) => {
+  const answer = await send(operator, "trouble/make", { body: { kind } });
+  expect([answer.status, answer.code]).toEqual([status, code]);
+  expect(answer.body).toEqual({ status: false, message });
+  expect(answer.headers["retry-after"]).toBe(kind === "in_flight" ? "2" : undefined);
+});
+
+test("an unexpected error is 500, raises an alarm and shows nothing of itself", async () => {
+  const lines = vi.spyOn(console, "log").mockReturnValue();
+  const answer = await send(operator, "trouble/make", { body: { kind: "unexpected" } });
+  const logged = lines.mock.calls.map(([line]) => JSON.parse(line));
+  lines.mockRestore();
+  expect([answer.status, answer.code]).toEqual([500, "internal_error"]);
+  expect(JSON.stringify([answer, logged])).not.toContain("secret text");
+  expect(logged).toMatchObject([
+    { event: "console.failed", Alarms: 1, error: "Error", request_id: "req-0001", route: "POST trouble/make" },
+    { event: "console.answered", status: 500 },
+  ]);
+});
+
+test.each([
+  { name: "the other method", path: "notes/list", body: { account: "acc_1" } },
+  { name: "no action", path: "notes" },
+  { name: "an inherited name", path: "constructor" },
+  { name: "another case", path: "Notes/list" },
+  { name: "the action's name with a space", path: "notes list" },
+])("a request with $name is 404", async ({ path, body }) => {
+  const answer = await send(operator, path, { body });
+  expect([answer.status, answer.code]).toEqual([404, "not_found"]);
+});
+
+test("input is checked before the permission, and fields are named", async () => {
+  const absent = await send(nobody, "notes/list");
+  expect([absent.status, absent.body.errors]).toEqual([400, { account: ["Is required"] }]);
+  const wrong = await send(operator, "notes/list", { query: { account: mine, limit: "x" } });
+  expect([wrong.status, Object.keys(wrong.body.errors)]).toEqual([422, ["limit"]]);
+  const list = await send(operator, "notes/burn", { body: [] });
+  expect([list.status, list.code]).toEqual([400, "invalid_json"]);
+});
+
+test("an access token is 401", async () => {
+  const answer = await send({ ...operator, ...{ scope: "openid" } }, "notes/list");
+  expect([answer.status, answer.code]).toEqual([401, "wrong_token"]);
+});
+
+test("a token that the authorizer did not verify is 500 and raises an alarm", async () => {
+  const lines = vi.spyOn(console, "log").mockReturnValue();
+  const event = anApiEvent({ pathParameters: { path: "notes/list" }, headers: { authorization: "Bearer a.b.c" } });
+  const response = await handle(event);
+  const logged = lines.mock.calls.map(([line]) => JSON.parse(line));
+  lines.mockRestore();
+  expect(response.statusCode).toBe(500);
+  expect(logged).toMatchObject([
+    { event: "console.failed", Alarms: 1, error: "UnverifiedTokenError" },
+    { event: "console.answered", status: 500 },
+  ]);
+});
+
+test("the log line says who did what in which capacity, without address and input", async () => {
+  const lines = vi.spyOn(console, "log").mockReturnValue();
+  await send(owner, "notes/change", { body: { account: mine, text: "very private" } });
+  await send(nobody, "notes/change", { body: { account: mine, text: "very private" } });
+  const logged = lines.mock.calls.map(([line]) => JSON.parse(line));
+  lines.mockRestore();
+  const common = { level: "info", event: "console.answered", request_id: "req-0001", route: "POST notes/change" };
+  expect(logged).toEqual([
+    { ...common, status: 200, role: "owner", account: mine, person: "person-1", duration_ms: expect.any(Number) },
+    {
+      ...common,
+      status: 403,
+      code: "not_allowed",
+      role: "none",
+      person: "person-1",
+      duration_ms: expect.any(Number),
+    },
+  ]);
+});

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { auditEntry } from "../../../../../shared/ledger/audit.ts";
+import { auditTable } from "../../../../../tools/admin/views/audit.ts";
+import { NOON_MS } from "../../../../builders/noon.ts";
+
+const byOperator = auditEntry({ subject: "acc_1", by: "ada", action: "keys revoke", why: "lost" }, NOON_MS);
+const byPerson = auditEntry(
+  {
+    subject: "acc_1",
+    by: "bola@example.com",
+    person: { issuer: "https://login.example.com/", sub: "person-1" },
+    action: "keys create",
+  },
+  NOON_MS,
+);
+
+test("an audit log without console entries has no column for the person's subject", () => {
+  expect(auditTable([byOperator])).not.toContain("CONSOLE SUBJECT");
+});
+
+test("the subject of the person who signed in to the console stands beside the name", () => {
+  const text = auditTable([byOperator, byPerson]);
+  expect(text).toContain("CONSOLE SUBJECT");
+  expect(text).toMatch(/bola@example\.com.*person-1/);
+});
