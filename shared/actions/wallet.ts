@@ -2,7 +2,6 @@ import { requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
 import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../ledger/ledger-entry.ts";
-import { timeRange } from "../ledger/list-transactions.ts";
 import { setLowBalanceThreshold } from "../ledger/low-balance-threshold.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import type { TimeRange } from "../ledger/query-index.ts";
@@ -14,6 +13,7 @@ import { OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { reconcileWallets } from "./reconcile-wallets.ts";
+import { requireTimeRange } from "./time-range.ts";
 
 export const walletRuns: ActionRuns<typeof walletActions> = {
   "wallet show": async ({ accounts, ledger }, { account }) => {
@@ -68,13 +68,6 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     };
   },
   "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
-};
-
-/** The range of a list, or a refusal. */
-export const requireTimeRange = (period: Parameters<typeof timeRange>[0]): TimeRange => {
-  const range = timeRange(period);
-  if (range === undefined) throw new OperatorError("The period ends before it begins");
-  return range;
 };
 
 export const statementLineView = ({ at, kind, id, status, description, effect_kobo, sum_kobo }: StatementLine) => ({

@@ -2,14 +2,7 @@ import * as z from "zod";
 import { getItemBatches, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LedgerEntry, ledgerEntrySchema, readEntries } from "./ledger-entry.ts";
-import {
-  ALL_TIMES,
-  type IndexKey,
-  indexKeySchema,
-  ownedKeyBatches,
-  queryPage,
-  type TimeRange,
-} from "./query-index.ts";
+import { ALL_TIMES, type IndexKey, indexKeySchema, ownedKeyBatches, queryPage, type TimeRange } from "./query-index.ts";
 import { entriesOwner, transactionOwner } from "./schema.ts";
 import { referenceOf, signedKobo, type Transaction, transactionSchema } from "./transaction.ts";
 
@@ -140,8 +133,16 @@ export const readStatementPage = async (
   const entries = unsummedLines(ledger, entriesOwner(accountId), range, start?.entry, async (keys) =>
     (await getItems(ledger, keys, ledgerEntrySchema)).map((item) => ({ key: item, line: entryLine(item) })),
   );
-  const transactions = unsummedLines(ledger, transactionOwner(accountId, "live"), range, start?.transaction, async (keys) =>
-    (await getItems(ledger, keys, statedTransactionSchema)).map((item) => ({ key: item, line: transactionLine(item) })),
+  const transactions = unsummedLines(
+    ledger,
+    transactionOwner(accountId, "live"),
+    range,
+    start?.transaction,
+    async (keys) =>
+      (await getItems(ledger, keys, statedTransactionSchema)).map((item) => ({
+        key: item,
+        line: transactionLine(item),
+      })),
   );
   const lines: StatementLine[] = [];
   let sum_kobo = start?.sum_kobo ?? 0;

@@ -40,6 +40,7 @@ export const consentsActions = {
   "consents export": {
     scope: "service",
     kind: "read",
+    audited: true,
     input: accountInput.extend({ ...period, cursor: z.string().max(1_000).optional() }),
     output: z.object({
       /** Lines of the file, which pages continue. The last page ends with the footer. */

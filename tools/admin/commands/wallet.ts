@@ -12,13 +12,7 @@ import { readStatement, statementLines } from "../../../shared/ledger/statement.
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import {
-  accountField,
-  nairaOrNoneField,
-  positiveNairaField,
-  signedNairaField,
-  timeField,
-} from "../fields.ts";
+import { accountField, nairaOrNoneField, positiveNairaField, signedNairaField, timeField } from "../fields.ts";
 import { fields, logProgress, naira } from "../views/print.ts";
 import { statementCsv, statementTable, statementView } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
