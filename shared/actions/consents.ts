@@ -22,8 +22,8 @@ import type { ActionRuns } from "./action-runs.ts";
 import { requireTransactionOf } from "./lookup.ts";
 import { requireTimeRange } from "./time-range.ts";
 
-/** Queries of one page: 5,000 transactions take about a second, and their lines some 2 MB. */
-const READS_PER_PAGE = 10;
+/** Queries of one page, of 500 transactions each. */
+const READS_PER_PAGE = 4;
 
 export const consentsRuns: ActionRuns<typeof consentsActions> = {
   "consents list": async ({ accounts, ledger }, { account, mode, cursor, ...period }) => {

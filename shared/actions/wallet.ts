@@ -58,7 +58,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     await requireAccount(accounts, account);
     const range = requireTimeRange(period);
     const start = cursor === undefined ? undefined : statementPosition(cursor, range);
-    const page = await readStatementPage(ledger, account, range, start, STATEMENT_LINES_MAX);
+    const page = await readStatementPage(ledger, account, range, start, PAGE_LIMITS);
     return {
       account_id: account,
       opening: nairaNumber(page.opening_kobo),
@@ -79,6 +79,9 @@ export const statementLineView = ({ at, kind, id, status, description, effect_ko
   effect: nairaNumber(effect_kobo),
   balance: nairaNumber(sum_kobo),
 });
+
+/** 5,000 items are read in about a second. */
+const PAGE_LIMITS = { linesMax: STATEMENT_LINES_MAX, itemsMax: 5_000 };
 
 const statementPosition = (cursor: string, { to }: TimeRange) => {
   const position = decodePageCursor(statementPositionSchema, cursor);

@@ -117,9 +117,10 @@ export type StatementPosition = z.infer<typeof statementPositionSchema>;
 
 export type StatementPage = Statement & { readonly next: StatementPosition | undefined };
 
-/** Items read for one page, also those before its range, so that a page of a large wallet takes about a second. */
-const ITEMS_PER_PAGE_MAX = 5_000;
 const KEYS_PER_READ = 500;
+
+/** `itemsMax`: also those before the range, so that a page of a large wallet is there in time. */
+type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
 
 /** One page of `readStatement`: its sums and lines, the balance before them and the balance after them. */
 export const readStatementPage = async (
@@ -127,7 +128,7 @@ export const readStatementPage = async (
   accountId: string,
   { from, to }: TimeRange,
   start: StatementPosition | undefined,
-  linesMax: number,
+  { linesMax, itemsMax }: PageLimits,
 ): Promise<StatementPage> => {
   const range = { from: ALL_TIMES.from, to };
   const entries = unsummedLines(ledger, entriesOwner(accountId), range, start?.entry, async (keys) =>
@@ -147,7 +148,7 @@ export const readStatementPage = async (
   const lines: StatementLine[] = [];
   let sum_kobo = start?.sum_kobo ?? 0;
   let opening_kobo = sum_kobo;
-  for (let taken = 0; taken < ITEMS_PER_PAGE_MAX && lines.length < linesMax; taken += 1) {
+  for (let taken = 0; taken < itemsMax && lines.length < linesMax; taken += 1) {
     const [entry, transaction] = [await entries.first(), await transactions.first()];
     const isEntry = entry !== undefined && (transaction === undefined || entry.at <= transaction.at);
     const line = isEntry ? entry : transaction;

@@ -149,15 +149,6 @@ describe("wallet statement", () => {
     expect(page?.lines.map(({ id }) => id)).toEqual(part.lines.map(({ id }) => id));
   });
 
-  test("continues a page that is full of what is before its range with the balance so far", async () => {
-    const { accountId: account } = await operator.anAccount();
-    await putTransactions(operator.ledgerAt(), account, 5_100, timeOf);
-    const pages = await pagesOf(account, { from: timeOf(5_090) });
-    expect(pages.map(({ lines }) => lines.length)).toEqual([0, 11]);
-    expect(pages[0]?.closing).toBe(-500 * 5_000);
-    expect(pages[1]?.opening).toBe(-500 * 5_090);
-  });
-
   test("refuses a cursor of another kind or beyond its period, and a period that ends before it begins", async () => {
     const { accountId: account } = await operator.anAccount();
     const read = (period: object) => walletRuns["wallet statement"](context(), { account, ...period });
