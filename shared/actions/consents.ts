@@ -1,4 +1,142 @@
+import * as z from "zod";
+import { requireAccount } from "../access/account-store.ts";
 import type { consentsActions } from "../contract/actions/consents.ts";
+import { type Consent, readConsent, readConsents } from "../identity/consent.ts";
+import {
+  chainEndSchema,
+  consentLine,
+  type ExportHeader,
+  exportHeaderSchema,
+  footerLine,
+  headerLine,
+} from "../identity/consent-export.ts";
+import { decodeCursor, encodeCursor } from "../ledger/list-transactions.ts";
+import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
+import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema } from "../ledger/query-index.ts";
+import { transactionPkOfConsent } from "../ledger/schema.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { requireTransactionOf } from "./lookup.ts";
+import { requireTimeRange } from "./time-range.ts";
 
-export const consentsRuns: ActionRuns<typeof consentsActions> = {};
+/** Queries of one page, of 500 transactions each. */
+const READS_PER_PAGE = 4;
+
+export const consentsRuns: ActionRuns<typeof consentsActions> = {
+  "consents list": async ({ accounts, ledger }, { account, mode, cursor, ...period }) => {
+    await requireAccount(accounts, account);
+    const range = requireTimeRange(period);
+    let start = cursor === undefined ? undefined : decodeCursor(cursor);
+    const isForeign = start === undefined || start.created_at < range.from || start.created_at > range.to;
+    if (cursor !== undefined && isForeign) throw new OperatorError("The cursor is not of this list");
+    for (let read = 0; read < READS_PER_PAGE; read += 1) {
+      const page = await readConsents(ledger, { accountId: account, mode }, range, start, "newest");
+      start = page.next;
+      if (page.consents.length === 0 && start !== undefined) continue;
+      return {
+        consents: page.consents.map(consentView),
+        next_cursor: start === undefined ? null : encodeCursor(start),
+      };
+    }
+    return { consents: [], next_cursor: start === undefined ? null : encodeCursor(start) };
+  },
+  "consents show": async (context, { account, reference }) =>
+    consentOf(context, await requireTransactionOf(context, account, reference), reference),
+  "consents export": async (context, { account, cursor, ...period }) => {
+    await requireAccount(context.accounts, account);
+    const { ledger } = context;
+    const lines: string[] = [];
+    let position: ExportPosition;
+    if (cursor === undefined) {
+      const header = exportHeader(account, period, ledger.clock());
+      const { line, end } = headerLine(header);
+      lines.push(line);
+      position = { header, end };
+    } else {
+      position = await exportPosition(context, account, cursor);
+    }
+    const { header } = position;
+    const range = { from: header.from ?? ALL_TIMES.from, to: header.to };
+    for (let read = 0; read < READS_PER_PAGE; read += 1) {
+      const owner = { accountId: account, mode: "live" } as const;
+      const { consents, next } = await readConsents(ledger, owner, range, position.key, "oldest");
+      for (const consent of consents) {
+        const { line, end } = consentLine(position.end, consent);
+        lines.push(line);
+        position = { ...position, end };
+      }
+      if (next === undefined) return { lines: [...lines, await lastLine(context, position)], next_cursor: null };
+      position = { ...position, key: next };
+    }
+    return { lines, next_cursor: await exportCursor(context, position) };
+  },
+};
+
+const consentView = (consent: Consent) => {
+  const { account_id, key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
+  return {
+    reference: referenceOf({ pk: transactionPkOfConsent(consent), type: operation, mode }),
+    account_id,
+    key_id,
+    mode,
+    operation,
+    extent,
+    purpose,
+    created_at,
+    request_id,
+  };
+};
+
+/** Without the subject: only its keyed hash is stored. */
+export const consentOf = async ({ ledger }: ActionContext, transaction: Transaction, reference: string) => {
+  const consent = await readConsent(ledger, transaction);
+  if (consent === undefined) throw new NotFoundError(`${reference} has no consent: it is not an identity check`);
+  return consentView(consent);
+};
+
+/** Only what is surely in the index is exported, so that a period has the same consents whenever it is exported. */
+const exportHeader = (account: string, period: Parameters<typeof requireTimeRange>[0], nowMs: number): ExportHeader => {
+  const range = requireTimeRange(period);
+  const indexedUntil = isoTime(nowMs - INDEXED_AGE_MS);
+  const to = range.to < indexedUntil ? range.to : indexedUntil;
+  if (range.from > to) throw new OperatorError(`Consents can be exported until ${to} by now: the period begins later`);
+  return { account, from: period.from === undefined ? null : range.from, to, exported_at: isoTime(nowMs) };
+};
+
+const exportPositionSchema = z.object({
+  header: exportHeaderSchema,
+  end: chainEndSchema,
+  key: indexKeySchema.optional(),
+});
+type ExportPosition = z.infer<typeof exportPositionSchema>;
+
+const sealedPositionSchema = z.object({ position: exportPositionSchema, mac: z.string() });
+
+/** A forged position could bring a hash of the forger's into the audit log. */
+const macOf = async ({ keyedHashes }: ActionContext, { header, end, key }: ExportPosition): Promise<string> =>
+  (await keyedHashes()).exportMac([JSON.stringify([header, end, key])]);
+
+const exportCursor = async (context: ActionContext, position: ExportPosition): Promise<string> =>
+  encodePageCursor({ position, mac: await macOf(context, position) });
+
+const exportPosition = async (context: ActionContext, account: string, cursor: string): Promise<ExportPosition> => {
+  const sealed = decodePageCursor(sealedPositionSchema, cursor);
+  if (sealed?.position.header.account === account && sealed.mac === (await macOf(context, sealed.position))) {
+    return sealed.position;
+  }
+  throw new OperatorError("The cursor is not of this export");
+};
+
+/** The audit entry is written before the footer is given away. */
+const lastLine = async (context: ActionContext, { header, end }: ExportPosition): Promise<string> => {
+  const { from, to } = header;
+  const details = { ...(from !== null && { from }), to, count: end.count, hash: end.hash };
+  await recordAudited(context, header.account, { action: CONSENTS_EXPORT, details });
+  return footerLine(end);
+};
+
+/** The action in the audit log. */
+export const CONSENTS_EXPORT = "consents export";

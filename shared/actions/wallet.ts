@@ -1,4 +1,145 @@
-import type { walletActions } from "../contract/actions/wallet.ts";
+import { requireAccount } from "../access/account-store.ts";
+import type { ActionInput } from "../contract/actions/actions.ts";
+import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
+import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../ledger/ledger-entry.ts";
+import { setLowBalanceThreshold } from "../ledger/low-balance-threshold.ts";
+import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
+import type { TimeRange } from "../ledger/query-index.ts";
+import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
+import { readWallet } from "../ledger/wallet.ts";
+import { naira, orNull } from "../platform/format.ts";
+import { koboSchema, nairaNumber } from "../platform/money.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { reconcileWallets } from "./reconcile-wallets.ts";
+import { requireTimeRange } from "./time-range.ts";
 
-export const walletRuns: ActionRuns<typeof walletActions> = {};
+export const walletRuns: ActionRuns<typeof walletActions> = {
+  "wallet show": async ({ accounts, ledger }, { account }) => {
+    await requireAccount(accounts, account);
+    const wallet = await readWallet(ledger, account);
+    return {
+      account_id: account,
+      balance: nairaNumber(wallet.balance_kobo),
+      low_balance_threshold: orNull(wallet.low_balance_threshold_kobo, nairaNumber),
+      waiting_orders: wallet.waiting_orders ?? 0,
+      updated_at: wallet.updated_at,
+    };
+  },
+  "wallet threshold": async (context, { account, amount_kobo, why }) => {
+    await requireAccount(context.accounts, account);
+    const threshold = amount_kobo === 0 ? undefined : koboSchema.parse(amount_kobo);
+    const auditFields = { action: "wallet threshold", why, details: { amount: nairaNumber(amount_kobo) } };
+    await setLowBalanceThreshold(context.ledger, account, threshold, auditItem(context, account, auditFields));
+    return { account_id: account, low_balance_threshold: orNull(threshold, nairaNumber) };
+  },
+  "wallet fund": async (context, { account, amount_kobo, id, why }) => {
+    await requireAccount(context.accounts, account);
+    const auditFields = { action: "wallet fund", why, details: { id, amount: nairaNumber(amount_kobo) } };
+    const result = await fundWallet(
+      context.ledger,
+      { accountId: account, fundingId: id, amountKobo: koboSchema.parse(amount_kobo) },
+      auditItem(context, account, auditFields),
+    );
+    return entryView(context, { account, amount_kobo, id }, result);
+  },
+  "wallet adjust": async (context, { account, amount_kobo, id, why }) => {
+    await requireAccount(context.accounts, account);
+    const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(amount_kobo) } };
+    const result = await adjustWallet(
+      context.ledger,
+      { accountId: account, adjustmentId: id, amount_kobo, why },
+      auditItem(context, account, auditFields),
+    );
+    return entryView(context, { account, amount_kobo, id }, result);
+  },
+  "wallet statement": async ({ accounts, ledger }, { account, cursor, ...period }) => {
+    await requireAccount(accounts, account);
+    const range = requireTimeRange(period);
+    const start = cursor === undefined ? undefined : statementPosition(cursor, range);
+    const page = await readStatementPage(ledger, account, range, start, PAGE_LIMITS);
+    return {
+      account_id: account,
+      opening: nairaNumber(page.opening_kobo),
+      closing: nairaNumber(page.closing_kobo),
+      lines: page.lines.map(statementLineView),
+      next_cursor: page.next === undefined ? null : encodePageCursor(page.next),
+    };
+  },
+  "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
+};
+
+export const statementLineView = ({ at, kind, id, status, description, effect_kobo, sum_kobo }: StatementLine) => ({
+  at,
+  kind,
+  id,
+  status,
+  description,
+  effect: nairaNumber(effect_kobo),
+  balance: nairaNumber(sum_kobo),
+});
+
+/** 5,000 items are read in about a second. */
+const PAGE_LIMITS = { linesMax: STATEMENT_LINES_MAX, itemsMax: 5_000 };
+
+const statementPosition = (cursor: string, { to }: TimeRange) => {
+  const position = decodePageCursor(statementPositionSchema, cursor);
+  const keys = [position?.entry, position?.transaction];
+  if (position !== undefined && keys.every((key) => key === undefined || key.created_at <= to)) return position;
+  throw new OperatorError("The cursor is not of this statement");
+};
+
+/** Reconciles one wallet, which takes some seconds longer if a difference has to be confirmed. */
+export const verifyWallet = async (
+  { accounts, ledger }: ActionContext,
+  account: string,
+  logProgress: (message: string) => void,
+) => {
+  await requireAccount(accounts, account);
+  const [wallet] = await reconcileWallets(ledger, [account], logProgress);
+  if (wallet?.reconciliation === undefined) throw new Error("The wallet changed during every reading. Try again");
+  const { balance_kobo, expected_kobo, difference_kobo } = wallet.reconciliation;
+  return {
+    account_id: account,
+    ok: difference_kobo === 0,
+    balance: nairaNumber(balance_kobo),
+    expected: nairaNumber(expected_kobo),
+    difference: nairaNumber(difference_kobo),
+  };
+};
+
+type NewEntry = Pick<ActionInput<"wallet fund">, "account" | "amount_kobo" | "id">;
+
+const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }: NewEntry, result: EntryResult) => {
+  const { balance_kobo } = await readWallet(ledger, account);
+  if (result.kind === "insufficient_balance") {
+    throw new OperatorError(
+      `The balance of ${account} is ${naira(balance_kobo)} NGN and must not become negative. Fund the wallet first`,
+    );
+  }
+  const isReplay = result.kind === "already_recorded";
+  if (isReplay) assertSameEntry(result.entry, account, amount_kobo);
+  return {
+    account_id: account,
+    id,
+    amount: nairaNumber(amount_kobo),
+    repeated: isReplay,
+    balance: nairaNumber(balance_kobo),
+  };
+};
+
+/** Refuses an id that an entry of another account or amount already has. */
+const assertSameEntry = (entry: LedgerEntry, account: string, amountKobo: number): void => {
+  const { account_id, entry_id, amount_kobo, created_at } = entry;
+  const recorded = `${naira(amount_kobo)} NGN at ${created_at}`;
+  if (account_id !== account) {
+    throw new OperatorError(`${entry_id} was credited to account ${account_id} already, with ${recorded}`, {
+      command: "If that is the wrong account, move the money with wallet adjust",
+    });
+  }
+  if (amount_kobo === amountKobo) return;
+  throw new OperatorError(`${entry_id} was recorded already, with ${recorded}`, {
+    command: "Correct the amount with wallet adjust and another --id",
+  });
+};

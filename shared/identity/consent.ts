@@ -1,8 +1,10 @@
 import * as z from "zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
-import { getItem } from "../ledger/get-item.ts";
+import type { Owner } from "../ledger/find-transactions.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { consentPk } from "../ledger/schema.ts";
+import { type IndexKey, queryPage, type TimeRange } from "../ledger/query-index.ts";
+import { consentPk, transactionOwner } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 
 /**
@@ -26,3 +28,20 @@ export type Consent = z.infer<typeof consentSchema>;
 /** The consent of an identity request; undefined for any other transaction. */
 export const readConsent = (ledger: Ledger, transaction: Transaction): Promise<Consent | undefined> =>
   getItem(ledger, consentPk(transaction), consentSchema);
+
+/** Keys of transactions that one query reads: purchases have no consent. */
+const KEYS_PER_READ = 500;
+
+/** The consents of some of an account's transactions. A page may be empty although `next` is set. */
+export const readConsents = async (
+  ledger: Ledger,
+  { accountId, mode }: Owner,
+  range: TimeRange,
+  start: IndexKey | undefined,
+  order: "oldest" | "newest",
+): Promise<{ readonly consents: readonly Consent[]; readonly next: IndexKey | undefined }> => {
+  const owner = transactionOwner(accountId, mode);
+  const { keys, next } = await queryPage(ledger, { owner }, range, start, { [order]: KEYS_PER_READ });
+  const consentKeys = keys.map((key) => ({ pk: consentPk(key) }));
+  return { consents: await getItems(ledger, consentKeys, consentSchema), next };
+};

@@ -35,18 +35,19 @@ export const listTransactions = async (
   filter: Pick<TransactionQuery, "status" | "type">,
   range: TimeRange,
   start: Cursor | undefined,
+  pageMax: number = PAGE_TRANSACTIONS_MAX,
 ): Promise<TransactionList> => {
   const owner = transactionOwner(accountId, mode);
   const transactions: Transaction[] = [];
   let from = start;
-  for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += PAGE_TRANSACTIONS_MAX) {
-    const page = await queryPage(ledger, { owner }, range, from, { newest: PAGE_TRANSACTIONS_MAX });
+  for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += pageMax) {
+    const page = await queryPage(ledger, { owner }, range, from, { newest: pageMax });
     for (const transaction of await readTransactions(ledger, page.keys)) {
       if (filter.status !== undefined && transaction.status !== filter.status) continue;
       if (filter.type !== undefined && transaction.type !== filter.type) continue;
       transactions.push(transaction);
       // The page is full: the next one starts behind this transaction.
-      if (transactions.length === PAGE_TRANSACTIONS_MAX) return { transactions, next: transaction };
+      if (transactions.length === pageMax) return { transactions, next: transaction };
     }
     from = page.next;
     if (from === undefined) break;

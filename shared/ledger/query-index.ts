@@ -2,6 +2,7 @@ import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { keyBatches } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
+import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
 import {
   ACCOUNTS_OWNER,
   accountIdOf,
@@ -18,22 +19,20 @@ export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datet
 export type IndexKey = z.infer<typeof indexKeySchema>;
 
 /** A place in an index as opaque text: the `cursor` of a page. */
-export const encodeIndexKey = ({ pk, created_at }: IndexKey): string =>
-  Buffer.from(JSON.stringify({ pk, created_at })).toString("base64url");
+export const encodeIndexKey = ({ pk, created_at }: IndexKey): string => encodePageCursor({ pk, created_at });
 
 /** Undefined if the text is not the place of such an item. */
 export const decodeIndexKey = (text: string, isItemPk: (pk: string) => boolean): IndexKey | undefined => {
-  try {
-    const key = indexKeySchema.parse(JSON.parse(Buffer.from(text, "base64url").toString("utf8")));
-    return isItemPk(key.pk) ? key : undefined;
-  } catch {
-    return undefined;
-  }
+  const key = decodePageCursor(indexKeySchema, text);
+  return key !== undefined && isItemPk(key.pk) ? key : undefined;
 };
 
 /** Times as the indexes have them, both inclusive. */
 export type TimeRange = { readonly from: string; readonly to: string };
 export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };
+
+/** Items older than this are in the index: a request ends after 29 s, and the index lags by moments. */
+export const INDEXED_AGE_MS = 120_000;
 
 /** The items whose `owner` or `open` has this value (schema.ts). */
 type Selection = { readonly owner: string } | { readonly open: string };

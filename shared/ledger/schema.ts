@@ -59,6 +59,9 @@ export const auditPk = (at: string, random: string): string => pkOf("audit", at,
 
 export const consentPk = (transaction: { readonly pk: string }): string => pkOf("consent", transaction.pk);
 
+/** The key of the transaction that a consent belongs to. */
+export const transactionPkOfConsent = ({ pk }: { readonly pk: string }): string => restOf(pk);
+
 export const eventPk = (hash: string): string => pkOf("event", hash);
 export const eventHashOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
 

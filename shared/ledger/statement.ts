@@ -1,9 +1,9 @@
-import type * as z from "zod";
-import { getItemBatches } from "./get-item.ts";
+import * as z from "zod";
+import { getItemBatches, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { type LedgerEntry, readEntries } from "./ledger-entry.ts";
-import { ALL_TIMES, ownedKeyBatches, type TimeRange } from "./query-index.ts";
-import { transactionOwner } from "./schema.ts";
+import { type LedgerEntry, ledgerEntrySchema, readEntries } from "./ledger-entry.ts";
+import { ALL_TIMES, type IndexKey, indexKeySchema, ownedKeyBatches, queryPage, type TimeRange } from "./query-index.ts";
+import { entriesOwner, transactionOwner } from "./schema.ts";
 import { referenceOf, signedKobo, type Transaction, transactionSchema } from "./transaction.ts";
 
 /** One entry or transaction, with the balance after it. Kobo, signed. */
@@ -106,3 +106,93 @@ const transactionLine = (transaction: z.infer<typeof statedTransactionSchema>): 
   description: transaction.description,
   effect_kobo: signedKobo(transaction),
 });
+
+/** Where a page of a statement continues: behind the last entry and the last transaction that are summed up. */
+export const statementPositionSchema = z.object({
+  entry: indexKeySchema.optional(),
+  transaction: indexKeySchema.optional(),
+  sum_kobo: z.int(),
+});
+export type StatementPosition = z.infer<typeof statementPositionSchema>;
+
+export type StatementPage = Statement & { readonly next: StatementPosition | undefined };
+
+const KEYS_PER_READ = 500;
+
+/** `itemsMax`: also those before the range, so that a page of a large wallet is there in time. */
+type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
+
+/** One page of `readStatement`: its sums and lines, the balance before them and the balance after them. */
+export const readStatementPage = async (
+  ledger: Ledger,
+  accountId: string,
+  { from, to }: TimeRange,
+  start: StatementPosition | undefined,
+  { linesMax, itemsMax }: PageLimits,
+): Promise<StatementPage> => {
+  const range = { from: ALL_TIMES.from, to };
+  const entries = unsummedLines(ledger, entriesOwner(accountId), range, start?.entry, async (keys) =>
+    (await getItems(ledger, keys, ledgerEntrySchema)).map((item) => ({ key: item, line: entryLine(item) })),
+  );
+  const transactions = unsummedLines(
+    ledger,
+    transactionOwner(accountId, "live"),
+    range,
+    start?.transaction,
+    async (keys) =>
+      (await getItems(ledger, keys, statedTransactionSchema)).map((item) => ({
+        key: item,
+        line: transactionLine(item),
+      })),
+  );
+  const lines: StatementLine[] = [];
+  let sum_kobo = start?.sum_kobo ?? 0;
+  let opening_kobo = sum_kobo;
+  for (let taken = 0; taken < itemsMax && lines.length < linesMax; taken += 1) {
+    const [entry, transaction] = [await entries.first(), await transactions.first()];
+    const isEntry = entry !== undefined && (transaction === undefined || entry.at <= transaction.at);
+    const line = isEntry ? entry : transaction;
+    if (line === undefined) return { opening_kobo, lines, closing_kobo: sum_kobo, next: undefined };
+    (isEntry ? entries : transactions).take();
+    sum_kobo += line.effect_kobo;
+    if (line.at < from) opening_kobo = sum_kobo;
+    else lines.push({ ...line, sum_kobo });
+  }
+  const next = { entry: entries.position(), transaction: transactions.position(), sum_kobo };
+  return { opening_kobo, lines, closing_kobo: sum_kobo, next };
+};
+
+type KeyedLine = { readonly key: IndexKey; readonly line: UnsummedLine };
+
+/** The lines of one owner's items behind a position, read in pieces as they are taken. */
+const unsummedLines = (
+  ledger: Ledger,
+  owner: string,
+  range: TimeRange,
+  start: IndexKey | undefined,
+  read: (keys: readonly IndexKey[]) => Promise<readonly KeyedLine[]>,
+) => {
+  let position = start;
+  let readUntil = start;
+  let isAllRead = false;
+  let piece: readonly KeyedLine[] = [];
+  let taken = 0;
+  return {
+    first: async (): Promise<UnsummedLine | undefined> => {
+      while (taken === piece.length && !isAllRead) {
+        const page = await queryPage(ledger, { owner }, range, readUntil, { oldest: KEYS_PER_READ });
+        piece = await read(page.keys);
+        taken = 0;
+        readUntil = page.next;
+        isAllRead = page.next === undefined;
+      }
+      return piece[taken]?.line;
+    },
+    take: (): void => {
+      const key = piece[taken]?.key;
+      if (key !== undefined) position = { pk: key.pk, created_at: key.created_at };
+      taken += 1;
+    },
+    position: () => position,
+  };
+};

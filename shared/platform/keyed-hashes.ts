@@ -18,6 +18,8 @@ export type KeyedHashes = {
   readonly hashSubject: (kind: string, number: string) => string;
   /** Authenticates a message of the outcomes queue. */
   readonly messageMac: (fields: readonly string[]) => string;
+  /** Authenticates where an export continues. */
+  readonly exportMac: (fields: readonly string[]) => string;
 };
 
 /** Reads the key once in a process. */
@@ -45,6 +47,7 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
       ),
     hashSubject: (kind, number) => hmac("subject", [kind, number]).toString("base64url"),
     messageMac: (fields) => hmac("message", fields).toString("base64url"),
+    exportMac: (fields) => hmac("export", fields).toString("base64url"),
     fingerprint: (fields) => hmac("order", fields).subarray(0, ID_BYTES).toString("base64url"),
   };
 };

@@ -7,7 +7,7 @@ import {
 } from "../ledger/checkpoint.ts";
 import { getItemBatches, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ownedKeys } from "../ledger/query-index.ts";
+import { INDEXED_AGE_MS, ownedKeys } from "../ledger/query-index.ts";
 import { transactionOwner } from "../ledger/schema.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { backoff } from "../platform/backoff.ts";
@@ -31,8 +31,6 @@ export type Reconciliation = {
   readonly difference_kobo: number;
 };
 
-/** Items older than this are in the index: a request ends after 29 s, and the index lags by moments. */
-const INDEXED_AGE_MS = 120_000;
 /** Items older than this are added to the base of later reconciliations. */
 const SETTLED_AGE_MS = 3_600_000;
 const ROUNDS_MAX = 12;

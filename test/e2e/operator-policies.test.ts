@@ -184,6 +184,12 @@ const runEveryCommand = async (): Promise<void> => {
 
   const check = await service.verifyNin(lost.key, { nin: "12345678900", reference: "check-1" });
   await admin("consents show", check.headers.get("x-transaction-reference") ?? "");
+  const exported = await admin("consents export", "--account", account);
+  stdin.text = z
+    .object({ lines: z.array(z.string()) })
+    .parse(JSON.parse(exported))
+    .lines.join("\n");
+  await admin("consents verify");
   const stuck = await service.buy(lost.key, "08000000004", "order-1");
   await ageTransaction(service, stuck.reference);
   await admin("transactions list", "--open");

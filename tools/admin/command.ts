@@ -29,6 +29,8 @@ export type CommandSpec<Input extends z.ZodObject> = {
   /** Arguments and options by name. */
   readonly input: Input;
   readonly run: (context: AdminContext, input: z.output<Input>) => Promise<Report>;
+  /** Instead of `run`, if there is no service to operate: `reason` says why. */
+  readonly runWithoutService?: (input: z.output<Input>, reason: string) => Promise<Report>;
 };
 
 export type Option = {
@@ -73,12 +75,20 @@ export const addCommand = <Input extends z.ZodObject>(group: Command, spec: Comm
     const options: unknown = command.optsWithGlobals();
     const { json, ...target } = parseInput(globalOptions, options);
     const input = parseInput(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) });
-    const context = await openAdminContext(target, spec.readOnly === true ? "read" : "write");
-    try {
-      const report = await spec.run(context, input);
+    const print = async (report: Report): Promise<void> => {
       const text = json ? JSON.stringify(report.json) : report.text;
       await pipeline(linesOf(text), process.stdout, { end: false });
       if (report.ok === false) process.exitCode = 1;
+    };
+    let context: AdminContext;
+    try {
+      context = await openAdminContext(target, spec.readOnly === true ? "read" : "write");
+    } catch (error) {
+      if (spec.runWithoutService === undefined || !(error instanceof OperatorError)) throw error;
+      return print(await spec.runWithoutService(input, error.message));
+    }
+    try {
+      await print(await spec.run(context, input));
     } finally {
       context.close();
     }

@@ -35,12 +35,6 @@ export const signedNairaField = z
   .transform((text) => koboFromText(text.replace(/^[+-]/, "")) * (text.startsWith("-") ? -1 : 1))
   .refine((kobo) => kobo !== 0, "Must not be 0");
 
-/** The idempotency id of a ledger entry, such as the bank's reference. */
-export const entryIdField = z
-  .string()
-  .trim()
-  .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
-
 export const accountField = z.string();
 
 /** `email:ada@example.com group:checkout-team`, or `none`. */

@@ -13,6 +13,8 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   readonly irreversible?: true;
   /** It changes a balance. The console requires a reason, as for what is irreversible. */
   readonly movesMoney?: true;
+  /** A read that writes an audit entry nevertheless. Its output is an export, which nobody may alter. */
+  readonly audited?: true;
   /** The query of a GET, so its values are texts; the JSON body of a POST. */
   readonly input: Input;
   /** `data` of the success envelope. */

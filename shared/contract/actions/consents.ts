@@ -1,4 +1,52 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { modeSchema, transactionQuery, transactionType } from "../transaction.ts";
+import { type ActionTable, accountInput } from "./action.ts";
 
-/** Consent records of identity checks. */
-export const consentsActions = {} as const satisfies ActionTable;
+const consentView = z.object({
+  reference: z.string(),
+  account_id: z.string(),
+  key_id: z.string(),
+  mode: modeSchema,
+  operation: transactionType,
+  extent: z.enum(["basic", "advanced", "retrieval"]),
+  purpose: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  request_id: z.string(),
+});
+
+const period = transactionQuery.pick({ from: true, to: true }).shape;
+
+/** Consent records of identity checks: who made a check, when and for what purpose; never whom it was about. */
+export const consentsActions = {
+  "consents list": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({
+      ...period,
+      mode: modeSchema.default("live"),
+      cursor: transactionQuery.shape.cursor,
+    }),
+    /** A page may be empty although `next_cursor` is set: purchases have no consent. */
+    output: z.object({ consents: z.array(consentView), next_cursor: z.string().nullable() }),
+    summary: "List the consents of an account's identity checks, newest first",
+  },
+  "consents show": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({ reference: z.string() }),
+    output: consentView,
+    summary: "Show the consent of an identity check",
+  },
+  "consents export": {
+    scope: "service",
+    kind: "read",
+    audited: true,
+    input: accountInput.extend({ ...period, cursor: z.string().max(1_000).optional() }),
+    output: z.object({
+      /** Lines of the file, which pages continue. The last page ends with the footer. */
+      lines: z.array(z.string()),
+      next_cursor: z.string().nullable(),
+    }),
+    summary: "Export the consents of live identity checks as JSON Lines, each with the hash of the line before",
+  },
+} as const satisfies ActionTable;

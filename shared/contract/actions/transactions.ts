@@ -1,4 +1,115 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
+import { type ActionTable, accountInput, whySchema } from "./action.ts";
 
-/** Transactions and their resolution. */
-export const transactionsActions = {} as const satisfies ActionTable;
+const listedTransaction = transactionView.extend({
+  account_id: z.string(),
+  mode: modeSchema,
+  upstream_reference: z.string().nullable(),
+});
+
+const transactionDetails = listedTransaction.extend({
+  /** When the order was sent, if it waited. */
+  sent_at: z.iso.datetime().nullable(),
+  /** What an operator should know of a transaction that waits, or that waited. */
+  wait: z.string().nullable(),
+  /** Status changes, events, webhook deliveries and audit entries, oldest first. */
+  history: z.array(z.object({ at: z.iso.datetime(), what: z.string(), details: z.string() })),
+});
+
+/** The most transactions of one page. */
+export const LISTED_TRANSACTIONS_MAX = 500;
+
+/** Transactions and their resolution. Amounts are NGN. */
+export const transactionsActions = {
+  "transactions list": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({
+      ...transactionQuery.shape,
+      mode: modeSchema.default("live"),
+      limit: z.coerce.number().int().min(1).max(LISTED_TRANSACTIONS_MAX).optional(),
+    }),
+    /** A page may be short although `next_cursor` is set. */
+    output: z.object({ transactions: z.array(listedTransaction), next_cursor: z.string().nullable() }),
+    summary: "List the transactions of an account, newest first",
+  },
+  "transactions show": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({ reference: z.string() }),
+    output: transactionDetails,
+    summary: "Show a transaction and its history; takes our reference, the caller's or the upstream's",
+  },
+  "transactions find": {
+    scope: "service",
+    kind: "read",
+    /** The caller's own reference is unique per account only. */
+    input: z.object({ reference: z.string(), account: z.string().optional() }),
+    output: transactionDetails,
+    summary: "Show a transaction of any account and its history",
+  },
+  "transactions open": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      /** How many are open, and how many of them for more than 15 minutes. */
+      number: z.int(),
+      stuck: z.int(),
+      /** The oldest. */
+      transactions: z
+        .array(
+          listedTransaction.extend({
+            stuck: z.boolean(),
+            /** For how long its own request may still settle it; 0 if an operator may. */
+            in_flight_ms: z.int(),
+          }),
+        )
+        .max(LISTED_TRANSACTIONS_MAX),
+    }),
+    summary: "List the live transactions that are open and sent, oldest first",
+  },
+  "transactions waiting": {
+    scope: "service",
+    kind: "read",
+    input: z.object({ account: z.string().optional() }),
+    output: z.object({
+      number: z.int(),
+      amount: z.number(),
+      oldest_s: z.int().nullable(),
+      /** About how long it takes to send them all once the limit is free; null while nothing is sent. */
+      sending_s: z.number().nullable(),
+      accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: z.number() })),
+      orders: z.array(
+        z.object({
+          reference: z.string(),
+          account_id: z.string(),
+          amount: z.number(),
+          created_at: z.iso.datetime(),
+          age_s: z.int(),
+        }),
+      ),
+    }),
+    summary: "List the orders that wait for the upstream's rate limit, in all accounts or in one",
+  },
+  "transactions resolve": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    movesMoney: true,
+    input: z.object({
+      reference: z.string(),
+      status: z.enum(["success", "failed"], "Must be success or failed"),
+      why: whySchema,
+    }),
+    output: z.object({
+      reference: z.string(),
+      account_id: z.string(),
+      status: transactionStatus,
+      amount: z.number(),
+      refunded: z.number(),
+    }),
+    summary: "Settle an open transaction for good, as success or as failed (refunds the wallet)",
+  },
+} as const satisfies ActionTable;

@@ -1,4 +1,121 @@
-import type { ActionTable } from "./action.ts";
+import * as z from "zod";
+import { transactionQuery, transactionType } from "../transaction.ts";
+import { type ActionTable, accountInput, whySchema } from "./action.ts";
 
-/** An account's wallet. */
-export const walletActions = {} as const satisfies ActionTable;
+/** The idempotency id of a ledger entry, such as the bank's reference. */
+export const entryIdSchema = z
+  .string()
+  .trim()
+  .regex(/^[A-Za-z0-9._:/-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : / -");
+
+/** Up to 9,999,999,999.99 NGN, so a typing error stays a safe integer of kobo. */
+const AMOUNT_KOBO_MAX = 999_999_999_999;
+const amountKobo = z.int().max(AMOUNT_KOBO_MAX, "Is too large");
+
+const entryResult = z.object({
+  account_id: z.string(),
+  id: z.string(),
+  amount: z.number(),
+  /** An entry with this id was there already: nothing was changed. */
+  repeated: z.boolean(),
+  balance: z.number(),
+});
+
+/** The most lines of one page of a statement. */
+export const STATEMENT_LINES_MAX = 500;
+
+export const statementLine = z.object({
+  at: z.iso.datetime(),
+  kind: z.union([z.enum(["funding", "adjustment"]), transactionType]),
+  id: z.string(),
+  status: z.string(),
+  description: z.string(),
+  effect: z.number(),
+  /** The balance after it. */
+  balance: z.number(),
+});
+
+/** An account's wallet. Amounts of outputs are NGN. */
+export const walletActions = {
+  "wallet show": {
+    scope: "account",
+    kind: "read",
+    input: accountInput,
+    output: z.object({
+      account_id: z.string(),
+      balance: z.number(),
+      low_balance_threshold: z.number().nullable(),
+      /** How many orders wait for the upstream's rate limit. */
+      waiting_orders: z.int(),
+      updated_at: z.iso.datetime(),
+    }),
+    summary: "Show the balance of a wallet",
+  },
+  "wallet threshold": {
+    scope: "account",
+    kind: "change",
+    /** 0 removes it. */
+    input: accountInput.extend({ amount_kobo: amountKobo.min(0), why: whySchema.optional() }),
+    output: z.object({ account_id: z.string(), low_balance_threshold: z.number().nullable() }),
+    summary: "Set the balance below which a low balance is reported",
+  },
+  "wallet fund": {
+    scope: "service",
+    kind: "change",
+    movesMoney: true,
+    input: accountInput.extend({
+      amount_kobo: amountKobo.min(1, "Must be above 0"),
+      /** The bank's reference of the transfer. */
+      id: entryIdSchema,
+      why: whySchema.optional(),
+    }),
+    output: entryResult,
+    summary: "Credit a bank transfer to a wallet; safe to retry with the same id",
+  },
+  "wallet adjust": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    movesMoney: true,
+    input: accountInput.extend({
+      amount_kobo: amountKobo.min(-AMOUNT_KOBO_MAX, "Is too large").refine((kobo) => kobo !== 0, "Must not be 0"),
+      /** A unique name of the correction. */
+      id: entryIdSchema,
+      why: whySchema,
+    }),
+    output: entryResult,
+    summary: "Correct a balance with a ledger entry, never below 0; safe to retry with the same id",
+  },
+  "wallet statement": {
+    scope: "account",
+    kind: "read",
+    input: accountInput.extend({
+      ...transactionQuery.pick({ from: true, to: true }).shape,
+      cursor: z.string().max(1_000).optional(),
+    }),
+    /** A page may have no lines and yet a `next_cursor`: what is before `from` is summed up too. */
+    output: z.object({
+      account_id: z.string(),
+      /** The balance before the first line of this page. */
+      opening: z.number(),
+      /** The balance after the last line of this page. */
+      closing: z.number(),
+      lines: z.array(statementLine).max(STATEMENT_LINES_MAX),
+      next_cursor: z.string().nullable(),
+    }),
+    summary: "List the ledger entries of a wallet, oldest first, with the running balance",
+  },
+  "wallet verify": {
+    scope: "service",
+    kind: "read",
+    input: accountInput,
+    output: z.object({
+      account_id: z.string(),
+      ok: z.boolean(),
+      balance: z.number(),
+      expected: z.number(),
+      difference: z.number(),
+    }),
+    summary: "Reconcile a balance with its ledger entries",
+  },
+} as const satisfies ActionTable;

@@ -1,45 +1,127 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { CONSENTS_EXPORT, consentOf, consentsRuns } from "../../../shared/actions/consents.ts";
 import { requireTransaction } from "../../../shared/actions/lookup.ts";
-import { readConsent } from "../../../shared/identity/consent.ts";
-import { referenceOf } from "../../../shared/ledger/transaction.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { type VerifiedExport, verifyExport } from "../../../shared/identity/consent-export.ts";
+import { readAudit } from "../../../shared/ledger/audit.ts";
 import { addCommand, addGroup, callerAccount, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField } from "../fields.ts";
+import { accountField, timeField } from "../fields.ts";
+import { readStdin } from "../stdin.ts";
 import { fields } from "../views/print.ts";
 
-const input = z.object({ reference: z.string(), account: accountField.optional() });
-
 export const addConsents = (program: Command): void => {
-  const group = addGroup(program, "consents", "Inspect the consents of identity checks");
+  const group = addGroup(program, "consents", "Inspect and export the consents of identity checks");
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
     summary: "Show who made an identity check, when and for what purpose; never whom it was about",
     example: "show VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [callerAccount],
-    input,
-    run: show,
+    input: z.object({ reference: z.string(), account: accountField.optional() }),
+    run: async (context, { reference, account }) => {
+      const json = await consentOf(context, await requireTransaction(context, reference, account), reference);
+      return { json, text: fields(json) };
+    },
+  });
+  addCommand(group, {
+    usage: "export",
+    summary: "Print the consents of an account's live checks as JSON Lines; the audit log records count and last hash",
+    example: "export --account acc_0123456789abcdef01 --from 2026-11-01 --to 2026-11-30 > november.jsonl",
+    options: [
+      { flags: "--account <account>", text: "the account", required: true },
+      { flags: "--from <time>", text: "a date or a time; default: the first check" },
+      { flags: "--to <time>", text: "a date (that whole day, UTC) or a time; default: two minutes ago" },
+    ],
+    input: z.object({
+      account: accountField,
+      from: timeField.optional(),
+      to: timeField.optional(),
+      json: z.boolean().default(false),
+    }),
+    run: async (context, { json, ...period }) => {
+      if (!json) return { json: undefined, text: exportedLines(context, period) };
+      const lines: string[] = [];
+      for await (const part of exportedPages(context, period)) lines.push(...part);
+      return { json: { lines }, text: "" };
+    },
+  });
+  addCommand(group, {
+    usage: "verify",
+    readOnly: true,
+    summary: "Read an export from standard input; exit code 1 unless it is, to the byte, what the service exported",
+    example: "verify < november.jsonl",
+    input: z.object({}),
+    run: async (context) => verified(await readExport(), (file) => comparison(context, file)),
+    runWithoutService: async (_, reason) => verified(await readExport(), async () => ({ notCompared: reason })),
   });
 };
 
-/** Without the subject: only its keyed hash is stored. */
-const show = async (context: AdminContext, { reference, account }: z.output<typeof input>): Promise<Report> => {
-  const transaction = await requireTransaction(context, reference, account);
-  const consent = await readConsent(context.ledger, transaction);
-  if (consent === undefined) throw new OperatorError(`${reference} has no consent: it is not an identity check`);
-  const { account_id, key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
-  const json = {
-    reference: referenceOf(transaction),
-    account_id,
-    key_id,
-    mode,
-    operation,
-    extent,
-    purpose,
-    created_at,
-    request_id,
+type Period = { readonly account: string; readonly from?: string | undefined; readonly to?: string | undefined };
+
+async function* exportedPages(context: AdminContext, period: Period): AsyncGenerator<readonly string[]> {
+  let cursor: string | undefined;
+  do {
+    const page = await consentsRuns["consents export"](context, { ...period, cursor });
+    yield page.lines;
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+/** The last line gets its line end as any command's output does. */
+async function* exportedLines(context: AdminContext, period: Period): AsyncGenerator<string> {
+  let separator = "";
+  for await (const lines of exportedPages(context, period)) {
+    if (lines.length === 0) continue;
+    yield `${separator}${lines.join("\n")}`;
+    separator = "\n";
+  }
+}
+
+const readExport = async (): Promise<VerifiedExport> => verifyExport(await readStdin("The export"));
+
+type WholeExport = Extract<VerifiedExport, { readonly isWhole: true }>;
+
+type Comparison =
+  | { readonly exportedBy: string; readonly exportedAt: string }
+  /** The service answers and has no audit entry of such an export. */
+  | { readonly exportedBy: undefined }
+  | { readonly notCompared: string };
+
+/** Whoever changes a line can compute all hashes anew: only the audit entry shows that nobody did. */
+const comparison = async ({ ledger }: AdminContext, { header, end }: WholeExport): Promise<Comparison> => {
+  try {
+    const entry = (await readAudit(ledger, header.account)).find(
+      ({ action, details }) => action === CONSENTS_EXPORT && details.hash === end.hash && details.count === end.count,
+    );
+    return entry === undefined ? { exportedBy: undefined } : { exportedBy: entry.by, exportedAt: entry.created_at };
+  } catch (error) {
+    return { notCompared: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+const verified = async (file: VerifiedExport, compare: (file: WholeExport) => Promise<Comparison>): Promise<Report> => {
+  if (!file.isWhole) {
+    const { line, problem } = file;
+    return { ok: false, json: { ok: false, line, problem }, text: `Line ${line} is wrong: ${problem}.` };
+  }
+  const { header, end } = file;
+  const found = await compare(file);
+  const ok = "notCompared" in found || found.exportedBy !== undefined;
+  const recorded = "exportedAt" in found ? { exported_by: found.exportedBy, recorded_at: found.exportedAt } : null;
+  return {
+    ok,
+    json: { ok, ...header, ...end, compared: !("notCompared" in found), recorded },
+    text: `${fields({ ...header, ...end })}\n\n${comparisonText(found)}`,
   };
-  return { json, text: fields(json) };
+};
+
+const comparisonText = (found: Comparison): string => {
+  if ("notCompared" in found) {
+    return `The lines are a whole chain. They were not compared with the audit log: ${found.notCompared}.`;
+  }
+  if (found.exportedBy === undefined) {
+    return "The lines are a whole chain, but the audit log has no export with this count and hash: the service did not export this file.";
+  }
+  return `This is the file that ${found.exportedBy} exported: the audit entry of ${found.exportedAt} has its count and hash.`;
 };

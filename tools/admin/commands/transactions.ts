@@ -1,27 +1,17 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { requireAccount } from "../../../shared/access/account-store.ts";
-import { requireTransaction } from "../../../shared/actions/lookup.ts";
-import { resolvedView } from "../../../shared/actions/resolved-transaction.ts";
-import { historyOf } from "../../../shared/actions/transaction-history.ts";
-import { readWaitingOrders, waitingOrderJson, waitText } from "../../../shared/actions/waiting-orders.ts";
+import { openOlderThan, transactionsRuns, transactionView } from "../../../shared/actions/transactions.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
-import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
-import { listTransactions } from "../../../shared/ledger/list-transactions.ts";
-import { ALL_TIMES } from "../../../shared/ledger/query-index.ts";
-import { referenceOf, STUCK_MS, type Transaction } from "../../../shared/ledger/transaction.ts";
-import { nairaNumber } from "../../../shared/platform/money.ts";
+import { STUCK_MS } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { sum } from "../../../shared/platform/sum.ts";
-import { isoTime } from "../../../shared/platform/time.ts";
-import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { addCommand, addGroup, callerAccount, type Report, whyRequired } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField } from "../fields.ts";
 import { afterFlight } from "../in-flight.ts";
 import { fields, sections, table } from "../views/print.ts";
-import { transactionJson, transactionsTable, waitingText } from "../views/transactions.ts";
+import { transactionsTable, waitingText } from "../views/transactions.ts";
 
 const listInput = z.object({
   stuck: z.boolean().default(false),
@@ -72,12 +62,9 @@ export const addTransactions = (program: Command): void => {
       status: z.enum(["success", "failed"], "Must be success or failed"),
       why: whySchema,
     }),
-    run: async (context, { reference, status, why }) => {
-      const json = await afterFlight(reference, async () => {
-        const transaction = await requireTransaction(context, reference);
-        await resolveTransaction(context.ledger, transaction, status, { ...context.actor(), why });
-        return resolvedView(context, transaction);
-      });
+    run: async (context, input) => {
+      const resolve = transactionsRuns["transactions resolve"];
+      const json = await afterFlight(input.reference, () => resolve(context, input));
       return { json, text: fields(json) };
     },
   });
@@ -86,65 +73,39 @@ export const addTransactions = (program: Command): void => {
 const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
   if (input.waiting) return listWaiting(context, input.account);
   const transactions = input.stuck || input.open ? await listOpen(context, input) : await listOfAccount(context, input);
-  return {
-    json: { transactions: transactions.map(transactionJson) },
-    text: transactionsTable(transactions, context.ledger.clock()),
-  };
+  return { json: { transactions }, text: transactionsTable(transactions, context.ledger.clock()) };
 };
 
-const listWaiting = async (context: AdminContext, accountId: string | undefined): Promise<Report> => {
-  if (accountId !== undefined) await requireAccount(context.accounts, accountId);
-  const waiting = await readWaitingOrders(context, accountId);
-  const nowMs = context.ledger.clock();
-  return {
-    json: {
-      number: waiting.count,
-      amount: nairaNumber(waiting.amountKobo),
-      oldest_s: waiting.oldestS ?? null,
-      sending_s: waiting.sendingS ?? null,
-      accounts: waiting.accounts.map(({ accountId: account_id, orders, counted }) => ({
-        account_id,
-        number: orders.length,
-        counted,
-        amount: nairaNumber(sum(orders.map(({ amount_kobo }) => amount_kobo))),
-      })),
-      orders: waiting.accounts.flatMap(({ orders }) => orders.map((order) => waitingOrderJson(order, nowMs))),
-    },
-    text: waitingText(waiting, nowMs),
-  };
+const listWaiting = async (context: AdminContext, account: string | undefined): Promise<Report> => {
+  const json = await transactionsRuns["transactions waiting"](context, { account });
+  return { json, text: waitingText(json) };
 };
 
-const listOpen = (
-  { ledger }: AdminContext,
-  { stuck, older = 0 }: z.output<typeof listInput>,
-): Promise<readonly Transaction[]> => {
-  const olderMs = stuck ? Math.max(STUCK_MS, older) : older;
-  return openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() - olderMs) });
-};
+type Listed = ActionOutput<"transactions list">["transactions"];
+
+/** All of them, in contrast to the console. */
+const listOpen = async (context: AdminContext, { stuck, older = 0 }: z.output<typeof listInput>): Promise<Listed> =>
+  (await openOlderThan(context, stuck ? Math.max(STUCK_MS, older) : older)).map(transactionView);
 
 const listOfAccount = async (
   context: AdminContext,
   { account, mode, status }: z.output<typeof listInput>,
-): Promise<readonly Transaction[]> => {
+): Promise<Listed> => {
   if (account === undefined)
     throw new OperatorError("Add --stuck, --open, --waiting or --account to say which transactions to list");
-  await requireAccount(context.accounts, account);
-  const owner = { accountId: account, mode };
-  return (await listTransactions(context.ledger, owner, { status }, ALL_TIMES, undefined)).transactions;
+  return (await transactionsRuns["transactions list"](context, { account, mode, status })).transactions;
 };
 
 const show = async (
   context: AdminContext,
-  { reference, account }: { readonly reference: string; readonly account?: string | undefined },
+  input: { readonly reference: string; readonly account?: string | undefined },
 ): Promise<Report> => {
-  const transaction = await requireTransaction(context, reference, account);
-  const history = await historyOf(context, transaction);
-  const wait = (await waitText(context, transaction)) ?? null;
-  const json = { ...transactionJson(transaction), sent_at: transaction.sent_at ?? null, wait };
+  const json = await transactionsRuns["transactions find"](context, input);
+  const { history, ...details } = json;
   return {
-    json: { ...json, history },
+    json,
     text: sections({
-      [referenceOf(transaction)]: fields(json),
+      [json.reference]: fields(details),
       History: table(
         ["at", "what", "details"],
         history.map(({ at, what, details }) => [at, what, details]),

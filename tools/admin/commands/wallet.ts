@@ -1,28 +1,19 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { auditItem } from "../../../shared/actions/action-context.ts";
 import { notReconciled, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
+import { verifyWallet, walletRuns } from "../../../shared/actions/wallet.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../../../shared/ledger/ledger-entry.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { entryIdSchema } from "../../../shared/contract/actions/wallet.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
-import { setLowBalanceThreshold } from "../../../shared/ledger/low-balance-threshold.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readStatement, statementLines } from "../../../shared/ledger/statement.ts";
-import { readWallet } from "../../../shared/ledger/wallet.ts";
-import { koboSchema, nairaNumber } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import {
-  accountField,
-  entryIdField,
-  nairaOrNoneField,
-  positiveNairaField,
-  signedNairaField,
-  timeField,
-} from "../fields.ts";
-import { fields, logProgress, naira, orNull } from "../views/print.ts";
+import { accountField, nairaOrNoneField, positiveNairaField, signedNairaField, timeField } from "../fields.ts";
+import { fields, logProgress, naira } from "../views/print.ts";
 import { statementCsv, statementTable, statementView } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
@@ -35,16 +26,22 @@ export const addWallet = (program: Command): void => {
     summary: "Credit a bank transfer to a wallet; safe to retry with the same --id",
     example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
     options: [idOption("the bank's reference of the transfer"), why],
-    input: z.object({ account: accountField, naira: positiveNairaField, id: entryIdField, why: whySchema.optional() }),
-    run: fund,
+    input: z.object({ account: accountField, naira: positiveNairaField, id: entryIdSchema, why: whySchema.optional() }),
+    run: async (context, { account, naira: amount_kobo, id, why }) => {
+      const json = await walletRuns["wallet fund"](context, { account, amount_kobo, id, why });
+      return { json, text: entryText(json) };
+    },
   });
   addCommand(group, {
     usage: "adjust <account> <naira>",
     summary: "Correct a balance with a ledger entry, never below 0; safe to retry with the same --id",
     example: 'adjust acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
     options: [idOption("a unique name of this correction"), whyRequired],
-    input: z.object({ account: accountField, naira: signedNairaField, id: entryIdField, why: whySchema }),
-    run: adjust,
+    input: z.object({ account: accountField, naira: signedNairaField, id: entryIdSchema, why: whySchema }),
+    run: async (context, { account, naira: amount_kobo, id, why }) => {
+      const json = await walletRuns["wallet adjust"](context, { account, amount_kobo, id, why });
+      return { json, text: entryText(json) };
+    },
   });
   addCommand(group, {
     usage: "threshold <account> <naira>",
@@ -52,7 +49,11 @@ export const addWallet = (program: Command): void => {
     example: "threshold acc_0123456789abcdef01 5000",
     options: [why],
     input: z.object({ account: accountField, naira: nairaOrNoneField, why: whySchema.optional() }),
-    run: setThreshold,
+    run: async (context, { account, naira: amount_kobo = 0, why }) => {
+      const json = await walletRuns["wallet threshold"](context, { account, amount_kobo, why });
+      const { low_balance_threshold: threshold } = json;
+      return { json, text: fields({ account, "low below": threshold === null ? null : naira(threshold * 100) }) };
+    },
   });
   addCommand(group, {
     usage: "statement <account>",
@@ -95,101 +96,13 @@ export const addWallet = (program: Command): void => {
   });
 };
 
-type EntryInput = {
-  readonly account: string;
-  readonly naira: number;
-  readonly id: string;
-  readonly why?: string | undefined;
-};
-
-const fund = async (context: AdminContext, { account, naira, id, why }: EntryInput): Promise<Report> => {
-  await requireAccount(context.accounts, account);
-  const auditFields = { action: "wallet fund", why, details: { id, amount: nairaNumber(naira) } };
-  const result = await fundWallet(
-    context.ledger,
-    { accountId: account, fundingId: id, amountKobo: koboSchema.parse(naira) },
-    auditItem(context, account, auditFields),
-  );
-  return entryReport(context, { account, naira, id }, result);
-};
-
-const adjust = async (
-  context: AdminContext,
-  { account, naira, id, why }: EntryInput & { readonly why: string },
-): Promise<Report> => {
-  await requireAccount(context.accounts, account);
-  const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(naira) } };
-  const result = await adjustWallet(
-    context.ledger,
-    { accountId: account, adjustmentId: id, amount_kobo: naira, why },
-    auditItem(context, account, auditFields),
-  );
-  return entryReport(context, { account, naira, id }, result);
-};
-
-const entryReport = async (
-  context: AdminContext,
-  { account, naira: kobo, id }: EntryInput,
-  result: EntryResult,
-): Promise<Report> => {
-  const { balance_kobo } = await readWallet(context.ledger, account);
-  if (result.kind === "insufficient_balance") {
-    throw new OperatorError(
-      `The balance of ${account} is ${naira(balance_kobo)} NGN and must not become negative. Fund the wallet first`,
-    );
-  }
-  const isReplay = result.kind === "already_recorded";
-  if (isReplay) assertSameEntry(result.entry, account, kobo);
-  return {
-    json: {
-      account_id: account,
-      id,
-      amount: nairaNumber(kobo),
-      repeated: isReplay,
-      balance: nairaNumber(balance_kobo),
-    },
-    text: `${isReplay ? `${id} was recorded before: nothing was changed.\n` : ""}${fields({
-      account,
-      id,
-      amount: naira(kobo),
-      balance: naira(balance_kobo),
-    })}`,
-  };
-};
-
-/** Refuses an id that an entry of another account or amount already has. */
-const assertSameEntry = (entry: LedgerEntry, account: string, kobo: number): void => {
-  const { account_id, entry_id, amount_kobo, created_at } = entry;
-  const recorded = `${naira(amount_kobo)} NGN at ${created_at}`;
-  if (account_id !== account) {
-    throw new OperatorError(
-      `${entry_id} was credited to account ${account_id} already, with ${recorded}. ` +
-        "If that is the wrong account, move the money with wallet adjust",
-    );
-  }
-  if (amount_kobo === kobo) return;
-  throw new OperatorError(
-    `${entry_id} was recorded already, with ${recorded}. Correct the amount with wallet adjust and another --id`,
-  );
-};
-
-type ThresholdInput = {
-  readonly account: string;
-  readonly naira: number | undefined;
-  readonly why?: string | undefined;
-};
-
-const setThreshold = async (context: AdminContext, { account, naira: kobo, why }: ThresholdInput): Promise<Report> => {
-  await requireAccount(context.accounts, account);
-  const threshold = kobo === undefined ? undefined : koboSchema.parse(kobo);
-  const lowBalanceThreshold = orNull(kobo, nairaNumber);
-  const auditFields = { action: "wallet threshold", why, details: { amount: lowBalanceThreshold ?? 0 } };
-  await setLowBalanceThreshold(context.ledger, account, threshold, auditItem(context, account, auditFields));
-  return {
-    json: { account_id: account, low_balance_threshold: lowBalanceThreshold },
-    text: fields({ account, "low below": orNull(kobo, naira) }),
-  };
-};
+const entryText = ({ account_id: account, id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
+  `${repeated ? `${id} was recorded before: nothing was changed.\n` : ""}${fields({
+    account,
+    id,
+    amount: naira(amount * 100),
+    balance: naira(balance * 100),
+  })}`;
 
 const reconcileAll = async ({ ledger }: AdminContext): Promise<Report> => {
   const wallets = await reconcileWallets(ledger, await accountIdsOf(ledger), logProgress);
@@ -201,25 +114,16 @@ const BALANCED = "The balance equals its entries.";
 const MISMATCH = 'The balance differs from its entries. See "Wallet mismatch" in docs/runbook.md.';
 
 const reconcileOne = async (context: AdminContext, account: string): Promise<Report> => {
-  await requireAccount(context.accounts, account);
-  const [wallet] = await reconcileWallets(context.ledger, [account], logProgress);
-  if (wallet?.reconciliation === undefined) throw new Error("The wallet changed during every reading. Try again");
-  const { balance_kobo, expected_kobo, difference_kobo } = wallet.reconciliation;
-  const ok = difference_kobo === 0;
+  const json = await verifyWallet(context, account, logProgress);
+  const { ok, balance, expected, difference } = json;
   return {
     ok,
-    json: {
-      account_id: account,
-      ok,
-      balance: nairaNumber(balance_kobo),
-      expected: nairaNumber(expected_kobo),
-      difference: nairaNumber(difference_kobo),
-    },
+    json,
     text: `${fields({
       account,
-      balance: naira(balance_kobo),
-      expected: naira(expected_kobo),
-      difference: naira(difference_kobo),
+      balance: naira(balance * 100),
+      expected: naira(expected * 100),
+      difference: naira(difference * 100),
     })}\n\n${ok ? BALANCED : MISMATCH}`,
   };
 };

@@ -4,13 +4,14 @@ import { expect, test } from "vitest";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { adjustmentPk, entriesOwner, transactionOwner, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { readStatement, statementLines } from "../../../../shared/ledger/statement.ts";
+import { readStatement, readStatementPage, statementLines } from "../../../../shared/ledger/statement.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putTransactions } from "../../../builders/put-transactions.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 test("a statement lists entries and transactions by time, opens with the sum before its range, and closes with the balance", async () => {
@@ -84,4 +85,17 @@ test("a statement of more transactions than one read can take lists each once, b
     printed.push(...batch);
   }
   expect(printed).toEqual(lines);
+});
+
+test("a page that is full of what is before its range has no lines, and the next one goes on with its balance", async () => {
+  const operator = await openOperatorLedger();
+  const { accountId } = await operator.anAccount();
+  await putTransactions(operator.ledgerAt(), accountId, 12, (index) => isoTime(NOON_MS + index * 1_000));
+  const range = { from: isoTime(NOON_MS + 10_000), to: "9999" };
+  const limits = { linesMax: 5, itemsMax: 8 };
+  const first = await readStatementPage(operator.ledgerAt(), accountId, range, undefined, limits);
+  expect(first).toMatchObject({ lines: [], opening_kobo: -2_500_00, closing_kobo: -2_500_00 });
+  const second = await readStatementPage(operator.ledgerAt(), accountId, range, first.next, limits);
+  expect(second).toMatchObject({ opening_kobo: -4_000_00, closing_kobo: -5_000_00, next: undefined });
+  expect(second.lines.map(({ sum_kobo }) => sum_kobo)).toEqual([-4_500_00, -5_000_00]);
 });

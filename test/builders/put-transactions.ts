@@ -1,0 +1,29 @@
+import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { transactionOwner, transactionPk } from "../../shared/ledger/schema.ts";
+import type { Transaction } from "../../shared/ledger/transaction.ts";
+import { aTransaction } from "./transaction.ts";
+
+/** Puts delivered orders of 500 NGN into the ledger, without debits of the wallet; the times are the test's. */
+export const putTransactions = async (
+  { db, table }: Pick<Ledger, "db" | "table">,
+  accountId: string,
+  count: number,
+  timeOf: (index: number) => string,
+): Promise<readonly Transaction[]> => {
+  const transactions = Array.from({ length: count }, (_, index) =>
+    aTransaction({
+      pk: transactionPk(`${accountId.slice(-8).toUpperCase()}${String(index).padStart(18, "0")}`),
+      owner: transactionOwner(accountId, "live"),
+      account_id: accountId,
+      status: "success",
+      created_at: timeOf(index),
+      updated_at: timeOf(index),
+    }),
+  ).map(({ open: _, ...closed }) => closed);
+  for (let start = 0; start < count; start += 25) {
+    const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+    await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+  }
+  return transactions;
+};

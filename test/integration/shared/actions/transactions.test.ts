@@ -1,0 +1,154 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf, STUCK_MS, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { InFlightError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { ORDER_GRACE_MS } from "../../../../shared/platform/time-budgets.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { aTransactionPk } from "../../../builders/event-message.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putTransactions } from "../../../builders/put-transactions.ts";
+
+let operator: OperatorLedger;
+beforeAll(async () => {
+  operator = await openOperatorLedger();
+});
+
+const context = (by = "ada", nowMs = NOON_MS) => anActionContext(operator.tables, { clock: () => nowMs, by: { by } });
+const owner = () => anActionContext(operator.tables, { clock: () => NOON_MS, ...anOwnersRequest() });
+
+/** An open order of 500 NGN, with a reference as the service makes it. */
+const anOrder = async (changes: Partial<Transaction> = {}) =>
+  operator.anOrder({ pk: await aTransactionPk(), ...changes });
+
+describe("transactions list", () => {
+  test("lists an account's transactions newest first, by status, type and date, and continues with its cursor", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const timeOf = (index: number): string => isoTime(NOON_MS - 3_600_000 + index * 1_000);
+    await putTransactions(operator.ledgerAt(), account, 120, timeOf);
+    const list = (input: object) => transactionsRuns["transactions list"](owner(), { account, mode: "live", ...input });
+    const first = await list({ limit: 100 });
+    expect(first.transactions.map(({ created_at }) => created_at)).toEqual(
+      Array.from({ length: 100 }, (_, index) => timeOf(119 - index)),
+    );
+    const second = await list({ limit: 100, cursor: first.next_cursor });
+    expect(second.transactions).toHaveLength(20);
+    expect(second.next_cursor).toBeNull();
+    expect((await list({ from: timeOf(100), to: timeOf(109) })).transactions).toHaveLength(10);
+    expect((await list({ status: "failed" })).transactions).toEqual([]);
+    expect((await list({ type: "airtime" })).transactions).toEqual([]);
+    await expect(list({ cursor: "x" })).rejects.toThrow("The cursor is not of this list");
+    await expect(list({ cursor: first.next_cursor, to: timeOf(1) })).rejects.toThrow("not of this list");
+  });
+});
+
+describe("transactions show", () => {
+  test("finds a transaction of the account by our reference and the upstream's, with its history", async () => {
+    const { accountId: account, transaction } = await anOrder();
+    const upstream_reference = `U-${randomUUID()}`;
+    const settlement = { status: "success", upstream_reference } as const;
+    await settleTransaction(operator.ledgerAt(), transaction, settlement, deadlineIn(9_000));
+    for (const reference of [referenceOf(transaction), upstream_reference]) {
+      const shown = await transactionsRuns["transactions show"](owner(), { account, reference });
+      expect(shown).toMatchObject({ account_id: account, status: "success", upstream_reference, wait: null });
+      expect(shown.history.map(({ what }) => what)).toEqual(["created", "success"]);
+    }
+  });
+
+  test("does not find another account's transaction, by any reference; transactions find does", async () => {
+    const { transaction } = await anOrder();
+    const { accountId: other } = await operator.anAccount();
+    const upstream_reference = `U-${randomUUID()}`;
+    const settlement = { status: "success", upstream_reference } as const;
+    await settleTransaction(operator.ledgerAt(), transaction, settlement, deadlineIn(9_000));
+    for (const reference of [
+      referenceOf(transaction),
+      upstream_reference,
+      "order-1",
+      "DATA_00000000000000000000000000",
+    ]) {
+      const shown = transactionsRuns["transactions show"](owner(), { account: other, reference });
+      await expect(shown).rejects.toThrow(NotFoundError);
+    }
+    const found = await transactionsRuns["transactions find"](context(), { reference: upstream_reference });
+    expect(found.reference).toBe(referenceOf(transaction));
+  });
+});
+
+describe("transactions open", () => {
+  test("lists what is open in all accounts, which of it is stuck, and for how long its request may still settle it", async () => {
+    const open = await anOrder();
+    const at = isoTime(NOON_MS - STUCK_MS - 1_000);
+    const stuck = await anOrder({ created_at: at, updated_at: at });
+    const recent = isoTime(NOON_MS - 10_000);
+    const inFlight = await anOrder({ created_at: recent, updated_at: recent });
+    const listed = await transactionsRuns["transactions open"](context(), {});
+    const flags = ({ transaction }: { readonly transaction: Transaction }) =>
+      listed.transactions
+        .filter(({ reference }) => reference === referenceOf(transaction))
+        .map(({ stuck, in_flight_ms }) => [stuck, in_flight_ms]);
+    expect(flags(open)).toEqual([[false, 0]]);
+    expect(flags(stuck)).toEqual([[true, 0]]);
+    expect(flags(inFlight)).toEqual([[false, ORDER_GRACE_MS - 10_000]]);
+    expect(listed.number).toBeGreaterThanOrEqual(3);
+    expect(listed.stuck).toBeGreaterThanOrEqual(1);
+  });
+});
+
+describe("transactions resolve", () => {
+  test("of two operators at once one resolves it, and the other is told who did, how and why", async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { transaction, balance, stored } = await anOrder();
+      const reference = referenceOf(transaction);
+      const resolutions = [
+        transactionsRuns["transactions resolve"](context("ada"), {
+          reference,
+          status: "failed",
+          why: "not in the list",
+        }),
+        transactionsRuns["transactions resolve"](context("bola"), { reference, status: "success", why: "it is there" }),
+      ];
+      const [ada, bola] = await Promise.allSettled(resolutions);
+      const isAdas = (await stored())?.status === "failed";
+      const [winner, loser] = isAdas ? [ada, bola] : [bola, ada];
+      expect(winner).toMatchObject({ status: "fulfilled", value: { reference, refunded: isAdas ? 500 : 0 } });
+      const reason: unknown = loser?.status === "rejected" ? loser.reason : undefined;
+      if (!(reason instanceof OperatorError)) throw new Error("Both resolved it");
+      const [by, status, why] = isAdas ? ["ada", "failed", "not in the list"] : ["bola", "success", "it is there"];
+      expect(reason.sentence).toMatch(
+        new RegExp(
+          `^${reference} is ${status} since [^ ]+, which is final: ${by} resolved it as ${status} \\("${why}"\\)$`,
+        ),
+      );
+      expect(await balance()).toBe(isAdas ? 1_000 : 500);
+      expect(await readAudit(operator.ledgerAt(), transaction.pk)).toMatchObject([{ by }]);
+    }
+  });
+
+  test("of what its own request has settled is refused without a name", async () => {
+    const { transaction } = await anOrder();
+    await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
+    const input = { reference: referenceOf(transaction), status: "failed", why: "ticket 88" } as const;
+    const refused = transactionsRuns["transactions resolve"](context(), input);
+    await expect(refused).rejects.toThrow(/which is final: wallet adjust corrects the balance$/);
+  });
+
+  test("is refused while its own request may settle it, for as long as the error says", async () => {
+    const at = isoTime(NOON_MS - 10_000);
+    const { transaction } = await anOrder({ created_at: at, updated_at: at });
+    const input = { reference: referenceOf(transaction), status: "failed", why: "ticket 88" } as const;
+    const error: unknown = await transactionsRuns["transactions resolve"](context(), input).catch((each) => each);
+    if (!(error instanceof InFlightError)) throw new Error("It was resolved");
+    expect(error.retryAfterMs).toBe(ORDER_GRACE_MS - 10_000);
+    const later = context("ada", NOON_MS + error.retryAfterMs);
+    expect(await transactionsRuns["transactions resolve"](later, input)).toMatchObject({
+      status: "failed",
+      refunded: 500,
+    });
+  });
+});

@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import { walletRuns } from "../../../../shared/actions/wallet.ts";
+import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { readStatement } from "../../../../shared/ledger/statement.ts";
+import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putTransactions } from "../../../builders/put-transactions.ts";
+
+let operator: OperatorLedger;
+beforeAll(async () => {
+  operator = await openOperatorLedger();
+});
+
+const context = (nowMs = NOON_MS) => anActionContext(operator.tables, { clock: () => nowMs });
+
+describe("wallet fund and wallet adjust", () => {
+  test("credit once per id, answer a retry with what is recorded, and leave one audit entry", async () => {
+    const { accountId: account, balance } = await operator.anAccount();
+    const funding = { account, amount_kobo: 250_050, id: randomUUID(), why: "transfer" };
+    const first = await walletRuns["wallet fund"](context(), funding);
+    expect(first).toEqual({ account_id: account, id: funding.id, amount: 2_500.5, repeated: false, balance: 3_500.5 });
+    expect(await walletRuns["wallet fund"](context(), funding)).toEqual({ ...first, repeated: true });
+    const correction = { account, amount_kobo: -50_00, id: randomUUID(), why: "refunded twice" };
+    for (const repeated of [false, true]) {
+      const adjusted = await walletRuns["wallet adjust"](context(NOON_MS + 1), correction);
+      expect(adjusted).toMatchObject({ amount: -50, repeated, balance: 3_450.5 });
+    }
+    expect(await balance()).toBe(3_450.5);
+    expect((await readAudit(operator.ledgerAt(), account)).map(({ by, action, why }) => [by, action, why])).toEqual([
+      ["ada", "wallet fund", "transfer"],
+      ["ada", "wallet adjust", "refunded twice"],
+    ]);
+  });
+
+  test("two simultaneous adjustments with one id change the balance once", async () => {
+    const { accountId: account, balance } = await operator.anAccount();
+    const correction = { account, amount_kobo: 500_00, id: "case-1", why: "ticket 88" };
+    const results = await Promise.all([1, 2, 3].map(() => walletRuns["wallet adjust"](context(), correction)));
+    expect(results.map(({ repeated }) => repeated).toSorted()).toEqual([false, true, true]);
+    expect(await balance()).toBe(1_500);
+  });
+
+  test("are refused below a balance of 0, and under an id of another amount or account, in sentences without commands", async () => {
+    const { accountId: account, balance } = await operator.anAccount();
+    const other = await operator.anAccount();
+    const id = randomUUID();
+    await walletRuns["wallet fund"](context(), { account, amount_kobo: 100_00, id });
+    const refused = [
+      walletRuns["wallet adjust"](context(), { account, amount_kobo: -1_100_01, id: "case-2", why: "ticket" }),
+      walletRuns["wallet fund"](context(), { account, amount_kobo: 200_00, id }),
+      walletRuns["wallet fund"](context(), { account: other.accountId, amount_kobo: 100_00, id }),
+    ];
+    const errors = (await Promise.allSettled(refused)).map((each) => (each.status === "rejected" ? each.reason : each));
+    for (const error of errors) expect(error).toBeInstanceOf(OperatorError);
+    const sentences = errors.map((error) => (error instanceof OperatorError ? error.sentence : ""));
+    expect(sentences[0]).toContain("is 1,100.00 NGN and must not become negative");
+    expect(sentences[1]).toMatch(/was recorded already, with 100\.00 NGN at [^ ]+$/);
+    expect(sentences[2]).toMatch(/was credited to account acc_[0-9a-f]+ already, with 100\.00 NGN at [^ ]+$/);
+    expect([await balance(), await other.balance()]).toEqual([1_100, 1_000]);
+  });
+
+  test("an unknown account is not found", async () => {
+    const unknown = { account: "acc_unknown", amount_kobo: 1, id: "x", why: "test" };
+    await expect(walletRuns["wallet fund"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
+    await expect(walletRuns["wallet show"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
+  });
+});
+
+test("wallet threshold sets a threshold that wallet show tells, and 0 removes it", async () => {
+  const { accountId: account } = await operator.anAccount();
+  await walletRuns["wallet threshold"](context(), { account, amount_kobo: 5_000_50 });
+  expect(await walletRuns["wallet show"](context(), { account })).toMatchObject({
+    account_id: account,
+    balance: 1_000,
+    low_balance_threshold: 5_000.5,
+    waiting_orders: 0,
+  });
+  const removed = await walletRuns["wallet threshold"](context(NOON_MS + 1), {
+    account,
+    amount_kobo: 0,
+    why: "not needed",
+  });
+  expect(removed).toEqual({ account_id: account, low_balance_threshold: null });
+  expect(await readAudit(operator.ledgerAt(), account)).toMatchObject([
+    { action: "wallet threshold", details: { amount: 5_000.5 } },
+    { action: "wallet threshold", details: { amount: 0 }, why: "not needed" },
+  ]);
+});
+
+test("wallet verify says that a balance equals its entries, and by how much another one differs", async () => {
+  const { accountId: account } = await operator.anAccount();
+  expect(await walletRuns["wallet verify"](context(), { account })).toEqual({
+    account_id: account,
+    ok: true,
+    balance: 1_000,
+    expected: 1_000,
+    difference: 0,
+  });
+});
+
+describe("wallet statement", () => {
+  /** All pages of a statement, from the first one. */
+  const pagesOf = async (account: string, period: { readonly from?: string; readonly to?: string } = {}) => {
+    type Page = Awaited<ReturnType<(typeof walletRuns)["wallet statement"]>>;
+    const pages: Page[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: Page = await walletRuns["wallet statement"](context(), { account, ...period, cursor });
+      pages.push(page);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    return pages;
+  };
+
+  const timeOf = (index: number): string => isoTime(NOON_MS - 86_400_000 + index * 1_000);
+
+  test("has the lines of all pages once, in the order and with the balances of the whole statement", async () => {
+    const { accountId: account } = await operator.anAccount();
+    await putTransactions(operator.ledgerAt(), account, 1_240, timeOf);
+    for (const index of [0, 3, 700]) {
+      const entry = {
+        kind: "adjustment",
+        account_id: account,
+        entry_id: `case-${index}`,
+        amount_kobo: 300_000_00,
+      } as const;
+      await recordEntry(operator.ledgerAt(Date.parse(timeOf(index))), entry);
+    }
+    const whole = await readStatement(operator.ledgerAt(), account, { from: "0000", to: "9999" });
+    const pages = await pagesOf(account);
+    expect(pages.map(({ lines }) => lines.length)).toEqual([STATEMENT_LINES_MAX, STATEMENT_LINES_MAX, 244]);
+    expect(pages.flatMap(({ lines }) => lines).map(({ id, effect, balance }) => [id, effect, balance])).toEqual(
+      whole.lines.map(({ id, effect_kobo, sum_kobo }) => [id, effect_kobo / 100, sum_kobo / 100]),
+    );
+    expect(pages.map(({ opening }) => opening)).toEqual([0, ...pages.slice(0, -1).map(({ closing }) => closing)]);
+    expect(pages.at(-1)?.closing).toBe(whole.closing_kobo / 100);
+
+    const period = { from: timeOf(1_000), to: timeOf(1_100) };
+    const part = await readStatement(operator.ledgerAt(), account, period);
+    const [page, ...others] = await pagesOf(account, period);
+    expect(others).toEqual([]);
+    expect(page).toMatchObject({ opening: part.opening_kobo / 100, closing: part.closing_kobo / 100 });
+    expect(page?.lines.map(({ id }) => id)).toEqual(part.lines.map(({ id }) => id));
+  });
+
+  test("refuses a cursor of another kind or beyond its period, and a period that ends before it begins", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const read = (period: object) => walletRuns["wallet statement"](context(), { account, ...period });
+    const late = { entry: { pk: "funding#1", created_at: isoTime(NOON_MS) }, sum_kobo: 5 };
+    const cursorOf = (position: object) => Buffer.from(JSON.stringify(position)).toString("base64url");
+    await expect(read({ cursor: "x" })).rejects.toThrow("The cursor is not of this statement");
+    await expect(read({ cursor: cursorOf(late), to: "2026-11-20" })).rejects.toThrow("not of this statement");
+    await expect(read({ from: "2026-11-21", to: "2026-11-20" })).rejects.toThrow("ends before it begins");
+  });
+});
