@@ -33,6 +33,7 @@ export const handler = consoleHandler(actions, runs, parseConsoleSettings(env.CO
   catalog: catalogStore(db, env.CACHE_TABLE),
   purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
   waitingMinutes: env.WAITING_MINUTES,
+  facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
   sqs: sqsClient(),
   queues: queueUrls({

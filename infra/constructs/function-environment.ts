@@ -1,7 +1,7 @@
 import { type FunctionEnvironment, functionEnvironments } from "../../shared/platform/env.ts";
 import type { SecretVariable } from "../../shared/platform/secret-table.ts";
 import type { FunctionName } from "../functions.ts";
-import type { StageSettings } from "../stages.ts";
+import { type StageSettings, sells } from "../stages.ts";
 import type { Data } from "./data.ts";
 
 type Variable = keyof FunctionEnvironment;
@@ -32,6 +32,7 @@ export const settingsValues = (
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
   WAITING_MINUTES: String(settings.waiting.minutes),
   WORKERS: settings.workers,
+  SELLS: sells(settings) ? "yes" : "no",
   AWS_CALLS: settings.awsCalls,
   CONSOLE: settings.console === undefined ? "" : JSON.stringify(settings.console),
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),

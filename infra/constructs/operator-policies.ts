@@ -47,7 +47,7 @@ export class OperatorPolicies extends Construct {
         Null: { "dynamodb:LeadingKeys": "false" },
       }),
       allow(["secretsmanager:GetSecretValue"], secretNames.map(secretArn)),
-      allow(["sqs:GetQueueAttributes"], arnsOf(queues)),
+      allow(["sqs:GetQueueAttributes"], arnsOf(deadLetters)),
       allow(["sns:ListSubscriptionsByTopic"], [alarms.topic.topicArn]),
       // AWS authorises both without a resource.
       allow(["lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),

@@ -21,6 +21,13 @@ export type ConsoleRequest = {
   readonly stage: string;
 };
 
+export type ServiceFacts = {
+  /** False: test keys only. They need no upstream, so there is no key for it, no catalog of it and no event from it. */
+  readonly sells: boolean;
+  /** `off`: background changes of the ledger are stopped. */
+  readonly workers: "on" | "off";
+};
+
 /** What actions work with: the stores of one service, and who acts. */
 export type ActionContext = {
   /** Who acts, for the audit entries. Throws in an action that is declared to change nothing. */
@@ -38,6 +45,8 @@ export type ActionContext = {
   /** For how long an order waits for the upstream's rate limit before it is refunded. */
   readonly waitingMinutes: number;
   readonly keyedHashes: () => Promise<KeyedHashes>;
+  /** What the settings say of the service. */
+  readonly facts: ServiceFacts;
   readonly sqs: SQSClient;
   readonly queues: QueueUrls;
 };

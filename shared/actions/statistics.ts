@@ -5,8 +5,14 @@ import { nairaNumber } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { readDailyBalances } from "../statistics/daily-balances.ts";
-import { LATENCY_BOUNDS_MS, readHours } from "../statistics/hourly-counts.ts";
+import { type EndedCount, LATENCY_BOUNDS_MS, readHours } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
+
+export const endedCountView = ({ kobo, latency, ...count }: EndedCount) => ({
+  ...count,
+  amount: nairaNumber(kobo),
+  latency: [...latency],
+});
 
 export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
   "statistics show": async ({ purchases: cache }, { from, to }) => {
@@ -20,11 +26,7 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
       latency_bounds_ms: [...LATENCY_BOUNDS_MS],
       hours: hours.map(({ hourMs, counts }) => ({
         hour: isoTime(hourMs),
-        counts: counts.map(({ kobo, latency, ...count }) => ({
-          ...count,
-          amount: nairaNumber(kobo),
-          latency: [...latency],
-        })),
+        counts: counts.map(endedCountView),
       })),
     };
   },

@@ -1,4 +1,41 @@
-import type { upstreamActions } from "../contract/actions/upstream.ts";
+import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream.ts";
+import { openTransactions } from "../ledger/find-transactions.ts";
+import { ALL_TIMES } from "../ledger/query-index.ts";
+import { STUCK_MS } from "../ledger/transaction.ts";
+import { readUpstreamPace } from "../orders/upstream-pace.ts";
+import { isoTime } from "../platform/time.ts";
+import { LATENCY_BOUNDS_MS, readHours, sumOfCounts } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { endedCountView } from "./statistics.ts";
+import { readWaitingOrders } from "./waiting-orders.ts";
 
-export const upstreamRuns: ActionRuns<typeof upstreamActions> = {};
+const RECENT_MS = (RECENT_HOURS - 1) * 3_600_000;
+
+export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
+  "upstream show": async (context) => {
+    const { catalog, ledger, purchases: cache } = context;
+    const nowMs = ledger.clock();
+    const [snapshot, { per_minute, wait_until }, waiting, open, hours] = await Promise.all([
+      catalog.read(),
+      readUpstreamPace(cache),
+      readWaitingOrders(context),
+      openTransactions(ledger, ALL_TIMES),
+      readHours(cache, nowMs - RECENT_MS, nowMs),
+    ]);
+    const openedAt = open.map(({ created_at }) => created_at).sort();
+    return {
+      catalog: { fetched_at: snapshot === undefined ? null : isoTime(snapshot.fetchedAtMs) },
+      limit: { per_minute, spent_until: Date.parse(wait_until) > nowMs ? wait_until : null },
+      waiting: { count: waiting.count, oldest_s: waiting.oldestS ?? null, sending_s: waiting.sendingS ?? null },
+      open: {
+        count: open.length,
+        stuck: openedAt.filter((at) => Date.parse(at) < nowMs - STUCK_MS).length,
+        oldest_at: openedAt[0] ?? null,
+      },
+      recent: {
+        latency_bounds_ms: [...LATENCY_BOUNDS_MS],
+        counts: sumOfCounts(hours.flatMap(({ counts }) => counts)).map(endedCountView),
+      },
+    };
+  },
+};

@@ -56,6 +56,9 @@ export const readWaitingOrders = async (
   };
 };
 
+/** How long it takes to send all waiting orders. */
+export const sendingText = (sendingS: number): string => `about ${duration(sendingS * 1_000)} once the limit is free`;
+
 export const ageS = ({ created_at }: Pick<Transaction, "created_at">, nowMs: number): number =>
   Math.max(0, Math.floor((nowMs - Date.parse(created_at)) / 1_000));
 

@@ -46,8 +46,10 @@ export const environment = z.object({
   PURCHASES_INITIALLY: z.enum(["on", "off"]),
   /** How long an order may wait for the upstream's limit; 0 if no order waits. */
   WAITING_MINUTES: z.coerce.number().int().min(0).max(WAITING_MINUTES_MAX),
-  /** `off` stops background changes of the ledger. No function reads it, but the admin commands do. */
+  /** `off` stops background changes of the ledger. The doctor of the console and of the admin commands says so. */
   WORKERS: z.enum(["on", "off"]),
+  /** `no`: the stage serves test keys only. */
+  SELLS: z.enum(["yes", "no"]),
   /** The stage's setting `console`, as JSON (shared/console/console-settings.ts); empty if it has no console. */
   CONSOLE: z.string(),
   /** `sdk` switches the short path of DynamoDB calls off everywhere (shared/platform/dynamodb/short-path.ts). */
@@ -141,6 +143,8 @@ export const functionEnvironments = {
       WEBHOOK_REFUSED_HOSTS: true,
       PURCHASES_INITIALLY: true,
       WAITING_MINUTES: true,
+      WORKERS: true,
+      SELLS: true,
       CONSOLE: true,
       AWS_CALLS: true,
     })

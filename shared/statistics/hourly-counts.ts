@@ -120,27 +120,39 @@ export const readHours = async (
   return hours.map((hourMs) => ({ hourMs, counts: countsIn(byPk.get(hourPk(hourMs)) ?? {}) }));
 };
 
-type MutableCount = { -readonly [Name in keyof EndedCount]: EndedCount[Name] } & { latency: number[] };
+const NO_LATENCY: readonly number[] = [...LATENCY_BOUNDS_MS, 0].map(() => 0);
 
-const countsIn = (item: Readonly<Record<string, unknown>>): readonly EndedCount[] => {
-  const counts = new Map<string, MutableCount>();
-  for (const [name, value] of Object.entries(item)) {
-    const { data } = counted.safeParse([...(COUNTED.exec(name) ?? [])]);
-    const number = z.number().safeParse(value).data;
-    if (data === undefined || number === undefined) continue;
-    const [, type, network, status, what] = data;
-    const key = [type, network, status].join("|");
-    const count: MutableCount = counts.get(key) ?? {
-      type,
-      network: network === "" ? null : network,
-      status,
-      count: 0,
-      kobo: 0,
-      latency: [...LATENCY_BOUNDS_MS, 0].map(() => 0),
-    };
-    counts.set(key, count);
-    if (typeof what === "number") count.latency[what] = number;
-    else count[what] = number;
+/** Counts of several hours as one for each type, network and status. */
+export const sumOfCounts = (counts: readonly EndedCount[]): readonly EndedCount[] => {
+  const sums = new Map<string, EndedCount>();
+  for (const each of counts) {
+    const key = [each.type, each.network, each.status].join("|");
+    const sum = sums.get(key);
+    sums.set(key, {
+      ...each,
+      count: each.count + (sum?.count ?? 0),
+      kobo: each.kobo + (sum?.kobo ?? 0),
+      latency: each.latency.map((number, bucket) => number + (sum?.latency[bucket] ?? 0)),
+    });
   }
-  return [...counts.values()];
+  return [...sums.values()];
+};
+
+const countsIn = (item: Readonly<Record<string, unknown>>): readonly EndedCount[] =>
+  sumOfCounts(Object.entries(item).flatMap(([name, value]) => countOf(name, value) ?? []));
+
+/** What one attribute adds to its count; undefined for the attributes that count nothing. */
+const countOf = (name: string, value: unknown): EndedCount | undefined => {
+  const { data } = counted.safeParse([...(COUNTED.exec(name) ?? [])]);
+  const number = z.number().safeParse(value).data;
+  if (data === undefined || number === undefined) return undefined;
+  const [, type, network, status, what] = data;
+  return {
+    type,
+    network: network === "" ? null : network,
+    status,
+    count: what === "count" ? number : 0,
+    kobo: what === "kobo" ? number : 0,
+    latency: NO_LATENCY.map((_, bucket) => (bucket === what ? number : 0)),
+  };
 };

@@ -33,6 +33,7 @@ export const anActionContext = (
     catalog: catalogStore(db, cacheTable),
     purchases: { db, table: cacheTable, initially: "on" },
     waitingMinutes: 15,
+    facts: { sells: true, workers: "on" },
     keyedHashes,
     sqs: sqsClient(),
     queues: queueUrls({ outcomes: `${QUEUES}/outcomes`, delivery: `${QUEUES}/delivery` }),

@@ -8,15 +8,16 @@ import { functionNamesOf } from "../../infra/functions.ts";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
 import { streamConsumers } from "../../infra/streams.ts";
+import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
-import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
+import type { AdminContext } from "./context.ts";
 
 /** Enough for 2,000 events a second of 10 ms each. */
 const RECEIVE_RESERVED = 20;
 
 /** Concurrency is limited by the AWS account; the rate limits of keys are the interface's. */
-export const limits: DoctorCheck = async ({ target: { stage } }) => {
+export const limits: DoctorCheck<AdminContext> = async ({ target: { stage } }) => {
   const rates = Object.entries(rateGroups).map(([group, { requestsPerMinute }]) => `${requestsPerMinute} (${group})`);
   const perKey = `each key may send ${rates.join(", ")} requests a minute`;
   if (stage === undefined) return skipped(`no concurrency limit here; ${perKey}`);
@@ -62,7 +63,7 @@ const sumOf = (numbers: Readonly<Record<string, number>>): number =>
   Object.values(numbers).reduce((sum, each) => sum + each, 0);
 
 /** A mapping that is disabled, or cannot read its source, processes nothing, and a new one has no alarm yet. */
-export const consumers: DoctorCheck = async ({ target: { name, stage, environment } }) => {
+export const consumers: DoctorCheck<AdminContext> = async ({ target: { name, stage, environment } }) => {
   if (stage === undefined) return skipped("the local service reads its queues and its stream itself");
   const isQueueOff = environment.WORKERS === "off";
   const all = [
@@ -105,7 +106,7 @@ const mappingsByFunction = async (): Promise<ReadonlyMap<string | undefined, Eve
 };
 
 /** AWS sends no alarm to an address that has not confirmed its subscription. */
-export const alarms: DoctorCheck = async ({ target: { stage } }) => {
+export const alarms: DoctorCheck<AdminContext> = async ({ target: { stage } }) => {
   if (stage === undefined) return skipped("the local service has no alarms");
   const subscriptions = await subscriptionsOf(stage.alarmTopicArn);
   const confirmed = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith("arn:"));

@@ -1,5 +1,6 @@
 import { userInfo } from "node:os";
 import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { sells } from "../../infra/stages.ts";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -65,6 +66,7 @@ export const openAdminContext = async (
     catalog: catalogStore(db, environment.CACHE_TABLE),
     purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
     waitingMinutes: environment.WAITING_MINUTES,
+    facts: { sells: target.stage === undefined || sells(target.stage.settings), workers: environment.WORKERS },
     keyedHashes: loadKeyedHashes(secret(secrets, environment.REFERENCE_KEY_SECRET_ID)),
     upstream: httpUpstream({
       baseUrl: environment.UPSTREAM_BASE_URL,

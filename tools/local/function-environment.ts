@@ -43,6 +43,7 @@ export const functionEnvironment = ({
   WAITING_MINUTES: "15",
   CONSOLE: console === undefined ? "" : JSON.stringify(console),
   WORKERS: workers,
+  SELLS: "yes",
   AWS_CALLS: awsCalls,
   // How a real upstream signs its events is not known: docs/interface.md 17.D1.
   UPSTREAM_SIGNATURE: upstream.isSimulated ? JSON.stringify(SIMULATOR_SIGNATURE) : "",

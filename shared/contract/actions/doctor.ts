@@ -1,4 +1,26 @@
+import * as z from "zod";
 import type { ActionTable } from "./action.ts";
 
 /** Checks of the whole service. */
-export const doctorActions = {} as const satisfies ActionTable;
+export const doctorActions = {
+  doctor: {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      /** Whether no check found a fault. */
+      ok: z.boolean(),
+      checks: z.array(
+        z.object({
+          check: z.string(),
+          /** `wrong`: a fault of the service. `look`: no fault, but a person should look into it. */
+          state: z.enum(["ok", "look", "wrong", "skipped"]),
+          found: z.string(),
+          /** What to do, in terms of the admin commands. */
+          todo: z.string().optional(),
+        }),
+      ),
+    }),
+    summary: "Check what the service depends on, as far as the console may read it",
+  },
+} as const satisfies ActionTable;

@@ -1,4 +1,44 @@
+import * as z from "zod";
 import type { ActionTable } from "./action.ts";
+import { endedCount } from "./statistics.ts";
+
+/** The hours of `recent`, this one included. */
+export const RECENT_HOURS = 3;
 
 /** The upstream's health and limit. */
-export const upstreamActions = {} as const satisfies ActionTable;
+export const upstreamActions = {
+  "upstream show": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      catalog: z.object({
+        /** When the upstream last accepted a key and sent the catalog; null if it never did. */
+        fetched_at: z.iso.datetime().nullable(),
+      }),
+      /** As the functions have noted it: whether an order is sent at once or waits depends on it. */
+      limit: z.object({
+        /** Orders that the upstream takes in a minute, with all of the service's keys. */
+        per_minute: z.int(),
+        /** Until then new orders wait; null if they are sent at once. */
+        spent_until: z.iso.datetime().nullable(),
+      }),
+      waiting: z.object({
+        count: z.int(),
+        oldest_s: z.int().nullable(),
+        /** About how long it takes to send them all; null while purchases are off. */
+        sending_s: z.int().nullable(),
+      }),
+      /** Live orders whose end is not known yet. */
+      open: z.object({
+        count: z.int(),
+        /** For longer than 15 minutes. */
+        stuck: z.int(),
+        oldest_at: z.iso.datetime().nullable(),
+      }),
+      /** About: what ended in this hour and the hours before. */
+      recent: z.object({ latency_bounds_ms: z.array(z.int()), counts: z.array(endedCount) }),
+    }),
+    summary: "Show how the upstream has answered lately, its limit, and what waits for it",
+  },
+} as const satisfies ActionTable;

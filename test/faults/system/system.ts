@@ -132,6 +132,7 @@ export const startSystem = async (): Promise<System> => {
     WAITING_MINUTES: "15",
     CONSOLE: "",
     WORKERS: "on",
+    SELLS: "yes",
     AWS_CALLS: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS),
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };

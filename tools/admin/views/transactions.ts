@@ -1,3 +1,4 @@
+import { sendingText } from "../../../shared/actions/waiting-orders.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { duration, fields, naira, sections, table } from "./print.ts";
 
@@ -18,9 +19,6 @@ export const transactionsTable = (
       duration(nowMs - Date.parse(transaction.created_at)),
     ]),
   );
-
-/** How long it takes to send all waiting orders. */
-export const sendingText = (sendingS: number): string => `about ${duration(sendingS * 1_000)} once the limit is free`;
 
 export const waitingText = (waiting: ActionOutput<"transactions waiting">): string =>
   sections({

@@ -1,4 +1,4 @@
-import type { AdminContext } from "./context.ts";
+import type { ActionContext } from "./action-context.ts";
 
 /** `wrong`: a fault of the service. `look`: no fault, but a person should look into it. */
 export type CheckResult = {
@@ -6,7 +6,7 @@ export type CheckResult = {
   readonly found: string;
   readonly todo?: string;
 };
-export type DoctorCheck = (context: AdminContext) => Promise<CheckResult>;
+export type DoctorCheck<Context = ActionContext> = (context: Context) => Promise<CheckResult>;
 
 export const ok = (found: string): CheckResult => ({ state: "ok", found });
 export const wrong = (found: string, todo: string): CheckResult => ({ state: "wrong", found, todo });

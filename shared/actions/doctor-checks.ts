@@ -1,0 +1,118 @@
+import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
+import { openTransactions } from "../ledger/find-transactions.ts";
+import { STUCK_MS } from "../ledger/transaction.ts";
+import { longWaitS } from "../ledger/waiting-order.ts";
+import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
+import { duration } from "../platform/format.ts";
+import { isoTime } from "../platform/time.ts";
+import { listEvents } from "../upstream-events/stored-event.ts";
+import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
+import { purchasesText, purchasesView } from "./purchases.ts";
+import { readWaitingOrders, sendingText } from "./waiting-orders.ts";
+
+const HOUR_MS = 3_600_000;
+/** A refresh is due each hour, and is tried each minute from then on. */
+const CATALOG_LATE_MS = 1.25 * HOUR_MS;
+const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
+
+const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
+
+/** Purchases without workers debit wallets while refunds and events wait. */
+export const selling: DoctorCheck = async ({ facts: { workers }, purchases: store }) => {
+  const state = await readPurchasesSwitch(store);
+  const found = `${purchasesText(purchasesView(state))}, workers ${workers}`;
+  const workersOn = 'Set workers to "on" in infra/stages.ts and deploy; after a restore, once its steps are done';
+  if (state.purchases === "on") return workers === "on" ? ok(found) : wrong(`${found}: ${WORKERS_OFF}`, workersOn);
+  const refused = "new orders are refused (503)";
+  return workers === "on"
+    ? lookInto(`${found}: ${refused}`, "Run purchases on")
+    : lookInto(`${found}: ${refused}; ${WORKERS_OFF}`, `${workersOn}. Then run purchases on`);
+};
+
+/** A stage calls the upstream from its own addresses only: a recent catalog shows that key and addresses work. */
+export const catalogAge: DoctorCheck = async ({ catalog, ledger }) => {
+  const snapshot = await catalog.read();
+  const ageMs = snapshot === undefined ? Number.POSITIVE_INFINITY : ledger.clock() - snapshot.fetchedAtMs;
+  if (ageMs <= CATALOG_LATE_MS) return ok(`was accepted ${duration(ageMs)} ago, when the catalog was fetched`);
+  return wrong(
+    "no recent catalog was fetched with it",
+    "Find catalog.refresh_failed in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
+  );
+};
+
+export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
+  const snapshot = await catalog.read();
+  if (snapshot === undefined && !facts.sells) return ok("test keys get the built-in one");
+  if (snapshot === undefined) return wrong("none has been fetched yet", "Run catalog refresh");
+  const ageMs = ledger.clock() - snapshot.fetchedAtMs;
+  const age = `${duration(ageMs)} old`;
+  if (ageMs > CATALOG_TOO_OLD_MS) return wrong(`${age}: too old to sell from`, "Run catalog refresh");
+  if (ageMs > CATALOG_LATE_MS) return lookInto(`${age}: refreshes fail`, "Run catalog refresh and catalog diff");
+  const { count } = snapshot.dropped;
+  if (count > 0) {
+    return lookInto(
+      `${age}; invalid entries dropped: ${count}`,
+      "Run catalog show and report the entries to the upstream",
+    );
+  }
+  return ok(age);
+};
+
+export const deadLetters: DoctorCheck = async ({ sqs, queues }) => {
+  const attribute = "ApproximateNumberOfMessages";
+  const counts = await Promise.all(
+    Object.entries(queues.deadLetters).map(async ([name, QueueUrl]) => {
+      const get = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [attribute] });
+      return { name, count: Number((await sqs.send(get)).Attributes?.[attribute] ?? 0) };
+    }),
+  );
+  const filled = counts.filter(({ count }) => count > 0).map(({ name, count }) => `${name}: ${count}`);
+  if (filled.length === 0) return ok("none");
+  return wrong(filled.join(", "), 'Follow "Dead letters" in docs/runbook.md');
+};
+
+export const stuck: DoctorCheck = async ({ ledger }) => {
+  const range = { from: "0000", to: isoTime(ledger.clock() - STUCK_MS) };
+  const { length } = await openTransactions(ledger, range);
+  if (length === 0) return ok("none");
+  return lookInto(`${length} open for more than 15 minutes`, "Run transactions list --stuck");
+};
+
+/** Of many orders the last is sent late, or refunded. */
+export const waiting: DoctorCheck = async (context) => {
+  const { count, oldestS = 0, sendingS } = await readWaitingOrders(context);
+  if (count === 0) return ok("none");
+  const age = `${count} wait for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
+  const todo = 'Follow "Waiting orders" in docs/runbook.md';
+  if (sendingS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
+  const found = `${age}; sending them takes ${sendingText(sendingS)}`;
+  return Math.max(oldestS, sendingS) > longWaitS(context.waitingMinutes) ? lookInto(found, todo) : ok(found);
+};
+
+export const events: DoctorCheck = async ({ ledger }) => {
+  const { length } = (await listEvents(ledger, "0000")).filter(({ state }) => state === "open");
+  if (length === 0) return ok("none");
+  return lookInto(`${length} wait for an operator`, "Run events list");
+};
+
+/** Needs a secret, or a permission in the whole AWS account, that no function has which people reach. */
+const commandOnly: DoctorCheck = async () => skipped("only the command admin doctor checks it");
+
+const usedUpstream: DoctorCheck = async (context) =>
+  context.facts.sells ? catalogAge(context) : skipped("the stage serves test keys only");
+
+/** The checks of the console, by the names and in the order of the command's. */
+export const consoleChecks: Readonly<Record<string, DoctorCheck>> = {
+  selling,
+  "upstream key": usedUpstream,
+  address: usedUpstream,
+  catalog,
+  "upstream's webhook": commandOnly,
+  limits: commandOnly,
+  consumers: commandOnly,
+  alarms: commandOnly,
+  "dead letters": deadLetters,
+  "stuck transactions": stuck,
+  "waiting orders": waiting,
+  events,
+};

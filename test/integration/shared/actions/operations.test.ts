@@ -1,0 +1,146 @@
+import { expect, test } from "vitest";
+import type { ActionContext } from "../../../../shared/actions/action-context.ts";
+import { catalogRuns } from "../../../../shared/actions/catalog.ts";
+import { doctorRuns } from "../../../../shared/actions/doctor.ts";
+import { purchasesRuns } from "../../../../shared/actions/purchases.ts";
+import { statisticsRuns } from "../../../../shared/actions/statistics.ts";
+import { upstreamRuns } from "../../../../shared/actions/upstream.ts";
+import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { writeUpstreamPace } from "../../../../shared/orders/upstream-pace.ts";
+import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
+import { addToHours } from "../../../../shared/statistics/hourly-counts.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+
+const HOUR_MS = 3_600_000;
+const networks = [{ id: 1, name: "MTN", code: "mtn" }];
+const plan = (id: number, price: number) => ({ id, network_id: 1, name: `${id} GB`, price, validity: "30 days" });
+
+const aService = async (changes: Partial<ActionContext> = {}) => {
+  const ledger = await openLedgerAtNoon();
+  const context = anActionContext(ledger.tables, { clock: ledger.clock, ...changes });
+  return { ledger, context };
+};
+
+/** A served catalog of three plans, and a refused one of the plan that is given. */
+const aRefusedCatalog = async () => {
+  const { context } = await aService();
+  await context.catalog.write(
+    snapshotOf({ networks, data_plans: [plan(1, 100), plan(2, 200), plan(3, 300)] }, NOON_MS - 2 * HOUR_MS),
+  );
+  await context.catalog.writeCandidate(snapshotOf({ networks, data_plans: [plan(1, 150)] }, NOON_MS - HOUR_MS));
+  return context;
+};
+
+test("catalog diff has the refused catalog's figures, the plans that would go and the old price of a dearer one", async () => {
+  const context = await aRefusedCatalog();
+  expect(await catalogRuns["catalog diff"](context, {})).toEqual({
+    refused: {
+      fetched_at: isoTime(NOON_MS - HOUR_MS),
+      age: "1 h",
+      ...{ networks: 1, plans: 1, dropped: 0 },
+      added: [],
+      removed: [plan(2, 200), plan(3, 300)],
+      repriced: [{ ...plan(1, 150), previous_price: 100 }],
+      ...{ networks_added: [], networks_removed: [] },
+    },
+  });
+});
+
+test("catalog accept refuses a catalog that is not the one that was reviewed, and records nothing then", async () => {
+  const context = await aRefusedCatalog();
+  const reviewed = catalogRuns["catalog accept"](context, { fetched_at: isoTime(NOON_MS), why: "seen" });
+  await expect(reviewed).rejects.toThrow("The refused catalog is no longer the one that was reviewed");
+  expect(await readAudit(context.ledger, SERVICE)).toEqual([]);
+  const input = { fetched_at: isoTime(NOON_MS - HOUR_MS), why: "two plans were withdrawn" };
+  expect(await catalogRuns["catalog accept"](context, input)).toEqual({ kind: "accepted", plans: 1 });
+  expect(await readAudit(context.ledger, SERVICE)).toMatchObject([{ action: "catalog accept", why: input.why }]);
+  await expect(catalogRuns["catalog accept"](context, {})).rejects.toThrow(OperatorError);
+});
+
+test("purchases off says by whom and why, and changes nothing if they are off already", async () => {
+  const { context } = await aService();
+  const off = await purchasesRuns["purchases off"](context, { why: "ticket 97" });
+  expect(off).toMatchObject({ purchases: "off", by: "ada", why: "ticket 97", changed: true });
+  const again = await purchasesRuns["purchases off"](context, { why: "ticket 98" });
+  expect(again).toMatchObject({ why: "ticket 97", changed: false });
+  expect(await readAudit(context.ledger, SERVICE)).toHaveLength(1);
+});
+
+test("upstream show has the last catalog, the limit, open orders and what ended in the last three hours", async () => {
+  const { ledger, context } = await aService();
+  const { purchases: cache } = context;
+  await context.catalog.write(snapshotOf({ networks, data_plans: [] }, NOON_MS - HOUR_MS));
+  const pace = { per_minute: 120, waiting_orders: 0, wait_until: isoTime(NOON_MS + 20_000) };
+  await writeUpstreamPace(cache, pace);
+  const accountId = await ledger.anAccount(2_000);
+  const openedAt = isoTime(NOON_MS - HOUR_MS);
+  await ledger.anOpenTransaction(accountId, { created_at: openedAt });
+  await ledger.anOpenTransaction(accountId);
+  const ended = { type: "data", network: "MTN", status: "success", amountKobo: 50_000, latencyMs: 900 } as const;
+  await addToHours(
+    cache,
+    [0, 1, 2, 3].map((hours) => ({ ...ended, endedAtMs: NOON_MS - hours * HOUR_MS })),
+  );
+  const shown = await upstreamRuns["upstream show"](context, {});
+  expect(shown).toEqual({
+    catalog: { fetched_at: isoTime(NOON_MS - HOUR_MS) },
+    limit: { per_minute: 120, spent_until: isoTime(NOON_MS + 20_000) },
+    waiting: { count: 0, oldest_s: null, sending_s: 0 },
+    open: { count: 2, stuck: 1, oldest_at: openedAt },
+    recent: {
+      latency_bounds_ms: expect.arrayContaining([1_000]),
+      counts: [
+        { type: "data", network: "MTN", status: "success", count: 3, amount: 1_500, latency: [3, 0, 0, 0, 0, 0, 0, 0] },
+      ],
+    },
+  });
+  ledger.nowMs = NOON_MS + HOUR_MS;
+  expect((await upstreamRuns["upstream show"](context, {})).limit.spent_until).toBeNull();
+});
+
+test("statistics show has each hour of a range, and refuses a longer one than 31 days or one that ends before it begins", async () => {
+  const { context } = await aService();
+  const show = (fromMs: number, toMs: number) =>
+    statisticsRuns["statistics show"](context, { from: isoTime(fromMs), to: isoTime(toMs) });
+  const { hours } = await show(NOON_MS - 2 * HOUR_MS + 60_000, NOON_MS + 60_000);
+  expect(hours.map(({ hour }) => hour)).toEqual([-2, -1, 0].map((offset) => isoTime(NOON_MS + offset * HOUR_MS)));
+  await expect(show(NOON_MS, NOON_MS - 1)).rejects.toThrow("The end must not be before the beginning");
+  await expect(show(NOON_MS - 31 * 24 * HOUR_MS, NOON_MS)).rejects.toThrow("At most 31 days");
+});
+
+test("statistics balances ends with the wallet's balance, and an unknown account is not found", async () => {
+  const { ledger, context } = await aService();
+  const accountId = await ledger.anAccount(750);
+  const changedAtMs = NOON_MS - 2 * 24 * HOUR_MS;
+  await setDailyBalances(context.purchases, [{ accountId, balanceKobo: 10_000, version: 1, changedAtMs }]);
+  expect(await statisticsRuns["statistics balances"](context, { account: accountId, days: 4 })).toEqual({
+    account_id: accountId,
+    balances: [
+      { day: "2026-11-18", balance: null },
+      { day: "2026-11-19", balance: 100 },
+      { day: "2026-11-20", balance: 100 },
+      { day: "2026-11-21", balance: 750 },
+    ],
+  });
+  const unknown = statisticsRuns["statistics balances"](context, { account: "acc_0123456789abcdef01", days: 4 });
+  await expect(unknown).rejects.toThrow("acc_0123456789abcdef01");
+});
+
+test("the console's doctor skips what needs a secret, and a check that fails is a fault of its own", async () => {
+  const { context } = await aService({ facts: { sells: false, workers: "off" } });
+  const { ok, checks } = await doctorRuns.doctor(context, {});
+  expect(ok).toBe(false);
+  expect(Object.fromEntries(checks.map(({ check, state, found }) => [check, `${state}: ${found}`]))).toMatchObject({
+    selling: "wrong: purchases on, workers off: upstream events, outcomes and webhooks wait",
+    "upstream key": "skipped: the stage serves test keys only",
+    "upstream's webhook": "skipped: only the command admin doctor checks it",
+    catalog: "ok: test keys get the built-in one",
+    "dead letters": expect.stringMatching(/^wrong: could not be checked/),
+    "stuck transactions": "ok: none",
+  });
+});
