@@ -58,6 +58,9 @@ export type TestCaller = {
 
 export type TestService = {
   readonly baseUrl: string;
+  readonly consoleUrl: string;
+  /** The account that the local service makes, whose owner is a person of the local provider. */
+  readonly demoAccount: string;
   readonly simulator: Simulator;
   /** The proxy between the service and its tables. */
   readonly proxy: DynamoDbProxy;
@@ -89,9 +92,12 @@ export type TestService = {
 export const startTestService = async ({
   announces = false,
   strict,
+  idTokenS,
   ...options
 }: {
   readonly stallMs?: number;
+  /** How long an ID token of the console's people lasts that is issued now, in seconds. */
+  readonly idTokenS?: () => number;
   /** Whether webhooks are enqueued and delivered; their calls would be counted with the others. */
   readonly announces?: boolean;
   /** The settings of the strict layer once the service has started; `proxy.strict` counts its effects. */
@@ -103,9 +109,11 @@ export const startTestService = async ({
   const service = await startService({
     dynamodbEndpoint: proxy.endpoint,
     sendsWebhooks: announces,
+    ...(idTokenS && { idTokenS }),
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
   });
-  if (service.simulator === undefined) throw new Error("No simulator was started");
+  const [demoAccount] = service.details.accounts;
+  if (service.simulator === undefined || demoAccount === undefined) throw new Error("No simulator was started");
   if (strict !== undefined) proxy.beStrict(strict.settings, strict.seed);
   const db = emulatorClientAt(dynamodb.endpoint);
   const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
@@ -114,6 +122,8 @@ export const startTestService = async ({
 
   return {
     baseUrl,
+    consoleUrl: service.details.console.url,
+    demoAccount: demoAccount.account_id,
     simulator: service.simulator,
     proxy,
     dynamodbEndpoint: dynamodb.endpoint,
