@@ -22,7 +22,7 @@ export type TestBrowser = {
  * security policy, throws, logs an error that the test does not expect, or sends a request to another host than this
  * machine.
  */
-export const useBrowser = (): TestBrowser => {
+export const browserTests = (): TestBrowser => {
   let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
   let problems: string[] = [];

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
-import { type PageOptions, useBrowser } from "./browser.ts";
+import { type PageOptions, browserTests } from "./browser.ts";
 import { startTestService, type TestService } from "./service.ts";
 
 export type { Page } from "playwright-core";
@@ -18,8 +18,8 @@ export type ConsoleTest = {
 };
 
 /** The whole service with its console and a browser, for the tests of the importing file. */
-export const useConsole = (options: Parameters<typeof startTestService>[0] = {}): ConsoleTest => {
-  const { newPage, expectError } = useBrowser();
+export const consoleTests = (options: Parameters<typeof startTestService>[0] = {}): ConsoleTest => {
+  const { newPage, expectError } = browserTests();
   let service: TestService | undefined;
 
   beforeAll(async () => {

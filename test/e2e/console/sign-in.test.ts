@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { expectAccessible } from "../../builders/browser.ts";
-import { choosePerson, type Page, useConsole } from "../../builders/console-pages.ts";
+import { choosePerson, type Page, consoleTests } from "../../builders/console-pages.ts";
 
 let idTokenS = 3_600;
-const { service, signIn, newPage, expectError } = useConsole({ idTokenS: () => idTokenS });
+const { service, signIn, newPage, expectError } = consoleTests({ idTokenS: () => idTokenS });
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
 const navigation = (page: Page) => page.getByRole("navigation", { name: "Pages" });
