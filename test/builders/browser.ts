@@ -1,9 +1,11 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { startChromium } from "./chromium.ts";
+import { startChromium } from "../../tools/screenshots/chromium.ts";
 
 const VIEWPORTS = { desktop: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } } as const;
+/** Shorter than the time-out of a test, so that a failure names what it waited for. */
+const WAIT_MS_MAX = 8_000;
 
 export type PageOptions = {
   readonly colorScheme?: "light" | "dark";
@@ -51,6 +53,7 @@ export const browserTests = (): TestBrowser => {
         reducedMotion: "reduce",
         permissions: ["clipboard-read", "clipboard-write"],
       });
+      context.setDefaultTimeout(WAIT_MS_MAX);
       contexts.push(context);
       await watch(context, (problem) => problems.push(problem));
       return context.newPage();
