@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
-import { type PageOptions, browserTests } from "./browser.ts";
+import { browserTests, type PageOptions } from "./browser.ts";
 import { startTestService, type TestService } from "./service.ts";
 
 export type { Page } from "playwright-core";

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { expectAccessible } from "../../builders/browser.ts";
-import { choosePerson, type Page, consoleTests } from "../../builders/console-pages.ts";
+import { choosePerson, consoleTests, type Page } from "../../builders/console-pages.ts";
 
-let idTokenS = 3_600;
-const { service, signIn, newPage, expectError } = consoleTests({ idTokenS: () => idTokenS });
+const { service, signIn, newPage, expectError } = consoleTests();
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
 const navigation = (page: Page) => page.getByRole("navigation", { name: "Pages" });
@@ -86,23 +85,5 @@ describe("a token", () => {
     await choosePerson(page, "operator");
     await heading(page, "Today").waitFor();
     expect(refused).toBe(2);
-  });
-
-  test("a notice comes before the token expires, and a dialog when it has expired; the person stays on the page", async () => {
-    expectError(/401/);
-    idTokenS = 4;
-    const page = await signIn("operator", "/doctor");
-    await page.getByText("Your sign-in ends at").waitFor();
-    await expectAccessible(page);
-    idTokenS = 3_600;
-    await page.waitForTimeout(4_500);
-    await navigation(page).getByRole("link", { name: "Accounts" }).click();
-    const dialog = page.getByRole("dialog", { name: "Your sign-in has ended" });
-    await dialog.waitFor({ timeout: 10_000 });
-    await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Sign in again" }).click();
-    await heading(page, "Accounts").waitFor();
-    expect(new URL(page.url()).pathname).toBe("/console/accounts");
-    expect(await page.getByText("Your sign-in ends at").count()).toBe(0);
   });
 });
