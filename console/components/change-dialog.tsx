@@ -33,8 +33,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly inputOf: (values: FieldValues<Of>, why: string | undefined) => SentInput<Name>;
   /** What is said when it succeeded: a sentence. */
   readonly success: string | ((output: ActionOutput<Name>) => string);
-  /** Shows a secret of the answer, once. */
-  readonly shownOnce?: (output: ActionOutput<Name>) => ShownOnce;
+  /** Shows a secret of the answer, once; undefined if the answer has none. */
+  readonly shownOnce?: (output: ActionOutput<Name>) => ShownOnce | undefined;
   /** Called after success, for example to show what the answer says. */
   readonly onDone?: (output: ActionOutput<Name>) => void;
   /** What to do if no answer came, so that it is not known whether the change was made. */

@@ -1,3 +1,109 @@
-import { Page } from "../components/page.tsx";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { REDRIVE_MAX } from "../../shared/contract/actions/dead-letters.ts";
+import { useRead } from "../api/use-read.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Page, Section } from "../components/page.tsx";
+import { Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
 
-export const DeadLettersPage = () => <Page title="Messages given up">This page is not built yet.</Page>;
+type Queue = ActionOutput<"dead-letters list">["queues"][number];
+
+const texts = {
+  outcomes: {
+    title: "Outcomes of orders",
+    lost: "Until they are sent again, their orders are not settled or refunded by them.",
+    todo: "Find why they failed in the log, mend the cause, then send them again.",
+  },
+  delivery: {
+    title: "Webhooks",
+    lost: "Their apps have not heard that an order is final.",
+    todo: "Find why they failed in the log, mend the cause, then send them again.",
+  },
+  stream: {
+    title: "Changes of the ledger",
+    lost: "The webhooks of these changes were not sent.",
+    todo: "Mend the cause, then send the webhooks with the command announce. The runbook says how to remove the messages.",
+  },
+  schedules: {
+    title: "Scheduled runs",
+    lost: "A run that fails is tried again each minute, so one lost run does no harm.",
+    todo: "Find out why runs could not begin. The runbook says how to remove the messages.",
+  },
+} as const satisfies Record<Queue["queue"], object>;
+
+export const DeadLettersPage = () => {
+  const queues = useRead("dead-letters list", {});
+  return (
+    <Page
+      title="Messages given up"
+      description="Messages between parts of the service that failed in each attempt. They are kept for 14 days."
+    >
+      <Query of={queues}>
+        {(data) => data.queues.map((queue) => <QueueSection key={queue.queue} queue={queue} />)}
+      </Query>
+    </Page>
+  );
+};
+
+const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readonly queue: Queue }) => {
+  const { title, lost, todo } = texts[queue];
+  return (
+    <Section
+      title={title}
+      {...(number > 0 && { description: `${lost} ${todo}` })}
+      actions={number > 0 && (queue === "outcomes" || queue === "delivery") && <Redrive queue={queue} title={title} />}
+    >
+      <div>
+        {number === 0 ? (
+          <Status tone="good">None</Status>
+        ) : (
+          <Status tone="bad">
+            About {number}
+            {oldest_s !== null && `, the oldest for ${ageText(oldest_s)}`}
+          </Status>
+        )}
+      </div>
+      {number > 0 && (
+        <DataTable
+          label={title}
+          rows={messages}
+          rowKey={({ id }) => id}
+          emptyText="They are being handled right now. Load the page again in a minute."
+          columns={[
+            { header: "Message", cell: ({ id }) => <code>{id}</code> },
+            { header: "Kind", cell: ({ kind }) => kind },
+            { header: "About", cell: ({ about }) => about ?? "–" },
+            { header: "Sent", cell: ({ sent_at }) => <Time iso={sent_at} /> },
+            { header: "Why", cell: ({ why }) => why },
+          ]}
+        />
+      )}
+      {number > messages.length && messages.length > 0 && <p>{`${messages.length} of them are shown.`}</p>}
+    </Section>
+  );
+};
+
+const Redrive = ({ queue, title }: { readonly queue: "outcomes" | "delivery"; readonly title: string }) => (
+  <IrreversibleDialog
+    action="dead-letters redrive"
+    button="Send again"
+    subject={title}
+    title={`Send again: ${title}`}
+    nameToType={queue}
+    inputOf={(_, why) => ({ queue, why })}
+    success={({ moved, may_have_more }) =>
+      `${moved === 1 ? "1 message was" : `${moved} messages were`} sent again.${may_have_more ? " There may be more." : ""}`
+    }
+    ifUnknown="It may be repeated: a message that is handled twice has no second effect."
+  >
+    Up to {REDRIVE_MAX} messages go back and are handled again. Those whose cause is not mended return to this page.
+  </IrreversibleDialog>
+);
+
+const ageText = (seconds: number): string => {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 48 * 3_600 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} days`;
+};

@@ -1,3 +1,361 @@
-import { Page } from "../components/page.tsx";
+import { Button, TextInput } from "@mantine/core";
+import { type SubmitEvent, useState } from "react";
+import { useSearchParams } from "wouter";
+import * as z from "zod";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { accountEventName } from "../../shared/contract/webhook-events.ts";
+import { useAccount } from "../api/use-account.ts";
+import { useRead } from "../api/use-read.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Facts } from "../components/facts.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Notice } from "../components/notice.tsx";
+import { Page, Row, Section } from "../components/page.tsx";
+import { Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
+import { Attempts, deliveryStates } from "./delivery-attempts.tsx";
 
-export const WebhookPage = () => <Page title="Webhook">This page is not built yet.</Page>;
+/** Deliveries change while nobody does anything. */
+const REFRESH_MS = 5_000;
+
+type Endpoint = ActionOutput<"webhook show">;
+type TestAnswer = ActionOutput<"webhook test">;
+type Delivery = ActionOutput<"deliveries list">["deliveries"][number];
+
+export const WebhookPage = () => {
+  const account = useAccount();
+  const endpoint = useRead("webhook show", { account }, { everyMs: REFRESH_MS });
+  const [answer, setAnswer] = useState<TestAnswer>();
+  const [search, setSearch] = useSearchParams();
+  const reference = search.get("reference");
+  const show = (shown: string | undefined) => setSearch(shown === undefined ? {} : { reference: shown });
+  return (
+    <Page
+      title="Webhook"
+      description="Your app's endpoint, which the service calls when an order becomes final. Each call is signed."
+    >
+      <Query of={endpoint}>{(data) => <EndpointSection endpoint={data} onTest={setAnswer} />}</Query>
+      {answer !== undefined && <TestResult answer={answer} onClose={() => setAnswer(undefined)} />}
+      {reference !== null && (
+        <Attempts account={account} reference={reference} everyMs={REFRESH_MS} onClose={() => show(undefined)} />
+      )}
+      <Deliveries account={account} onShow={show} />
+    </Page>
+  );
+};
+
+const statuses = {
+  on: { tone: "good", text: "Enabled" },
+  off: { tone: "bad", text: "Disabled: nothing is sent" },
+  none: { tone: "neutral", text: "No endpoint" },
+} as const;
+
+const EndpointSection = ({
+  endpoint,
+  onTest,
+}: {
+  readonly endpoint: Endpoint;
+  readonly onTest: (answer: TestAnswer) => void;
+}) => {
+  const { account_id: account, url, status, failing_since, down, previous_secret_until, events } = endpoint;
+  const { tone, text } = statuses[status];
+  const setUrl = <SetUrl account={account} url={url} />;
+  if (url === null) {
+    return (
+      <Section title="Endpoint" actions={setUrl}>
+        <Empty>There is no endpoint, so nothing is sent. Set the URL at which your app receives webhooks.</Empty>
+      </Section>
+    );
+  }
+  return (
+    <Section
+      title="Endpoint"
+      actions={
+        <>
+          <SendTest account={account} onTest={onTest} />
+          {setUrl}
+          <ChooseEvents account={account} events={events} />
+          {status === "on" ? <Disable account={account} /> : <Enable account={account} />}
+          <RotateSecret account={account} />
+        </>
+      }
+    >
+      <Facts
+        facts={[
+          { name: "URL", value: url },
+          { name: "Status", value: <Status tone={tone}>{text}</Status> },
+          {
+            name: "Fails since",
+            value:
+              failing_since === null ? (
+                <Status tone="good">Does not fail</Status>
+              ) : (
+                <>
+                  <Status tone="bad">{down ? "Down" : "Fails"}</Status> <Time iso={failing_since} />
+                </>
+              ),
+          },
+          { name: "Events", value: events.join(", ") },
+          ...(previous_secret_until !== null && Date.parse(previous_secret_until) > Date.now()
+            ? [{ name: "Previous secret also signs until", value: <Time iso={previous_secret_until} /> }]
+            : []),
+        ]}
+      />
+      {down && (
+        <Notice tone="attention" title="Webhooks wait until the endpoint works again">
+          One at a time is tried every 1 to 5 minutes. The attempts below say how the endpoint answers. Correct the URL
+          or the app, then send a test event.
+        </Notice>
+      )}
+    </Section>
+  );
+};
+
+const SetUrl = ({ account, url }: { readonly account: string; readonly url: string | null }) => (
+  <ChangeDialog
+    action="webhook set"
+    button={url === null ? "Set URL" : "Change URL"}
+    buttonVariant={url === null ? "filled" : "default"}
+    title={url === null ? "Set the URL of the endpoint" : "Change the URL of the endpoint"}
+    fields={{
+      url: {
+        kind: "text",
+        label: "URL",
+        description: "It begins with https:// and is reached from the internet at port 443.",
+        placeholder: "https://app.example.com/webhooks",
+        initial: url ?? "",
+      },
+    }}
+    inputOf={(values, why) => ({ account, url: values.url.trim(), why })}
+    success="The URL was set, and the endpoint is enabled."
+    shownOnce={({ webhook_secret: secret }) =>
+      secret === null
+        ? undefined
+        : {
+            title: "The signing secret of the endpoint",
+            label: "signing secret",
+            secret,
+            children: "Your app checks with it that a webhook comes from this service.",
+          }
+    }
+    ifUnknown="If the URL is set and you have not seen the first signing secret, rotate it."
+  >
+    The endpoint is enabled, also if it was disabled. The signing secret stays as it is.
+  </ChangeDialog>
+);
+
+const eventTexts = {
+  "wallet.low": "The balance fell below the threshold",
+  "catalog.updated": "Data plans or their prices changed",
+} as const;
+
+const ChooseEvents = ({ account, events }: { readonly account: string; readonly events: readonly string[] }) => (
+  <ChangeDialog
+    action="webhook events"
+    button="Choose events"
+    buttonVariant="default"
+    title="Choose events"
+    fields={{
+      events: {
+        kind: "choices",
+        label: "Events beside transaction.updated",
+        description: "transaction.updated is always sent.",
+        options: accountEventName.options.map((value) => ({ value, label: value, description: eventTexts[value] })),
+        initial: accountEventName.options.filter((name) => events.includes(name)),
+      },
+    }}
+    inputOf={(values, why) => ({ account, events: z.array(accountEventName).parse(values.events), why })}
+    success="The events were chosen."
+  />
+);
+
+const Enable = ({ account }: { readonly account: string }) => (
+  <ChangeDialog
+    action="webhook enable"
+    button="Enable"
+    title="Enable the endpoint"
+    inputOf={(_, why) => ({ account, why })}
+    success="The endpoint is enabled."
+  >
+    Webhooks are sent again from now on. Those of the time in between are not sent by themselves: replay them below.
+  </ChangeDialog>
+);
+
+const Disable = ({ account }: { readonly account: string }) => (
+  <ChangeDialog
+    action="webhook disable"
+    button="Disable"
+    buttonVariant="default"
+    title="Disable the endpoint"
+    inputOf={(_, why) => ({ account, why })}
+    success="The endpoint is disabled."
+  >
+    Nothing is sent until it is enabled again. Webhooks stay on record and can be replayed.
+  </ChangeDialog>
+);
+
+const SendTest = ({ account, onTest }: { readonly account: string; readonly onTest: (answer: TestAnswer) => void }) => (
+  <ChangeDialog
+    action="webhook test"
+    button="Send test event"
+    title="Send a test event"
+    inputOf={(_, why) => ({ account, why })}
+    success="The test event was sent. Its answer is shown below."
+    onDone={onTest}
+  >
+    One signed webhook.test event goes to the endpoint. It is about no order, and is sent also while the endpoint is
+    disabled.
+  </ChangeDialog>
+);
+
+const RotateSecret = ({ account }: { readonly account: string }) => (
+  <IrreversibleDialog
+    action="webhook secret rotate"
+    button="Rotate secret"
+    title="Rotate the signing secret"
+    nameToType={account}
+    inputOf={(_, why) => ({ account, why })}
+    success="The signing secret was rotated."
+    shownOnce={({ webhook_secret: secret, previous_until }) => ({
+      title: "The new signing secret",
+      label: "signing secret",
+      secret,
+      ...(previous_until !== null && {
+        children: (
+          <>
+            Webhooks carry a signature of the previous secret too until <Time iso={previous_until} />.
+          </>
+        ),
+      }),
+    })}
+    ifUnknown="Rotate it once more: the new secret cannot be shown any more."
+  >
+    A new secret is made. For 24 hours webhooks carry the signatures of both, so that your app can change over.
+  </IrreversibleDialog>
+);
+
+const headerFacts = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).map(([name, value]) => ({ name, value }));
+
+const TestResult = ({ answer, onClose }: { readonly answer: TestAnswer; readonly onClose: () => void }) => (
+  <Section
+    title="Answer to the test event"
+    actions={
+      <Button variant="default" size="xs" onClick={onClose}>
+        Close
+      </Button>
+    }
+  >
+    <Facts
+      facts={[
+        {
+          name: "Result",
+          value: answer.ok ? (
+            <Status tone="good">The endpoint accepted it</Status>
+          ) : (
+            <Status tone="bad">
+              {answer.reason === null ? "The endpoint refused it" : `No usable answer: ${answer.reason}`}
+            </Status>
+          ),
+        },
+        { name: "HTTP status", value: answer.http_status },
+        { name: "Took", value: `${answer.duration_ms} ms` },
+        { name: "Webhook id", value: answer.webhook_id },
+        { name: "URL", value: answer.url },
+        ...headerFacts(answer.response_headers ?? {}),
+      ]}
+    />
+  </Section>
+);
+
+const Deliveries = ({
+  account,
+  onShow,
+}: {
+  readonly account: string;
+  readonly onShow: (reference: string) => void;
+}) => {
+  const deliveries = useRead("deliveries list", { account }, { everyMs: REFRESH_MS });
+  return (
+    <Section
+      title="Deliveries"
+      description="The latest 50, the newest first. Those of older orders are found by reference."
+    >
+      <FindDelivery onShow={onShow} />
+      <Query of={deliveries}>
+        {(data) => (
+          <DataTable
+            label="Deliveries"
+            rows={data.deliveries}
+            rowKey={({ webhook_id, repeat }) => `${webhook_id} ${repeat ?? ""}`}
+            emptyText="Nothing was sent yet. A webhook is sent when an order becomes final."
+            columns={[
+              { header: "Order or event", cell: nameOf },
+              { header: "Event", cell: ({ event, status }) => (status === null ? event : `${event}, ${status}`) },
+              { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
+              { header: "Last answer", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
+              { header: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
+              {
+                header: "Next attempt",
+                cell: ({ next_attempt_at }) => (next_attempt_at === null ? "–" : <Time iso={next_attempt_at} />),
+              },
+              { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+              {
+                header: "Details",
+                hidesHeader: true,
+                cell: (delivery) => (
+                  <Button variant="default" size="xs" onClick={() => onShow(nameOf(delivery))}>
+                    Attempts<span className="visually-hidden"> of {nameOf(delivery)}</span>
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Query>
+    </Section>
+  );
+};
+
+/** An event on request has no reference. */
+const nameOf = ({ reference, webhook_id }: Delivery): string => reference ?? webhook_id;
+
+const DeliveryState = ({ delivery: { state, parked, repeat } }: { readonly delivery: Delivery }) => {
+  const { tone, text } = parked ? deliveryStates.parked : deliveryStates[state];
+  return (
+    <>
+      <Status tone={tone}>{text}</Status>
+      {repeat !== null && " sent again"}
+    </>
+  );
+};
+
+const lastAnswer = (attempt: Delivery["attempts"][number] | undefined): string => {
+  if (attempt === undefined) return "–";
+  return attempt.http_status === undefined ? attempt.outcome : String(attempt.http_status);
+};
+
+const FindDelivery = ({ onShow }: { readonly onShow: (reference: string) => void }) => {
+  const [text, setText] = useState("");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (text.trim() !== "") onShow(text.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <Row>
+        <TextInput
+          label="Reference or webhook id"
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Button type="submit" variant="default">
+          Show attempts
+        </Button>
+      </Row>
+    </form>
+  );
+};
