@@ -1,13 +1,14 @@
 /** Nigerian mobile numbers as people write them: `08031234567`, `+234 803 123 4567`. */
-const PHONE = /(?<!\d)(?:\+?234|0)[ -]?[789][ -]?[01](?:[ -]?\d){8}(?!\d)/g;
+const PHONE = /(?<!\d)(?:\+?234|0)[ -]?[789][ -]?[01](?:[ -]?\d){8}(?!\d)/;
 
-/** Our own ids are random and may look like a number. */
-const OWN_ID = /^[a-z]+_[0-9a-f]+$/;
+/** Ids and hashes, which are random and may contain what looks like a number. */
+const LONG_HEX = /[0-9a-f]{18,}/;
+const LONG_HEX_OR_PHONE = new RegExp(`${LONG_HEX.source}|${PHONE.source}`, "g");
 
 const maskedText = (text: string): string =>
-  OWN_ID.test(text)
-    ? text
-    : text.replace(PHONE, (phone) => `${phone.slice(0, -2).replaceAll(/\d/g, "*")}${phone.slice(-2)}`);
+  text.replace(LONG_HEX_OR_PHONE, (found) => (LONG_HEX.test(found) ? found : masked(found)));
+
+const masked = (phone: string): string => `${phone.slice(0, -2).replaceAll(/\d/g, "*")}${phone.slice(-2)}`;
 
 /** The same value, with all but the last two digits of each phone number masked, also within texts. */
 export const maskPhones = (value: unknown): unknown => {

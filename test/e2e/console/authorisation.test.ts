@@ -1,0 +1,281 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { type ActionName, actionPath, actions } from "../../../shared/contract/actions/actions.ts";
+import { sleep } from "../../../shared/platform/time.ts";
+import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
+import { type RunningService, startService } from "../../../tools/local/service.ts";
+import { aNinCheck } from "../../builders/identity.ts";
+import { VERIFY_NIN } from "../../builders/identity-service.ts";
+import { type Receiver, startReceiver } from "../../builders/receiver.ts";
+import { anOrder, BUY_DATA } from "../../builders/service.ts";
+import { signIn } from "../../builders/sign-in.ts";
+import { until } from "../../builders/until.ts";
+
+type SentInput<Name extends ActionName> = z.input<(typeof actions)[Name]["input"]>;
+type Answer = { readonly status: number; readonly text: string };
+
+/** An account with what its actions need. */
+type TestAccount = {
+  readonly account: string;
+  /** A key that no other request has used. */
+  readonly newKey: () => Promise<string>;
+  /** A purchase whose webhook was delivered. */
+  readonly reference: string;
+  /** An identity check. */
+  readonly checkReference: string;
+};
+
+type Row<Name extends ActionName> = {
+  /** Valid on this account, or on the whole service. */
+  readonly input: (on: TestAccount) => SentInput<Name> | Promise<SentInput<Name>>;
+  /** The status where the action is allowed and the state of the service refuses it. By default 200. */
+  readonly refusedWith?: 404 | 409;
+  /** The own account, with something of the other one: it does not exist there. */
+  readonly foreign?: (own: TestAccount, other: TestAccount) => Promise<SentInput<Name>>;
+};
+
+const why = "Test of permissions";
+const onAccount = ({ account }: TestAccount) => ({ account });
+const changeOf = ({ account }: TestAccount) => ({ account, why });
+const none = () => ({});
+const withReference = async ({ account }: TestAccount, { reference }: TestAccount) => ({ account, reference });
+
+/** A row for each action; the compiler asks for one. Actions run in this order, and later ones undo earlier ones. */
+const rows: { readonly [Name in ActionName]: Row<Name> } = {
+  me: { input: none },
+  "accounts list": { input: none },
+  "accounts show": { input: onAccount },
+  "accounts create": { input: () => ({ name: "new", why }) },
+  "accounts restrict": { input: changeOf },
+  "accounts unrestrict": { input: changeOf },
+  "accounts owners": {
+    input: ({ account }) => ({ account, owners: [{ kind: "email", value: OWNER_EMAIL }], why }),
+  },
+  "audit account": { input: onAccount },
+  "audit service": { input: none },
+  "keys list": { input: onAccount },
+  "keys create": { input: ({ account }) => ({ account, mode: "test", permissions: ["vtu"], why }) },
+  "keys rotate": {
+    input: async ({ account, newKey }) => ({ account, key: await newKey(), overlap_ms: 0, why }),
+    foreign: async ({ account }, { newKey }) => ({ account, key: await newKey(), overlap_ms: 0, why }),
+  },
+  "keys revoke": {
+    input: async ({ account, newKey }) => ({ account, key: await newKey(), why }),
+    foreign: async ({ account }, { newKey }) => ({ account, key: await newKey(), why }),
+  },
+  "ips list": { input: onAccount },
+  "ips mine": { input: onAccount },
+  "ips allow": { input: ({ account }) => ({ account, ranges: ["203.0.113.7"], why }) },
+  "ips disallow": {
+    input: async (on) => {
+      await sendAs("operator", "ips allow", { account: on.account, ranges: ["203.0.113.8"], why });
+      return { account: on.account, ranges: ["203.0.113.8"], why };
+    },
+  },
+  "wallet show": { input: onAccount },
+  "wallet threshold": { input: ({ account }) => ({ account, amount_kobo: 50_000, why }) },
+  "wallet fund": { input: ({ account }) => ({ account, amount_kobo: 100, id: randomUUID(), why }) },
+  "wallet adjust": { input: ({ account }) => ({ account, amount_kobo: 100, id: randomUUID(), why }) },
+  "wallet statement": { input: onAccount },
+  "wallet verify": { input: onAccount },
+  "transactions list": { input: onAccount },
+  "transactions show": { input: ({ account, reference }) => ({ account, reference }), foreign: withReference },
+  "transactions find": { input: ({ reference }) => ({ reference }) },
+  "transactions open": { input: none },
+  "transactions waiting": { input: none },
+  "transactions resolve": {
+    input: ({ reference }) => ({ reference, status: "failed", why }),
+    // The purchase has ended.
+    refusedWith: 409,
+  },
+  "consents list": { input: onAccount },
+  "consents show": {
+    input: ({ account, checkReference }) => ({ account, reference: checkReference }),
+    foreign: async ({ account }, { checkReference }) => ({ account, reference: checkReference }),
+  },
+  "consents export": { input: onAccount },
+  "webhook show": { input: onAccount },
+  "webhook set": { input: ({ account }) => ({ account, url: receiver.url, why }) },
+  "webhook events": { input: ({ account }) => ({ account, events: ["wallet.low"], why }) },
+  "webhook enable": { input: changeOf },
+  "webhook disable": { input: changeOf },
+  "webhook test": { input: changeOf },
+  "webhook secret rotate": { input: changeOf },
+  "deliveries list": { input: onAccount },
+  "deliveries show": { input: ({ account, reference }) => ({ account, reference }), foreign: withReference },
+  "deliveries replay": {
+    input: ({ account, reference }) => ({ account, reference, why }),
+    foreign: withReference,
+  },
+  "events list": { input: none },
+  "events candidates": { input: () => ({ event: NO_EVENT }), refusedWith: 404 },
+  "events match": { input: ({ reference }) => ({ event: NO_EVENT, reference, why }), refusedWith: 404 },
+  "events discard": { input: () => ({ event: NO_EVENT, why }), refusedWith: 404 },
+  "dead-letters list": { input: none },
+  "dead-letters redrive": { input: () => ({ queue: "outcomes", why }) },
+  "catalog show": { input: none },
+  "catalog diff": { input: none },
+  "catalog accept": { input: () => ({ why }), refusedWith: 409 },
+  "purchases show": { input: none },
+  "purchases off": { input: () => ({ why }) },
+  "purchases on": { input: () => ({ why }) },
+  "upstream show": { input: none },
+  doctor: { input: none },
+  "statistics show": { input: () => ({ from: "2026-11-20T00:00:00Z", to: "2026-11-21T00:00:00Z" }) },
+  "statistics balances": { input: onAccount },
+};
+const NO_ACCOUNT = `acc_${"0".repeat(18)}`;
+const NO_EVENT = `event_${"0".repeat(24)}`;
+
+/** Who asks, and about which account. */
+const columns = [
+  "operator",
+  "reader",
+  "owner, own account",
+  "owner, other account",
+  "no role",
+  "no token",
+  "expired token",
+] as const;
+type Column = (typeof columns)[number];
+
+/** What the table of docs/decisions/0031-console.md says of the action's scope and kind. */
+const expectedStatus = (name: ActionName, column: Column): number => {
+  if (column === "no token" || column === "expired token") return 401;
+  const { scope, kind } = actions[name];
+  const allowed = rows[name].refusedWith ?? 200;
+  if (scope === "person" || column === "operator") return allowed;
+  if (column === "reader") return kind === "read" ? allowed : 403;
+  if (scope === "service" || column === "no role") return 403;
+  return column === "owner, own account" ? allowed : 404;
+};
+
+let service: RunningService;
+let receiver: Receiver;
+let idTokenS = 600;
+const tokens = new Map<string, string>();
+let own: TestAccount;
+let other: TestAccount;
+
+const send = async <Name extends ActionName>(
+  token: string | undefined,
+  name: Name,
+  input: SentInput<Name>,
+): Promise<Answer> => {
+  const isChange = actions[name].kind === "change";
+  const url = new URL(actionPath(name), service.details.console.url);
+  if (!isChange) for (const [field, value] of Object.entries(input)) url.searchParams.set(field, String(value));
+  const response = await fetch(url, {
+    method: isChange ? "POST" : "GET",
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    ...(isChange && { body: JSON.stringify(input) }),
+  });
+  return { status: response.status, text: await response.text() };
+};
+
+const sendAs = <Name extends ActionName>(who: string, name: Name, input: SentInput<Name>): Promise<Answer> =>
+  send(tokens.get(who), name, input);
+
+/** `data` of an operator's successful action. */
+const operate = async <Name extends ActionName>(name: Name, input: SentInput<Name>) => {
+  const { status, text } = await sendAs("operator", name, input);
+  if (status !== 200) throw new Error(`${name}: ${status} ${text}`);
+  return z.object({ data: z.record(z.string(), z.unknown()) }).parse(JSON.parse(text)).data;
+};
+
+const prepareAccount = async (ownerEmail: string): Promise<TestAccount> => {
+  const account = z.string().parse((await operate("accounts create", { name: "test", why })).account_id);
+  await operate("accounts owners", { account, owners: [{ kind: "email", value: ownerEmail }], why });
+  await operate("ips allow", { account, ranges: ["127.0.0.1"], why });
+  await operate("webhook set", { account, url: receiver.url, why });
+  const createKey = () => operate("keys create", { account, mode: "test", permissions: ["vtu", "identity"], why });
+  const { key } = await createKey();
+  const order = async (path: string, body: unknown): Promise<string> => {
+    const answer = await fetch(`${service.details.base_url}${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(body),
+    });
+    return z.string().parse(answer.headers.get("x-transaction-reference"));
+  };
+  return {
+    account,
+    newKey: async () => z.string().parse((await createKey()).key_id),
+    reference: await order(BUY_DATA, anOrder({ reference: `order-${account}` })),
+    checkReference: await order(VERIFY_NIN, aNinCheck()),
+  };
+};
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  service = await startService({ idTokenS: () => idTokenS });
+  const { console } = service.details;
+  for (const person of ["operator", "reader", "owner", "visitor"] as const) {
+    tokens.set(person, await signIn(console, person));
+  }
+  idTokenS = 1;
+  tokens.set("expired operator", await signIn(console, "operator"));
+  [own, other] = [await prepareAccount(OWNER_EMAIL), await prepareAccount("other@example.com")];
+  const arrived = () => receiver.received.map(({ body }) => body).join();
+  const both = () => [own, other].every(({ reference }) => arrived().includes(reference));
+  await until("both webhooks arrived", both, { timeoutMs: 10_000, everyMs: 50 });
+  await sleep(1_000);
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  await receiver.stop();
+});
+
+/** Who asks in each column; nobody without a token. */
+const people: Readonly<Record<Column, string>> = {
+  operator: "operator",
+  reader: "reader",
+  "owner, own account": "owner",
+  "owner, other account": "owner",
+  "no role": "visitor",
+  "no token": "nobody",
+  "expired token": "expired operator",
+};
+
+/** Sends the action as a column of the table says. */
+const sendIn = async <Name extends ActionName>(column: Column, name: Name): Promise<Answer> => {
+  const on = column === "owner, other account" ? other : own;
+  return sendAs(people[column], name, await rows[name].input(on));
+};
+
+/** An own account's name with another account's key, transaction, delivery or consent. */
+const sendForeign = async <Name extends ActionName>(name: Name): Promise<Answer | undefined> => {
+  const input = await rows[name].foreign?.(own, other);
+  return input && sendAs("owner", name, input);
+};
+
+const actionNames = Object.keys(rows).filter((name): name is ActionName => name in actions);
+
+describe("who may do each action of the console", () => {
+  test.each(actionNames)("%s", async (name) => {
+    const answers: Partial<Record<Column, Answer>> = {};
+    for (const column of columns) answers[column] = await sendIn(column, name);
+    const statuses = columns.map((column) => [column, answers[column]?.status]);
+    expect(statuses, JSON.stringify(answers, null, 1)).toEqual(
+      columns.map((column) => [column, expectedStatus(name, column)]),
+    );
+  });
+
+  test.each(actionNames.filter((name) => actions[name].scope === "account"))(
+    "an owner gets the same answer to %s of another owner's account as of one that does not exist",
+    async (name) => {
+      const ofOther = await sendIn("owner, other account", name);
+      const ofNone = await sendAs("owner", name, await rows[name].input({ ...other, account: NO_ACCOUNT }));
+      expect(ofOther).toEqual({ status: 404, text: ofNone.text.replaceAll(NO_ACCOUNT, other.account) });
+    },
+  );
+
+  test.each(actionNames.filter((name) => rows[name].foreign !== undefined))(
+    "%s with an own account and something of another one is 404",
+    async (name) => {
+      const answer = await sendForeign(name);
+      expect(answer, answer?.text).toMatchObject({ status: 404 });
+    },
+  );
+});
