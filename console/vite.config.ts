@@ -11,7 +11,11 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     // 0031 limits the first page to 300 KB compressed, and a test holds it.
     chunkSizeWarningLimit: 1_000,
-    // Libraries mark their files for servers that render pages; nothing here does.
-    rolldownOptions: { checks: { moduleLevelDirective: false } },
+    rolldownOptions: {
+      // Libraries mark their files for servers that render pages; nothing here does.
+      checks: { moduleLevelDirective: false },
+      // app/zod-settings.ts has to run before schemas are made, also of those in other files of the build.
+      output: { strictExecutionOrder: true },
+    },
   },
 });

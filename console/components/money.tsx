@@ -1,7 +1,7 @@
 import styles from "./values.module.css";
 
 const KOBO = 100;
-const format = new Intl.NumberFormat("en-NG", { style: "currency", currency: "NGN" });
+const format = new Intl.NumberFormat("en-NG", { style: "currency", currency: "NGN", currencyDisplay: "code" });
 
 /** An amount as text, for charts and sentences. */
 export const nairaText = (naira: number): string => format.format(naira);

@@ -1,0 +1,105 @@
+import {
+  Area,
+  AreaChart,
+  Bar,
+  BarChart,
+  CartesianGrid,
+  Legend,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from "recharts";
+import * as z from "zod";
+import styles from "./chart.module.css";
+import type { ChartProps } from "./chart.tsx";
+
+const MIN_TICK_GAP = 32;
+const colours = ["var(--chart-1)", "var(--chart-2)", "var(--chart-3)", "var(--chart-4)", "var(--chart-5)"];
+const colourOf = (index: number): string => colours[index % colours.length] ?? "currentColor";
+
+const hovered = z.array(z.object({ name: z.string(), value: z.number().nullish() }));
+
+/** The picture of a Chart. */
+export const ChartDrawing = ({ series, points, kind, valueText, axisText = valueText }: ChartProps) => {
+  const data = points.map(({ x, values }) => ({
+    x,
+    ...Object.fromEntries(series.map((_, index) => [`s${index}`, values[index] ?? null])),
+  }));
+  const axes = (
+    <>
+      <CartesianGrid vertical={false} stroke="var(--console-line)" />
+      <XAxis
+        dataKey="x"
+        tickLine={false}
+        stroke="var(--console-line-strong)"
+        tick={{ fill: "var(--mantine-color-dimmed)" }}
+        minTickGap={MIN_TICK_GAP}
+      />
+      <YAxis
+        width="auto"
+        tickLine={false}
+        axisLine={false}
+        tick={{ fill: "var(--mantine-color-dimmed)" }}
+        tickFormatter={axisText}
+      />
+      <Tooltip
+        cursor={{ stroke: "var(--console-line-strong)", fill: "var(--console-hover)" }}
+        content={({ label, payload }) => {
+          const values = hovered.safeParse(payload.map(({ name, value }) => ({ name: String(name), value }))).data;
+          return (
+            <div className={styles.tooltip}>
+              <strong>{String(label)}</strong>
+              <dl>
+                {values?.map(({ name, value }) => (
+                  <div key={name} style={{ display: "contents" }}>
+                    <dt>{name}</dt>
+                    <dd>{typeof value === "number" ? valueText(value) : "–"}</dd>
+                  </div>
+                ))}
+              </dl>
+            </div>
+          );
+        }}
+      />
+      {series.length > 1 && <Legend itemSorter={null} />}
+    </>
+  );
+  const common = { data, margin: { top: 8, right: 12, bottom: 0, left: 0 }, accessibilityLayer: true };
+  return (
+    <ResponsiveContainer width="100%" height="100%">
+      {kind === "line" ? (
+        <AreaChart {...common}>
+          {axes}
+          {series.map((name, index) => (
+            <Area
+              key={name}
+              name={name}
+              dataKey={`s${index}`}
+              stroke={colourOf(index)}
+              fill={colourOf(index)}
+              fillOpacity={series.length === 1 ? 0.12 : 0}
+              strokeWidth={2}
+              dot={false}
+              isAnimationActive={false}
+            />
+          ))}
+        </AreaChart>
+      ) : (
+        <BarChart {...common}>
+          {axes}
+          {series.map((name, index) => (
+            <Bar
+              key={name}
+              name={name}
+              dataKey={`s${index}`}
+              stackId="all"
+              fill={colourOf(index)}
+              isAnimationActive={false}
+            />
+          ))}
+        </BarChart>
+      )}
+    </ResponsiveContainer>
+  );
+};
