@@ -13,6 +13,7 @@ import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
 import { withSection } from "./markdown.ts";
+import { permissionTable, reasonList } from "./permission-table.ts";
 import { requestTable } from "./request-table.ts";
 
 /** The parts of documents that `npm run tables` writes, each between two marks. */
@@ -25,6 +26,8 @@ export const generatedSections = {
   "cost at rest": { file: "costs.md", render: restCostTable },
   "cost of recovery": { file: "costs.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },
+  permissions: { file: "operations.md", render: permissionTable },
+  "actions with a reason": { file: "operations.md", render: reasonList },
   prices: { file: "costs.md", render: priceTable },
   answer: { file: "scale.md", render: answer },
   "first limits": { file: "scale.md", render: firstLimitTable },

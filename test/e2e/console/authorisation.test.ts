@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type ActionName, actionPath, actions } from "../../../shared/contract/actions/actions.ts";
 import { sleep } from "../../../shared/platform/time.ts";
+import { actionNames, askers, permissionStatus } from "../../../tools/docs/permission-table.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { type RunningService, startService } from "../../../tools/local/service.ts";
 import { aNinCheck } from "../../builders/identity.ts";
@@ -128,27 +129,13 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
 const NO_ACCOUNT = `acc_${"0".repeat(18)}`;
 const NO_EVENT = `event_${"0".repeat(24)}`;
 
-/** Who asks, and about which account. */
-const columns = [
-  "operator",
-  "reader",
-  "owner, own account",
-  "owner, other account",
-  "no role",
-  "no token",
-  "expired token",
-] as const;
+/** Who asks. An expired token is like none. */
+const columns = [...askers, "expired token"] as const;
 type Column = (typeof columns)[number];
 
-/** What the table of docs/decisions/0031-console.md says of the action's scope and kind. */
 const expectedStatus = (name: ActionName, column: Column): number => {
-  if (column === "no token" || column === "expired token") return 401;
-  const { scope, kind } = actions[name];
-  const allowed = rows[name].refusedWith ?? 200;
-  if (scope === "person" || column === "operator") return allowed;
-  if (column === "reader") return kind === "read" ? allowed : 403;
-  if (scope === "service" || column === "no role") return 403;
-  return column === "owner, own account" ? allowed : 404;
+  const status = permissionStatus(actions[name], column === "expired token" ? "no token" : column);
+  return status === 200 ? (rows[name].refusedWith ?? 200) : status;
 };
 
 let service: RunningService;
@@ -231,8 +218,8 @@ afterAll(async () => {
 const people: Readonly<Record<Column, string>> = {
   operator: "operator",
   reader: "reader",
-  "owner, own account": "owner",
-  "owner, other account": "owner",
+  owner: "owner",
+  "other owner": "owner",
   "no role": "visitor",
   "no token": "nobody",
   "expired token": "expired operator",
@@ -240,7 +227,7 @@ const people: Readonly<Record<Column, string>> = {
 
 /** Sends the action as a column of the table says. */
 const sendIn = async <Name extends ActionName>(column: Column, name: Name): Promise<Answer> => {
-  const on = column === "owner, other account" ? other : own;
+  const on = column === "other owner" ? other : own;
   return sendAs(people[column], name, await rows[name].input(on));
 };
 
@@ -249,8 +236,6 @@ const sendForeign = async <Name extends ActionName>(name: Name): Promise<Answer 
   const input = await rows[name].foreign?.(own, other);
   return input && sendAs("owner", name, input);
 };
-
-const actionNames = Object.keys(rows).filter((name): name is ActionName => name in actions);
 
 describe("who may do each action of the console", () => {
   test.each(actionNames)("%s", async (name) => {
@@ -265,7 +250,7 @@ describe("who may do each action of the console", () => {
   test.each(actionNames.filter((name) => actions[name].scope === "account"))(
     "an owner gets the same answer to %s of another owner's account as of one that does not exist",
     async (name) => {
-      const ofOther = await sendIn("owner, other account", name);
+      const ofOther = await sendIn("other owner", name);
       const ofNone = await sendAs("owner", name, await rows[name].input({ ...other, account: NO_ACCOUNT }));
       expect(ofOther).toEqual({ status: 404, text: ofNone.text.replaceAll(NO_ACCOUNT, other.account) });
     },
@@ -278,4 +263,19 @@ describe("who may do each action of the console", () => {
       expect(answer, answer?.text).toMatchObject({ status: 404 });
     },
   );
+
+  test("a key with identity:retrieve is created by an operator, and not by the account's owner", async () => {
+    const input: SentInput<"keys create"> = { account: own.account, mode: "test", permissions: ["identity:retrieve"] };
+    expect(await sendAs("owner", "keys create", input)).toMatchObject({ status: 403 });
+    expect(await sendAs("operator", "keys create", input)).toMatchObject({ status: 200 });
+  });
+
+  test("a removed owner is refused from the next request on", async () => {
+    const input = { account: own.account };
+    expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 200 });
+    await operate("accounts owners", { ...input, owners: [{ kind: "group", value: "nobodys team" }], why });
+    expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 404 });
+    await operate("accounts owners", { ...input, owners: [{ kind: "group", value: "checkout-team" }], why });
+    expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 200 });
+  });
 });

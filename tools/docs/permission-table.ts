@@ -1,0 +1,51 @@
+import type { Action } from "../../shared/contract/actions/action.ts";
+import { type ActionName, actions } from "../../shared/contract/actions/actions.ts";
+import { markdownTable, wrap } from "./markdown.ts";
+
+/** Who asks; an owner about the own account, or about the account of somebody else. */
+export const askers = ["operator", "reader", "owner", "other owner", "no role", "no token"] as const;
+export type Asker = (typeof askers)[number];
+
+/** The status of an answer, where the state of the service allows the action. */
+export const permissionStatus = ({ scope, kind }: Pick<Action, "scope" | "kind">, asker: Asker): number => {
+  if (asker === "no token") return 401;
+  if (scope === "person" || asker === "operator") return 200;
+  if (asker === "reader") return kind === "read" ? 200 : 403;
+  if (scope === "service" || asker === "no role") return 403;
+  return asker === "owner" ? 200 : 404;
+};
+
+export const actionNames = Object.keys(actions).filter((name): name is ActionName => name in actions);
+
+const namesOf = (scope: Action["scope"], kind: Action["kind"]): string => {
+  const names = actionNames.filter((name) => actions[name].scope === scope && actions[name].kind === kind);
+  return names.map((name) => `\`${name}\``).join(", ");
+};
+
+/** Who may do which actions of the console. */
+export const permissionTable = (): string => {
+  const groups = [
+    { scope: "person", kind: "read" },
+    { scope: "account", kind: "read" },
+    { scope: "account", kind: "change" },
+    { scope: "service", kind: "read" },
+    { scope: "service", kind: "change" },
+  ] as const;
+  return markdownTable([
+    ["scope", "actions", ...askers],
+    ...groups.map((group) => [
+      `${group.scope}, ${group.kind}`,
+      namesOf(group.scope, group.kind),
+      ...askers.map((asker) => String(permissionStatus(group, asker))),
+    ]),
+  ]);
+};
+
+/** The actions that the console does with a reason only. */
+export const reasonList = (): string => {
+  const needing = actionNames.filter((name) => {
+    const { irreversible, movesMoney }: Action = actions[name];
+    return irreversible || movesMoney;
+  });
+  return wrap(`${needing.map((name) => `\`${name}\``).join(", ")}.`);
+};
