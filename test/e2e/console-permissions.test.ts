@@ -1,0 +1,217 @@
+import { CreateQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import * as z from "zod";
+
+import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
+import { type ActionName, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { koboFromNaira } from "../../shared/platform/money.ts";
+import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
+import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
+import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { anApiEvent } from "../builders/api-event.ts";
+import { aConsole } from "../builders/console.ts";
+import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { recordCalls } from "../builders/recorded-calls.ts";
+import { type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
+import { idIn, templatesOf } from "../builders/templates.ts";
+
+/**
+ * Goal: the role of console-api allows exactly what its actions ask of AWS. Method: every action runs through the
+ * function's own handler on a local service, and its calls are recorded.
+ */
+const { service: stage } = templatesOf("prod", { console: aConsole });
+const why = "test";
+
+let service: OperatedService;
+let receiver: Receiver;
+let invoke: Invoke;
+beforeAll(async () => {
+  service = await startOperatedService();
+  receiver = await startReceiver((response) => void response.writeHead(200).end());
+  // Its name has the stage, and the SDK makes every call, so that each is recorded.
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-console-api");
+  vi.stubEnv("AWS_CALLS", "sdk");
+  invoke = await loadFunctions(["console-api"], new URL("../../functions/", import.meta.url));
+  vi.unstubAllEnvs();
+  await runEveryAction();
+}, 60_000);
+afterAll(async () => {
+  await Promise.all([service.stop(), receiver.stop()]);
+});
+
+/** What each action needs, by its name. */
+const needed = new Map<ActionName, readonly Grant[]>();
+
+/** A token of an operator. Nobody signs it: API Gateway verifies tokens, and is not part of this. */
+const operatorsRequest = () => {
+  const { issuer, clientId, operatorGroup } = parseConsoleSettings(process.env.CONSOLE ?? "");
+  const claims = { iss: issuer, aud: clientId, sub: "ada", groups: [operatorGroup] };
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return {
+    claims: { iss: issuer, sub: "ada" },
+    authorization: `Bearer ${part({ alg: "RS256" })}.${part(claims)}.${part({})}`,
+  };
+};
+
+const answer = z.object({ statusCode: z.int(), body: z.string() });
+const envelope = z.object({ data: z.record(z.string(), z.unknown()) });
+
+/** Runs an action; resolves with what it answers. */
+const act = async (
+  name: ActionName,
+  input: Readonly<Record<string, unknown>> = {},
+): Promise<z.output<typeof envelope>["data"]> => {
+  const path = actionPath(name);
+  const method = actions[name].kind === "read" ? "GET" : "POST";
+  const { claims, authorization } = operatorsRequest();
+  const event = anApiEvent({
+    method,
+    path,
+    routeKey: `${method} /console/api/{path+}`,
+    pathParameters: { path: path.replace("/console/api/", "") },
+    headers: { authorization },
+    ...(method === "POST"
+      ? { body: JSON.stringify(input) }
+      : { query: Object.fromEntries(Object.entries(input).map(([field, value]) => [field, String(value)])) }),
+  });
+  const authorized = {
+    ...event,
+    requestContext: { ...event.requestContext, authorizer: { jwt: { claims, scopes: null } } },
+  };
+  const grants: Grant[] = [...(needed.get(name) ?? [])];
+  let answered: unknown;
+  await recordCalls(
+    { canned: {}, onCall: (call) => void grants.push(...requiredGrants(call, { isReading: false, stage })) },
+    async () => {
+      answered = await invoke("console-api", authorized);
+    },
+  );
+  needed.set(name, grants);
+  const { statusCode, body } = answer.parse(answered);
+  expect(statusCode, `${name}: ${body}`).toBe(200);
+  return envelope.parse(JSON.parse(body)).data;
+};
+
+const fieldOf = (data: Readonly<Record<string, unknown>>, field: string): string => z.string().parse(data[field]);
+
+const runEveryAction = async (): Promise<void> => {
+  await act("me");
+  await act("purchases show");
+  await act("purchases off", { why });
+  await act("purchases on", { why });
+
+  await act("catalog show");
+  const plan = { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" };
+  const data = { networks: [{ id: 1, name: "MTN", code: "mtn" }], data_plans: [plan] };
+  await service.controlSimulator("PUT", "catalog", { status: true, message: "OK", data });
+  await service.admin(["catalog", "refresh"]);
+  await act("catalog diff");
+  await act("catalog accept", { why });
+
+  const made = fieldOf(await act("accounts create", { name: "checkout", why }), "account_id");
+  await act("accounts list");
+  await act("accounts show", { account: made });
+  await act("accounts restrict", { account: made, why });
+  await act("accounts unrestrict", { account: made, why });
+  await act("accounts owners", { account: made, owners: [{ kind: "email", value: "ada@example.com" }], why });
+  await act("ips allow", { account: made, ranges: ["203.0.113.7"] });
+  await act("ips list", { account: made });
+  await act("ips mine", { account: made });
+  await act("ips disallow", { account: made, ranges: ["203.0.113.7"] });
+  await act("audit account", { account: made });
+  await act("audit service");
+
+  const { account, key, keyId } = await service.newApp();
+  await act("webhook set", { account, url: receiver.url });
+  await act("webhook show", { account });
+  await act("webhook events", { account, events: ["wallet.low"] });
+  await act("webhook test", { account });
+  await act("webhook disable", { account });
+  await act("webhook enable", { account });
+  await act("webhook secret rotate", { account, why });
+
+  await act("keys list", { account });
+  const rotated = fieldOf(await act("keys rotate", { account, key: keyId, overlap_ms: 3_600_000 }), "key_id");
+  await act("keys revoke", { account, key: rotated, why });
+  await act("keys create", { account, mode: "live", permissions: ["vtu"] });
+
+  await runEvents(account, key);
+  await runDeadLetters();
+
+  const now = isoTime(Date.now());
+  await act("statistics show", { from: now, to: now });
+  await act("statistics balances", { account });
+};
+
+/** An event that no rule can apply, about a delivered purchase; and one about an open purchase. */
+const runEvents = async (account: string, key: string): Promise<void> => {
+  const { reference } = await service.buy(key, "08031234567");
+  await service.controlSimulator("POST", "events", { reference, status: "failed" });
+  await vi.waitFor(async () => expect(await listEvents(service.ledger, "0000")).toHaveLength(1), 10_000);
+  await act("events list");
+  const [contradiction] = await listEvents(service.ledger, "0000");
+  await act("events discard", { event: contradiction && storedEventId(contradiction), why });
+
+  const open = await service.buy(key, "08000000004");
+  const event = { kind: "event", mode: "live", status: "success", type: "airtime" } as const;
+  const received_at = isoTime(Date.now());
+  const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference ?? "";
+  await ageTransaction(service, open.reference);
+  await recordEvent(
+    service.ledger,
+    { ...event, amount_kobo: koboFromNaira(500), received_at, reference: upstreamReference },
+    "several_candidates",
+  );
+  const kept = (await listEvents(service.ledger, "0000")).find((each) => each.reference === upstreamReference);
+  const id = kept && storedEventId(kept);
+  await act("events candidates", { event: id });
+  await act("events match", { event: id, reference: open.reference, accepts_differences: true, why });
+
+  await vi.waitFor(async () => expect((await act("deliveries list", { account })).deliveries).not.toEqual([]), 10_000);
+  await act("deliveries show", { account, reference });
+  await act("deliveries replay", { account, reference });
+};
+
+/** A message of each queue, which its consumer would take: so they are sent to the dead letters only. */
+const runDeadLetters = async (): Promise<void> => {
+  const sqs = sqsClient();
+  const { OUTCOMES_QUEUE_URL = "", DELIVERY_QUEUE_URL = "" } = process.env;
+  for (const QueueName of [streamDeadLetters("prod"), scheduleDeadLetters("prod")]) {
+    await sqs.send(new CreateQueueCommand({ QueueName }));
+  }
+  for (const url of [
+    OUTCOMES_QUEUE_URL,
+    DELIVERY_QUEUE_URL,
+    new URL(streamDeadLetters("prod"), OUTCOMES_QUEUE_URL).href,
+    new URL(scheduleDeadLetters("prod"), OUTCOMES_QUEUE_URL).href,
+  ]) {
+    const QueueUrl = url.endsWith("-dead-letters") ? url : `${url}-dead-letters`;
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: "{}" }));
+  }
+  sqs.destroy();
+  await act("dead-letters list");
+  await act("dead-letters redrive", { queue: "outcomes", why });
+  await act("dead-letters redrive", { queue: "delivery", why });
+};
+
+const sorted = (grants: Iterable<Grant>): readonly Grant[] => [...new Set(grants)].toSorted();
+
+test("every action of the console was run", () => {
+  expect(new Set<string>(needed.keys())).toEqual(new Set(Object.keys(actions)));
+});
+
+test("the role of console-api allows what the actions need, and besides only its log and its place in the VPC", () => {
+  const [own] = stage
+    .all("AWS::Lambda::Function")
+    .filter(({ Properties }) => Properties.FunctionName === "prod-airtime-console-api");
+  const role = idIn(own?.Properties.Role);
+  const allowed = stage
+    .all("AWS::IAM::Policy")
+    .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`))
+    .flatMap(grantsIn)
+    .filter((grant) => !/^(logs|ec2):/.test(grant));
+  expect(sorted(allowed)).toEqual(sorted([...needed.values()].flat()));
+});
