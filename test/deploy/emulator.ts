@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -43,12 +43,19 @@ export type Emulator = {
   readonly stop: () => Promise<void>;
 };
 
-/** Starts an emulator with nothing in it. Functions that have one of these variables get the value from here. */
-export const startEmulator = async (replacedVariables: Readonly<Record<string, string>> = {}): Promise<Emulator> => {
+/**
+ * Starts an emulator with nothing in it. Functions that have one of these variables get the value from here. It trusts
+ * the certificate where it reads the keys of an identity provider.
+ */
+export const startEmulator = async (
+  replacedVariables: Readonly<Record<string, string>> = {},
+  trustedCertificate?: string,
+): Promise<Emulator> => {
   const python = await installEmulator();
   const port = await freePort();
   const home = mkdtempSync(join(tmpdir(), "emulator-"));
   const endpoint = `http://127.0.0.1:${port}`;
+  if (trustedCertificate !== undefined) writeFileSync(join(home, TRUSTED), trustedCertificate);
   const server = start(python, port, home, replacedVariables);
   const stop = async (): Promise<void> => {
     const ended = server.exitCode === null ? once(server, "exit") : undefined;
@@ -85,6 +92,9 @@ export const startEmulator = async (replacedVariables: Readonly<Record<string, s
   };
 };
 
+/** In the emulator's home: the certificate that it trusts. */
+const TRUSTED = "trusted.pem";
+
 /** Ends a program when its own input ends, which happens however this process ends. */
 const UNTIL_INPUT_ENDS = '"$@" & read -r _; kill $!; wait';
 
@@ -112,6 +122,7 @@ const start = (
       // As in an AWS account; the default depends on the memory of this machine.
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
       REPLACED_VARIABLES: JSON.stringify(replacedVariables),
+      ...(existsSync(join(home, TRUSTED)) && { SSL_CERT_FILE: join(home, TRUSTED) }),
     },
   });
 };

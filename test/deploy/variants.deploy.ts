@@ -2,20 +2,27 @@ import { randomBytes } from "node:crypto";
 import { CloudFormationClient, ValidateTemplateCommand } from "@aws-sdk/client-cloudformation";
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { afterAll, expect, test } from "vitest";
+import type { JWTPayload } from "jose";
+import { afterAll, describe, expect, test } from "vitest";
+import * as z from "zod";
 import { tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
+import { aConsole } from "../builders/console.ts";
 import { stageVariants } from "../builders/stage-variants.ts";
 import { readTemplate, stackTemplates } from "../builders/templates.ts";
+import { startTokenIssuer } from "../builders/token-issuer.ts";
 import { checkOutThisTree } from "./checkout.ts";
 import { bootstrap, deployStage } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 
 /** Goal: stages with other settings than the sandbox's are deployed to the emulator, as far as it can. */
-const emulator = await startEmulator();
+const { clientId, operatorGroup, readerGroup } = aConsole;
+const provider = await startTokenIssuer(clientId);
+const emulator = await startEmulator({}, provider.certificate);
 const tree = await checkOutThisTree();
 afterAll(async () => {
   await emulator.stop();
+  provider.stop();
   tree.remove();
 });
 Object.assign(process.env, emulator.environment);
@@ -80,7 +87,10 @@ const leftBehind = async () => {
   };
 };
 
-test("a stage that sells is deployed into an existing VPC, with a domain and adopted tables, which it uses", {
+/** Where the emulator serves the stage's routes; set by the deployment. */
+let origin = "";
+
+test("a stage that sells is deployed into an existing VPC, with a domain, a console and adopted tables, which it uses", {
   timeout: 300_000,
 }, async () => {
   await bootstrap(emulator);
@@ -96,6 +106,7 @@ test("a stage that sells is deployed into an existing VPC, with a domain and ado
       addresses: ["203.0.113.1"],
     },
     release: { kind: "all-at-once" },
+    console: { ...aConsole, issuer: provider.issuer },
     adopt: await leftBehind(),
     domain: {
       name: "api.example.com",
@@ -107,10 +118,121 @@ test("a stage that sells is deployed into an existing VPC, with a domain and ado
     ApiUrl: "https://api.example.com/v1",
     EgressIp1: "203.0.113.1",
     LedgerTable: "old-ledger",
+    ConsoleUrl: "https://api.example.com/console",
   });
+  const [api = ""] = (outputs.WebhookRefusedHosts ?? "").split(".");
+  origin = `${emulator.endpoint}/_aws/execute-api/${api}/$default`;
   const run = (...command: readonly string[]) => emulator.run(tree.folder, "npm", "run", "--silent", ...command);
   expect(await run("diff", "--", "--stage", "prod", "--fail")).toMatchObject({ code: 0 });
   expect(await run("admin", "--", "--stage", "prod", "accounts", "create", "app")).toMatchObject({ code: 0 });
   const { Count } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: "old-ledger", Select: "COUNT" }));
   expect(Count).toBeGreaterThan(0);
+});
+
+describe("the console of the deployed stage", () => {
+  type Headers = Readonly<Record<string, string>>;
+  const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+  const signedIn = async (claims: JWTPayload): Promise<Headers> => bearer(await provider.tokenWith(claims));
+  const asOperator = () => signedIn({ sub: "ada", groups: [operatorGroup] });
+  const asReader = () => signedIn({ sub: "chi", groups: [readerGroup] });
+  const asOwner = () => signedIn({ sub: "bola", email: "bola@example.com", email_verified: true });
+
+  const read = (path: string, headers: Headers = {}) => fetch(`${origin}/console/${path}`, { headers });
+  const change = (path: string, headers: Headers, body: object) =>
+    fetch(`${origin}/console/api/${path}`, {
+      method: "POST",
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const dataOf = async (response: Response) =>
+    z.object({ data: z.looseObject({ account_id: z.string().optional() }) }).parse(await response.json()).data;
+  /** A new account of this owner. */
+  const accountOf = async (email: string): Promise<string> => {
+    const operator = await asOperator();
+    const created = await change("accounts/create", operator, { name: "app", why: "test" });
+    const { account_id: account = "" } = await dataOf(created);
+    const owners = [{ kind: "email", value: email }];
+    expect((await change("accounts/owners", operator, { account, owners, why: "test" })).status).toBe(200);
+    return account;
+  };
+
+  test("operator, reader, owner and a person without a role may do what their token says, and nothing else", async () => {
+    const [own, other] = [await accountOf("bola@example.com"), await accountOf("eve@example.com")];
+    const people = {
+      operator: await asOperator(),
+      reader: await asReader(),
+      owner: await asOwner(),
+      nobody: await signedIn({ sub: "dayo", groups: ["other"] }),
+      // API Gateway passes the groups as "[x airtime-operators y]".
+      namesake: await signedIn({ sub: "eze", groups: [`x ${operatorGroup} y`] }),
+    };
+    const found: Record<string, readonly number[]> = {};
+    for (const [person, headers] of Object.entries(people)) {
+      const answers = [
+        await read("api/me", headers),
+        await read("api/accounts/list", headers),
+        await read(`api/accounts/show?account=${own}`, headers),
+        await read(`api/accounts/show?account=${other}`, headers),
+        await change("accounts/create", headers, { name: "another", why: "test" }),
+      ];
+      found[person] = answers.map(({ status }) => status);
+    }
+    expect(found).toEqual({
+      operator: [200, 200, 200, 200, 200],
+      reader: [200, 200, 200, 200, 403],
+      owner: [200, 403, 200, 404, 403],
+      nobody: [200, 403, 403, 403, 403],
+      namesake: [200, 403, 403, 403, 403],
+    });
+    expect(await dataOf(await read("api/me", people.owner))).toMatchObject({
+      by: "bola@example.com",
+      role: null,
+      owns: [{ account_id: own, name: "app" }],
+      stage: "prod",
+    });
+  });
+
+  test("a request without a token, or with one that is expired, for another client or from another issuer, is 401", async () => {
+    const foreign = await startTokenIssuer(clientId);
+    const operator = { sub: "ada", groups: [operatorGroup] };
+    const tokens = [
+      {},
+      bearer("e30.e30.e30"),
+      await signedIn({ ...operator, exp: Math.floor(Date.now() / 1_000) - 1 }),
+      await signedIn({ ...operator, aud: "another" }),
+      await signedIn({ ...operator, iss: `${provider.issuer}/` }),
+      bearer(await foreign.tokenWith({ ...operator, iss: provider.issuer })),
+    ];
+    foreign.stop();
+    for (const headers of tokens) {
+      const answers = [await read("api/me", headers), await change("accounts/create", headers, { name: "app" })];
+      expect(answers.map(({ status }) => status)).toEqual([401, 401]);
+    }
+  });
+
+  test("an unknown action is 404, and an access token is refused although its signature is right", async () => {
+    expect((await read("api/no/such/action", await asOperator())).status).toBe(404);
+    const access = await signedIn({ sub: "ada", groups: [operatorGroup], scope: "openid" });
+    const refused = await read("api/me", access);
+    expect([refused.status, refused.headers.get("x-error-code")]).toEqual([401, "wrong_token"]);
+  });
+
+  test("the pages are served without a token, with their policy, and their files may be kept for ever", async () => {
+    for (const path of ["", "accounts/acc_1/keys"]) {
+      const page = await fetch(`${origin}/console${path && `/${path}`}`);
+      expect(page.status).toBe(200);
+      expect(page.headers.get("content-security-policy")).toContain(`connect-src 'self' ${provider.issuer};`);
+      const [, script = ""] = /src="\/console\/([^"]+)"/.exec(await page.text()) ?? [];
+      const file = await read(script);
+      expect(file.status).toBe(200);
+      expect(file.headers.get("cache-control")).toContain("immutable");
+      expect(await file.text()).toContain("Minified React error");
+    }
+    expect(await (await read("config.json")).json()).toEqual({
+      issuer: provider.issuer,
+      clientId,
+      scope: "openid email profile",
+    });
+    expect((await read("assets/none.js")).status).toBe(404);
+  });
 });
