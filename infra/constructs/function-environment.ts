@@ -32,12 +32,17 @@ export const settingsValues = (
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
   WAITING_MINUTES: String(settings.waiting.minutes),
   WORKERS: settings.workers,
-  SELLS: sells(settings) ? "yes" : "no",
   AWS_CALLS: settings.awsCalls,
-  CONSOLE: settings.console === undefined ? "" : JSON.stringify(settings.console),
+  ...consoleValues(settings),
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });
+
+/** Only functions of the console read these. A stage without one has no output of them. */
+const consoleValues = (settings: StageSettings): Pick<FunctionEnvironment, "CONSOLE" | "SELLS"> =>
+  settings.console === undefined
+    ? { CONSOLE: "", SELLS: "" }
+    : { CONSOLE: JSON.stringify(settings.console), SELLS: sells(settings) ? "yes" : "no" };
 
 /** The variables that a function parses. */
 export const variablesOf = (name: FunctionName): readonly Variable[] =>

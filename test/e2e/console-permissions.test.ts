@@ -4,6 +4,7 @@ import * as z from "zod";
 
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { type ActionName, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
@@ -138,8 +139,25 @@ const runEveryAction = async (): Promise<void> => {
   await act("keys revoke", { account, key: rotated, why });
   await act("keys create", { account, mode: "live", permissions: ["vtu"] });
 
+  await act("wallet show", { account });
+  await act("wallet threshold", { account, amount_kobo: 100_00 });
+  await act("wallet fund", { account, amount_kobo: 1_000_00, id: "bank-1", why });
+  await act("wallet adjust", { account, amount_kobo: -1_00, id: "case-1", why });
+  await act("wallet verify", { account });
+  // Only a checkpoint that is wrong is written.
+  await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), sum_kobo: 1 });
+  await act("wallet verify", { account });
+  await act("wallet statement", { account, from: "2026-01-01" });
+
   await runEvents(account, key);
   await runDeadLetters();
+
+  const check = await service.verifyNin(key, { nin: "12345678900", reference: "check-1" });
+  const checked = check.headers.get("x-transaction-reference");
+  await act("consents list", { account });
+  await act("consents show", { account, reference: checked });
+  await act("consents export", { account });
+  await runTransactions(account, key);
 
   const now = isoTime(Date.now());
   await act("statistics show", { from: now, to: now });
@@ -173,6 +191,24 @@ const runEvents = async (account: string, key: string): Promise<void> => {
   await vi.waitFor(async () => expect((await act("deliveries list", { account })).deliveries).not.toEqual([]), 10_000);
   await act("deliveries show", { account, reference });
   await act("deliveries replay", { account, reference });
+};
+
+const runTransactions = async (account: string, key: string): Promise<void> => {
+  const stuck = await service.buy(key, "08000000004", "order-1");
+  await ageTransaction(service, stuck.reference);
+  await act("transactions list", { account });
+  await act("transactions show", { account, reference: "order-1" });
+  const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference;
+  await act("transactions find", { reference: upstreamReference });
+  await act("transactions open");
+  await act("transactions resolve", { reference: stuck.reference, status: "failed", why });
+
+  await service.refuseByLimit();
+  const waiting = await service.buy(key, "08031234567");
+  await act("transactions waiting");
+  await act("upstream show");
+  await act("doctor");
+  await act("transactions resolve", { reference: waiting.reference, status: "failed", why });
 };
 
 /** A message of each queue, which its consumer would take: so they are sent to the dead letters only. */
