@@ -1,3 +1,21 @@
+import { useAccount } from "../api/use-account.ts";
+import { useReadPages } from "../api/use-read.ts";
+import { PagedTable } from "../components/data-table.tsx";
 import { Page } from "../components/page.tsx";
+import { auditColumns, entryKey } from "./audit-table.tsx";
 
-export const AccountAuditPage = () => <Page title="Audit log">This page is not built yet.</Page>;
+export const AccountAuditPage = () => {
+  const account = useAccount();
+  return (
+    <Page title="Audit log" description="Who changed this account, when and why, newest first.">
+      <PagedTable
+        label="Audit log"
+        of={useReadPages("audit account", { account })}
+        rowsOf={({ acts }) => acts}
+        rowKey={entryKey}
+        emptyText="Nobody has changed this account yet. Each change is listed here."
+        columns={auditColumns}
+      />
+    </Page>
+  );
+};

@@ -1,3 +1,150 @@
-import { Page } from "../components/page.tsx";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { useAccount } from "../api/use-account.ts";
+import { usePerson } from "../api/use-person.ts";
+import { useRead } from "../api/use-read.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { Facts } from "../components/facts.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Page, Section } from "../components/page.tsx";
+import { Query } from "../components/query.tsx";
+import { Time } from "../components/time.tsx";
+import { AccountStatus } from "./account-status.tsx";
 
-export const AccountSettingsPage = () => <Page title="Settings">This page is not built yet.</Page>;
+type Account = ActionOutput<"accounts show">;
+
+export const AccountSettingsPage = () => {
+  const account = useAccount();
+  const shown = useRead("accounts show", { account });
+  return (
+    <Page title="Settings">
+      <Query of={shown}>
+        {(data) => (
+          <>
+            <Access account={data} />
+            <Owners account={data} />
+          </>
+        )}
+      </Query>
+    </Page>
+  );
+};
+
+const Access = ({ account }: { readonly account: Account }) => {
+  const isActive = account.status === "active";
+  return (
+    <Section title="Account" actions={isActive ? <Restrict account={account} /> : <Unrestrict account={account} />}>
+      <Facts
+        facts={[
+          { name: "Name", value: account.name },
+          { name: "Account id", value: <code>{account.account_id}</code> },
+          { name: "Status", value: <AccountStatus status={account.status} /> },
+          { name: "Created", value: <Time iso={account.created_at} /> },
+        ]}
+      />
+      {!isActive && <p>All requests of this account are refused (403) until an operator lifts the restriction.</p>}
+    </Section>
+  );
+};
+
+const Restrict = ({ account: { account_id, name } }: { readonly account: Account }) => (
+  <IrreversibleDialog
+    action="accounts restrict"
+    button="Restrict account"
+    title="Restrict the account"
+    nameToType={name}
+    inputOf={(_, why) => ({ account: account_id, why })}
+    success="The account is restricted."
+  >
+    <p>
+      From now on every request of {name} is refused (403). Orders that it placed before are completed. The requests
+      that are refused meanwhile cannot be brought back.
+    </p>
+  </IrreversibleDialog>
+);
+
+const Unrestrict = ({ account: { account_id, name } }: { readonly account: Account }) => (
+  <ChangeDialog
+    action="accounts unrestrict"
+    button="Lift restriction"
+    title="Lift the restriction"
+    inputOf={(_, why) => ({ account: account_id, why })}
+    success="The account is active again."
+  >
+    <p>From now on requests of {name} are accepted again.</p>
+  </ChangeDialog>
+);
+
+const Owners = ({ account }: { readonly account: Account }) => {
+  const { mayChange } = usePerson();
+  return (
+    <Section
+      title="Owners"
+      description={`Who sees and manages this account here.${mayChange() ? "" : " Only operators change the list."}`}
+      actions={<SetOwners account={account} />}
+    >
+      <DataTable
+        label="Owners"
+        rows={account.owners ?? []}
+        rowKey={({ kind, value }) => `${kind}:${value}`}
+        emptyText="Nobody owns this account: operators manage it. They can name its team here."
+        columns={[
+          { header: "Owner", cell: ({ value }) => value },
+          {
+            header: "Kind",
+            cell: ({ kind }) =>
+              kind === "email" ? "Person, by verified e-mail address" : "Group of the sign-in provider",
+          },
+        ]}
+      />
+    </Section>
+  );
+};
+
+const SetOwners = ({ account: { account_id, owners = [] } }: { readonly account: Account }) => (
+  <ChangeDialog
+    action="accounts owners"
+    button="Change owners"
+    buttonVariant="default"
+    title="Change the owners"
+    fields={{
+      owners: {
+        kind: "longText",
+        label: "E-mail addresses, one on each line",
+        description: "They count only if the sign-in provider has verified them.",
+        initial: linesOf(owners, "email"),
+        isOptional: true,
+      },
+      groups: {
+        kind: "longText",
+        label: "Groups, one on each line",
+        description: "Exactly as the sign-in provider names them.",
+        initial: linesOf(owners, "group"),
+        isOptional: true,
+      },
+    }}
+    inputOf={(values, why) => ({
+      account: account_id,
+      owners: [...ownersIn(values.owners, "email"), ...ownersIn(values.groups, "group")],
+      why,
+    })}
+    success="The owners were changed."
+  >
+    <p>Who is no longer in the list loses access with the next request.</p>
+  </ChangeDialog>
+);
+
+type Owner = NonNullable<Account["owners"]>[number];
+
+const linesOf = (owners: readonly Owner[], kind: Owner["kind"]): string =>
+  owners
+    .filter((owner) => owner.kind === kind)
+    .map(({ value }) => value)
+    .join("\n");
+
+const ownersIn = <Kind extends Owner["kind"]>(text: string, kind: Kind): { kind: Kind; value: string }[] =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .map((value) => ({ kind, value }));

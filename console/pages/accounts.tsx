@@ -1,3 +1,76 @@
-import { Page } from "../components/page.tsx";
+import { TextInput } from "@mantine/core";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { useRead } from "../api/use-read.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { Money } from "../components/money.tsx";
+import { Page, Row } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Query } from "../components/query.tsx";
+import { Time } from "../components/time.tsx";
+import { AccountStatus } from "./account-status.tsx";
 
-export const AccountsPage = () => <Page title="Accounts">This page is not built yet.</Page>;
+export const AccountsPage = () => {
+  const [search, setSearch] = useState("");
+  const accounts = useRead("accounts list", {});
+  const searched = search.trim().toLowerCase();
+  return (
+    <Page title="Accounts" description="One account for each app that calls the service." actions={<CreateAccount />}>
+      <Row>
+        <TextInput
+          label="Search by name or id"
+          value={search}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+        />
+      </Row>
+      <Query of={accounts}>
+        {(data) => (
+          <DataTable
+            label="Accounts"
+            rows={data.accounts.filter(({ name, account_id }) =>
+              [name, account_id].some((text) => text.toLowerCase().includes(searched)),
+            )}
+            rowKey={({ account_id }) => account_id}
+            emptyText={
+              searched === ""
+                ? "There is no account yet. An operator creates one for each app."
+                : `No account has "${search.trim()}" in its name or id.`
+            }
+            columns={[
+              {
+                header: "Name",
+                cell: ({ account_id, name }) => <PageLink to={accountPath(account_id)}>{name}</PageLink>,
+              },
+              { header: "Account", cell: ({ account_id }) => <code>{account_id}</code> },
+              { header: "Status", cell: ({ status }) => <AccountStatus status={status} /> },
+              { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
+              { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+            ]}
+          />
+        )}
+      </Query>
+    </Page>
+  );
+};
+
+const CreateAccount = () => {
+  const [, navigate] = useLocation();
+  return (
+    <ChangeDialog
+      action="accounts create"
+      button="Create account"
+      title="Create an account"
+      fields={{ name: { kind: "text", label: "Name", description: "The app's name, as people know it." } }}
+      inputOf={({ name }, why) => ({ name, why })}
+      success={({ name }) => `The account ${name} was created.`}
+      onDone={({ account_id }) => navigate(accountPath(account_id, "settings"))}
+      ifUnknown="If the account is in the list, it was created."
+    >
+      <p>
+        It begins with an empty wallet. Before its app can call, add the app's addresses to the whitelist and create a
+        key.
+      </p>
+    </ChangeDialog>
+  );
+};

@@ -1,3 +1,121 @@
-import { Page } from "../components/page.tsx";
+import { Anchor } from "@mantine/core";
+import { useState } from "react";
+import { callsOf } from "../../shared/contract/openapi-samples.ts";
+import { type Route, routes } from "../../shared/contract/routes.ts";
+import { useAccount } from "../api/use-account.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { CopyText } from "../components/copy-text.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Notice } from "../components/notice.tsx";
+import { Page, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
 
-export const ApiPage = () => <Page title="API">This page is not built yet.</Page>;
+/** The console and the interface for apps have one origin. */
+const baseUrl = (): string => `${window.location.origin}/v1`;
+
+export const ApiPage = () => {
+  const account = useAccount();
+  // In the state of this page alone: it is gone when the person leaves it.
+  const [testKey, setTestKey] = useState<string>();
+  return (
+    <Page
+      title="API"
+      description="How your app calls the service, with curl and with the TypeScript client."
+      actions={testKey === undefined && <CreateTestKey account={account} onCreated={setTestKey} />}
+    >
+      <Section title="Begin">
+        <Facts
+          facts={[
+            { name: "Base URL", value: <code>{baseUrl()}</code> },
+            {
+              name: "Full documentation",
+              value: (
+                <Anchor href="/v1/docs" target="_blank" rel="noreferrer">
+                  Fields, errors and limits
+                </Anchor>
+              ),
+            },
+            {
+              name: "For generators",
+              value: (
+                <Anchor href="/v1/openapi.json" target="_blank" rel="noreferrer">
+                  OpenAPI document
+                </Anchor>
+              ),
+            },
+          ]}
+        />
+        {testKey === undefined ? (
+          <p>
+            Keys are shown only when they are made, so the examples have <code>$API_KEY</code> in place of one. Create a
+            test key to have it filled in; test keys charge nothing. Requests are accepted only from the{" "}
+            <PageLink to={accountPath(account, "whitelist")}>whitelist</PageLink>.
+          </p>
+        ) : (
+          <Notice tone="attention" title="The examples have your new test key">
+            It is shown only until you leave this page. Copy it if you want to keep it, or{" "}
+            <PageLink to={accountPath(account, "keys")}>revoke it</PageLink> afterwards.
+          </Notice>
+        )}
+        {testKey !== undefined && <CopyText text={testKey} label="test key" />}
+        <CopyText label="client set-up" text={clientSetUp(testKey)} />
+      </Section>
+      {Object.entries(routes).map(([name, route]) => (
+        <Operation key={name} name={name} route={route} testKey={testKey} />
+      ))}
+    </Page>
+  );
+};
+
+const clientSetUp = (testKey: string | undefined): string =>
+  [
+    'import { AirtimeClient } from "@airtime-service/client";',
+    "",
+    "const client = new AirtimeClient({",
+    `  baseUrl: ${JSON.stringify(baseUrl())},`,
+    `  apiKey: ${testKey === undefined ? 'process.env.API_KEY ?? ""' : JSON.stringify(testKey)},`,
+    "});",
+  ].join("\n");
+
+type OperationProps = { readonly name: string; readonly route: Route; readonly testKey: string | undefined };
+
+/** One operation with its example as calls; nothing for what no app calls. */
+const Operation = ({ name, route, testKey }: OperationProps) => {
+  const calls = callsOf(name, route);
+  if (calls === undefined) return null;
+  return (
+    <Section
+      title={route.summary}
+      description={
+        <>
+          <code>
+            {route.method} {route.path}
+          </code>
+          {route.permission !== undefined && <>, permission {route.permission}</>}
+        </>
+      }
+    >
+      <CopyText
+        label={`${route.summary} with curl`}
+        text={calls.curl.replace("$BASE_URL", baseUrl()).replace("$API_KEY", testKey ?? "$API_KEY")}
+      />
+      <CopyText label={`${route.summary} with the client`} text={calls.client} />
+    </Section>
+  );
+};
+
+type CreateTestKeyProps = { readonly account: string; readonly onCreated: (key: string) => void };
+
+const CreateTestKey = ({ account, onCreated }: CreateTestKeyProps) => (
+  <ChangeDialog
+    action="keys create"
+    button="Create test key"
+    title="Create a test key"
+    inputOf={(_, why) => ({ account, mode: "test", permissions: ["vtu", "identity"], why })}
+    success="The test key was created."
+    onDone={({ key }) => onCreated(key)}
+    ifUnknown="If a key is in the list of keys that nobody has, revoke it."
+  >
+    <p>It reaches the sandbox only and charges nothing. The examples on this page get it filled in.</p>
+  </ChangeDialog>
+);

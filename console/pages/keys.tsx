@@ -1,3 +1,191 @@
-import { Page } from "../components/page.tsx";
+import * as z from "zod";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { permissionSchema } from "../../shared/contract/permission.ts";
+import { modeSchema } from "../../shared/contract/transaction.ts";
+import { useAccount } from "../api/use-account.ts";
+import { usePerson } from "../api/use-person.ts";
+import { useRead } from "../api/use-read.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Page, Row } from "../components/page.tsx";
+import { Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
 
-export const KeysPage = () => <Page title="Keys">This page is not built yet.</Page>;
+type Key = ActionOutput<"keys list">["keys"][number];
+
+export const KeysPage = () => {
+  const account = useAccount();
+  const keys = useRead("keys list", { account });
+  return (
+    <Page
+      title="Keys"
+      description="An app sends its key with each request. Live keys spend the wallet; test keys reach the sandbox only."
+      actions={<CreateKey account={account} />}
+    >
+      <Query of={keys}>
+        {(data) => (
+          <DataTable
+            label="Keys"
+            rows={inOrder(data.keys)}
+            rowKey={({ key_id }) => key_id}
+            emptyText="There is no key yet, so no app can call. Create a test key to begin with."
+            columns={[
+              { header: "Key", cell: ({ key_id }) => <code>{key_id}</code> },
+              { header: "Mode", cell: ({ mode }) => (mode === "live" ? "Live" : "Test") },
+              { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
+              { header: "Permissions", cell: ({ permissions }) => permissions.join(", ") },
+              {
+                header: "Last request",
+                cell: ({ last_used_at }) => (last_used_at === null ? "None yet" : <Time iso={last_used_at} />),
+              },
+              { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+              {
+                header: "Changes",
+                hidesHeader: true,
+                cell: (key) => <KeyChanges account={account} keyOf={key} />,
+              },
+            ]}
+          />
+        )}
+      </Query>
+      <p>The last request is known to the minute; requests that were refused count too.</p>
+    </Page>
+  );
+};
+
+/** Active keys first, and the newest first. */
+const inOrder = (keys: readonly Key[]): readonly Key[] =>
+  keys.toSorted(
+    (one, other) =>
+      Number(other.status === "active") - Number(one.status === "active") ||
+      (one.created_at < other.created_at ? 1 : -1),
+  );
+
+const KeyStatus = ({ keyOf: { status, expires_at } }: { readonly keyOf: Key }) => {
+  if (status === "revoked") return <Status tone="neutral">Revoked</Status>;
+  if (status === "ended") return <Status tone="neutral">Ended</Status>;
+  if (expires_at === undefined) return <Status tone="good">Active</Status>;
+  return (
+    <>
+      <Status tone="attention">Replaced</Status> valid until <Time iso={expires_at} />
+    </>
+  );
+};
+
+const descriptions = {
+  vtu: "Buy airtime and data",
+  identity: "Verify a NIN or BVN",
+  "identity:retrieve": "Find a person by phone number; only operators give it",
+} as const;
+
+const ifUnknown = "If a key is in the list that nobody has, revoke it: it was made, and cannot be shown any more.";
+
+const CreateKey = ({ account }: { readonly account: string }) => {
+  const isOperator = usePerson().role === "operator";
+  const options = permissionSchema.options.filter((value) => isOperator || value !== "identity:retrieve");
+  return (
+    <ChangeDialog
+      action="keys create"
+      button="Create key"
+      title="Create a key"
+      fields={{
+        mode: {
+          kind: "choice",
+          label: "Mode",
+          options: [
+            { value: "test", label: "Test: the sandbox, nothing is charged" },
+            { value: "live", label: "Live: spends the wallet" },
+          ],
+        },
+        permissions: {
+          kind: "choices",
+          label: "Permissions",
+          options: options.map((value) => ({ value, label: value, description: descriptions[value] })),
+          initial: ["vtu", "identity"],
+        },
+      }}
+      inputOf={({ mode, permissions }, why) => ({
+        account,
+        mode: modeSchema.parse(mode),
+        permissions: z.array(permissionSchema).parse(permissions),
+        why,
+      })}
+      success={({ key_id }) => `The key ${key_id} was created.`}
+      shownOnce={({ key_id, key }) => ({ title: `The new key ${key_id}`, label: "key", secret: key })}
+      ifUnknown={ifUnknown}
+    />
+  );
+};
+
+type KeyProps = { readonly account: string; readonly keyOf: Key };
+
+const KeyChanges = ({ account, keyOf }: KeyProps) => {
+  const isOperator = usePerson().role === "operator";
+  if (keyOf.status !== "active") return null;
+  const isReplaceable =
+    keyOf.expires_at === undefined && (isOperator || !keyOf.permissions.includes("identity:retrieve"));
+  return (
+    <Row>
+      {isReplaceable && <ReplaceKey account={account} keyOf={keyOf} />}
+      <RevokeKey account={account} keyOf={keyOf} />
+    </Row>
+  );
+};
+
+const HOUR_MS = 3_600_000;
+
+const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
+  <ChangeDialog
+    action="keys rotate"
+    button="Replace"
+    subject={key_id}
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`Replace ${key_id}`}
+    fields={{
+      overlap_ms: {
+        kind: "choice",
+        label: "The old key stays valid for",
+        description: "Long enough to give your app the new one.",
+        options: [
+          { value: String(24 * HOUR_MS), label: "24 hours" },
+          { value: String(7 * 24 * HOUR_MS), label: "7 days" },
+          { value: String(HOUR_MS), label: "1 hour" },
+          { value: "0", label: "no time: it is refused at once" },
+        ],
+      },
+    }}
+    inputOf={({ overlap_ms }, why) => ({ account, key: key_id, overlap_ms: Number(overlap_ms), why })}
+    success={(output) => `The key ${output.key_id} replaces ${key_id}.`}
+    shownOnce={(output) => ({
+      title: `The new key ${output.key_id}`,
+      label: "key",
+      secret: output.key,
+      children: (
+        <p>
+          The old key is valid until <Time iso={output.which_ends_at} />.
+        </p>
+      ),
+    })}
+    ifUnknown={ifUnknown}
+  >
+    <p>The new key has the same mode and permissions.</p>
+  </ChangeDialog>
+);
+
+const RevokeKey = ({ account, keyOf: { key_id } }: KeyProps) => (
+  <IrreversibleDialog
+    action="keys revoke"
+    button="Revoke"
+    subject={key_id}
+    buttonSize="xs"
+    title={`Revoke ${key_id}`}
+    nameToType={key_id}
+    inputOf={(_, why) => ({ account, key: key_id, why })}
+    success={`The key ${key_id} was revoked.`}
+  >
+    <p>From now on requests with this key are refused (401).</p>
+  </IrreversibleDialog>
+);

@@ -1,3 +1,20 @@
+import { useReadPages } from "../api/use-read.ts";
+import { PagedTable } from "../components/data-table.tsx";
 import { Page } from "../components/page.tsx";
+import { auditColumns, entryKey } from "./audit-table.tsx";
 
-export const ServiceAuditPage = () => <Page title="Audit log">This page is not built yet.</Page>;
+export const ServiceAuditPage = () => (
+  <Page
+    title="Audit log"
+    description="Changes of the service itself, newest first. Those of an account are on the account's own page."
+  >
+    <PagedTable
+      label="Audit log"
+      of={useReadPages("audit service", {})}
+      rowsOf={({ acts }) => acts}
+      rowKey={entryKey}
+      emptyText="Nobody has changed the service yet. Each change is listed here."
+      columns={auditColumns}
+    />
+  </Page>
+);

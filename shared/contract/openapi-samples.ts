@@ -14,12 +14,22 @@ const clientMethods: Partial<Record<RouteName, string>> = {
   listTransactions: "transactions.list",
 };
 
-/** An operation's example as a call with curl and with the client, in Markdown; "" for a public document. */
-export const samplesOf = (operationId: string, route: Route): string => {
+/**
+ * An operation's example as a call with curl, in which $BASE_URL and $API_KEY stand, and with the client; undefined for
+ * what no app calls.
+ */
+export const callsOf = (
+  operationId: string,
+  route: Route,
+): { readonly curl: string; readonly client: string } | undefined => {
   const method = Object.entries(clientMethods).find(([name]) => name === operationId)?.[1];
-  return method === undefined
-    ? ""
-    : `\`\`\`sh\n${curlCall(route)}\n\`\`\`\n\n\`\`\`ts\n${clientCall(method, route)}\n\`\`\``;
+  return method === undefined ? undefined : { curl: curlCall(route), client: clientCall(method, route) };
+};
+
+/** The calls in Markdown; "" if there are none. */
+export const samplesOf = (operationId: string, route: Route): string => {
+  const calls = callsOf(operationId, route);
+  return calls === undefined ? "" : `\`\`\`sh\n${calls.curl}\n\`\`\`\n\n\`\`\`ts\n${calls.client}\n\`\`\``;
 };
 
 const curlCall = ({ method, path, example }: Route): string => {

@@ -28,7 +28,12 @@ export const ACCOUNT_OWNERS_MAX = 20;
 export const accountOwnerSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("email"),
-    value: z.string().trim().toLowerCase().max(254).pipe(z.email("Must be an e-mail address")),
+    value: z
+      .string()
+      .trim()
+      .toLowerCase()
+      .max(254)
+      .pipe(z.email({ error: ({ input }) => `"${input}" is not an e-mail address` })),
   }),
   z.object({
     kind: z.literal("group"),

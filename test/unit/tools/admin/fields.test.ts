@@ -57,7 +57,7 @@ test("owners are e-mail addresses in lower case and groups as written; none is a
 });
 
 test.for([
-  [["email:ada"], '"email:ada": Must be an e-mail address'],
+  [["email:ada"], '"email:ada": "ada" is not an e-mail address'],
   [["group:x", "ada@example.com"], '"ada@example.com": Must be email:ADDRESS, group:NAME or none'],
   [["group:"], '"group:": Must not be empty'],
   [["none", "group:x"], '"none": Must be email:ADDRESS, group:NAME or none'],

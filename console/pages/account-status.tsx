@@ -1,0 +1,6 @@
+import { Status } from "../components/status.tsx";
+
+/** A restricted account's requests are refused. */
+export const AccountStatus = ({ status }: { readonly status: "active" | "restricted" }) => (
+  <Status tone={status === "active" ? "good" : "bad"}>{status === "active" ? "Active" : "Restricted"}</Status>
+);

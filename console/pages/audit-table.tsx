@@ -1,0 +1,31 @@
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import type { Column } from "../components/data-table.tsx";
+import { Time } from "../components/time.tsx";
+
+type Entry = ActionOutput<"audit account">["acts"][number];
+
+/** An entry has no name of its own; two of one moment differ in their details. */
+export const entryKey = (entry: Entry): string => JSON.stringify(entry);
+
+/** By name, as the admin commands print them. */
+const detailsText = (details: Entry["details"]): string =>
+  Object.entries(details)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ");
+
+export const auditColumns: readonly Column<Entry>[] = [
+  { header: "Time", cell: ({ at }) => <Time iso={at} /> },
+  {
+    header: "By",
+    cell: ({ by, caller_arn }) => (
+      <>
+        {by}
+        {caller_arn !== null && <div>{caller_arn}</div>}
+      </>
+    ),
+  },
+  { header: "Change", cell: ({ action }) => action },
+  { header: "Details", cell: ({ details }) => detailsText(details) },
+  { header: "Reason", cell: ({ why }) => why ?? "–" },
+];
