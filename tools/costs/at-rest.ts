@@ -7,7 +7,7 @@ import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
 import { queues } from "../../infra/queues.ts";
 import { scheduledFunctions } from "../../infra/schedules.ts";
-import { type StageSettings, settingsOf, stages } from "../../infra/stages.ts";
+import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { budgets } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
@@ -36,8 +36,11 @@ const POLL_S = 20;
 const KEY_REQUEST_MINUTES = 5;
 
 /** The usage of a stage per month without any request, counted in its synthesised stacks. */
-export const monthlyUsageAtRest = (egress: StageSettings["egress"]): Readonly<Record<string, Usage>> => {
-  const resources = resourcesOf(egress);
+export const monthlyUsageAtRest = (
+  egress: StageSettings["egress"],
+  changes: Pick<Stages[string], "console"> = {},
+): Readonly<Record<string, Usage>> => {
+  const resources = resourcesOf(egress, changes);
   const count = (type: string): number => resources.filter(({ cfnResourceType }) => cfnResourceType === type).length;
   const natGateways = count("AWS::EC2::NatGateway");
   const secrets = count("AWS::SecretsManager::Secret");
@@ -63,8 +66,11 @@ export const monthlyUsageAtRest = (egress: StageSettings["egress"]): Readonly<Re
   };
 };
 
-const resourcesOf = (egress: StageSettings["egress"]): readonly CfnResource[] => {
-  const settings = settingsOf("prod", { prod: { ...stages.prod, egress } });
+const resourcesOf = (
+  egress: StageSettings["egress"],
+  changes: Pick<Stages[string], "console">,
+): readonly CfnResource[] => {
+  const settings = settingsOf("prod", { prod: { ...stages.prod, ...changes, egress } });
   const stacks = Object.values(addStage(unbundledApp(), "prod", settings));
   return stacks.flatMap((stack) => stack?.node.findAll() ?? []).filter((construct) => construct instanceof CfnResource);
 };

@@ -1,3 +1,4 @@
+import { sum } from "../../shared/platform/sum.ts";
 import { egressSettings, monthlyUsageAtRest } from "./at-rest.ts";
 import { type Budget, budgets } from "./budgets.ts";
 import { type AwsService, dollarsOf, type Usage } from "./prices.ts";
@@ -56,3 +57,19 @@ export const restCosts = (): readonly RestCost[] =>
     }));
     return { egress, parts, total: parts.reduce((sum, { dollars }) => sum + dollars, 0) };
   });
+
+/** Any: no cost depends on what it is. */
+const someConsole = {
+  issuer: "https://login.example.com",
+  clientId: "console",
+  operatorGroup: "operators",
+  readerGroup: "readers",
+};
+
+/** What a console adds to a stage per month without any request: alarms, and USD. */
+export const consoleRestCost = (): { readonly alarms: number; readonly dollars: number } => {
+  const usages = (changes: object): readonly Usage[] => Object.values(monthlyUsageAtRest(egressSettings.none, changes));
+  const [bare, complete] = [usages({}), usages({ console: someConsole })];
+  const added = (count: (usage: Usage) => number): number => sum(complete.map(count)) - sum(bare.map(count));
+  return { alarms: added(({ alarms = 0 }) => alarms), dollars: added((usage) => dollarsOf(usage)) };
+};

@@ -1,5 +1,5 @@
 import { markdownTable, wrap } from "../docs/markdown.ts";
-import { requestCosts, requestServices, restCosts } from "./costs.ts";
+import { consoleRestCost, requestCosts, requestServices, restCosts } from "./costs.ts";
 import { dollarsOf, priceNames, prices } from "./prices.ts";
 import { recoveryCosts, replicaUsage } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
@@ -29,7 +29,7 @@ export const assumptions = (): string => {
 export const restCostTable = (): string => {
   const costs = restCosts();
   const titles = costs[0]?.parts.map(({ title }) => title) ?? [];
-  return markdownTable([
+  const table = markdownTable([
     ["a month, by `egress`", ...costs.map(({ egress }) => egress)],
     ...titles.map((title) => [
       title,
@@ -37,6 +37,10 @@ export const restCostTable = (): string => {
     ]),
     ["USD", ...costs.map(({ total }) => usd(total))],
   ]);
+  const { alarms, dollars } = consoleRestCost();
+  return `${table}
+
+A console adds ${alarms} alarms, which cost ${usd(dollars)} USD a month, and nothing else at rest.`;
 };
 
 export const recoveryCostTable = (): string =>

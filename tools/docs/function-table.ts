@@ -41,5 +41,5 @@ export const functionTable = async (current: string): Promise<string> => {
   return `${table}
 
 ${wrap(`Sizes are accurate to ${TOLERANCE_BYTES / KB} KB, those of \`serve-console\` to ${PAGES_TOLERANCE_BYTES / KB} KB. A test limits them to ${bytes / KB} KB, and ${gzipBytes / KB} KB in
-    gzip, except for ${larger.join(" and ")}. Functions of the console exist only in a stage that has one.`)}`;
+    gzip, except for ${larger.join(", ")}. Functions of the console exist only in a stage that has one.`)}`;
 };

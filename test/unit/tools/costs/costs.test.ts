@@ -3,9 +3,10 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../../../infra/bundle/bundle.ts";
+import { consoleFunctions } from "../../../../infra/functions.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
-import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
+import { consoleRestCost, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 import { type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 import { recoveryCosts, replicaUsage } from "../../../../tools/costs/recovery.ts";
 
@@ -40,6 +41,12 @@ describe("restCosts", () => {
     expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([secretNames.length, 6, 1]);
     expect(used("alarms")).toBeGreaterThan(60);
   });
+});
+
+test("a console costs its alarms at rest, and nothing else", () => {
+  const { alarms, dollars } = consoleRestCost();
+  expect(alarms).toBe(3 * consoleFunctions.length + 2);
+  expect(dollars).toBeCloseTo(0.1 * alarms, 9);
 });
 
 test("copies in another region cost the backups of a week in both regions, and each copy, for every GB of the tables", () => {
