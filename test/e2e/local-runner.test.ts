@@ -84,6 +84,10 @@ test("npm start writes its URL and keys to the service file, and its three print
   const details = await ready(run);
   expect(details).toEqual({
     base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
+    console: {
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/console$/),
+      issuer: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    },
     upstream: {
       base_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1$/),
       webhook_url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1\/webhooks\/upstream\/[\w-]{43}$/),
@@ -110,8 +114,8 @@ test("every socket that the service and its child processes listen on is bound t
   const run = start();
   await ready(run);
   const sockets = listeningSockets(run.child.pid ?? 0);
-  // The gateway, the simulator, dynoxide, SQS and Secrets Manager.
-  expect(sockets).toHaveLength(5);
+  // The gateway, the identity provider, the simulator, dynoxide, SQS and Secrets Manager.
+  expect(sockets).toHaveLength(6);
   expect(sockets.filter(({ isLoopback }) => !isLoopback)).toEqual([]);
 });
 

@@ -21,7 +21,7 @@ export const welcome = async (
   const authorization = `-H 'Authorization: Bearer ${key}'`;
   const json = `-H 'Content-Type: application/json' -d '${JSON.stringify(order)}'`;
   return [
-    `\nThe service is ready at ${url}. Its documentation is at ${url}/docs, its console at ${console.url}.`,
+    `\nThe service is ready at ${url}. Its documentation is at ${url}/docs.`,
     ...accounts.map(
       ({ name, account_id, balance, test_key, live_key }) => `
 Account ${name} (${account_id}) with ${balance.toLocaleString("en")} NGN:
@@ -41,6 +41,8 @@ Try it in another terminal:
 
   # Read the wallet
   curl ${url}/wallet ${authorization}
+
+The console is at ${console.url}. Sign in as an operator, a reader, or the owner of the account.
 
 ${settings.serviceFile} has these URLs and keys as JSON. Ctrl-C stops the service.
 `,
