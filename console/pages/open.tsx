@@ -1,3 +1,134 @@
-import { Page } from "../components/page.tsx";
+import { Button, TextInput } from "@mantine/core";
+import { type SubmitEvent, useState } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { useRead } from "../api/use-read.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Money } from "../components/money.tsx";
+import { Page, Row, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Query } from "../components/query.tsx";
+import { ResolveDialog } from "../components/resolve-dialog.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
+import { ageText, durationText, TransactionStatusText, typeText } from "../components/transaction-values.tsx";
 
-export const OpenPage = () => <Page title="Open orders">This page is not built yet.</Page>;
+type Open = ActionOutput<"transactions open">["transactions"][number];
+
+const READ_EVERY_MS = 15_000;
+
+export const OpenPage = () => {
+  const open = useRead("transactions open", {}, { everyMs: READ_EVERY_MS });
+  return (
+    <Page
+      title="Open orders"
+      description="Live orders and checks that were sent and have no outcome yet, oldest first. Most end by themselves; look into what is stuck."
+    >
+      <Query of={open}>
+        {({ number, stuck, transactions }) => (
+          <>
+            <Facts
+              facts={[
+                { name: "Open", value: number },
+                { name: "Stuck", value: stuck },
+              ]}
+            />
+            <DataTable
+              label="Open orders"
+              rows={transactions}
+              rowKey={({ reference }) => reference}
+              columns={[
+                {
+                  header: "Reference",
+                  cell: ({ account_id, reference }) => (
+                    <PageLink to={accountPath(account_id, "transactions", reference)}>{reference}</PageLink>
+                  ),
+                },
+                { header: "State", cell: (transaction) => <OpenState transaction={transaction} /> },
+                {
+                  header: "Resolve",
+                  hidesHeader: true,
+                  cell: ({ reference, amount, type }) => (
+                    <ResolveDialog
+                      reference={reference}
+                      amount={amount}
+                      canSucceed={type === "data" || type === "airtime"}
+                    />
+                  ),
+                },
+                { header: "Age", align: "end", cell: ({ created_at }) => ageText(created_at) },
+                { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+                { header: "Type", cell: ({ type }) => typeText(type) },
+                { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
+                { header: "Upstream's reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
+                {
+                  header: "Account",
+                  cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                },
+                { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+              ]}
+              emptyText="Nothing is open."
+            />
+            {transactions.length < number && <p>The {transactions.length} oldest are shown.</p>}
+          </>
+        )}
+      </Query>
+      <FindTransaction />
+    </Page>
+  );
+};
+
+const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transaction: Open }) => {
+  if (stuck) return <Status tone="bad">Stuck</Status>;
+  if (in_flight_ms === 0) return <Status tone="attention">No answer</Status>;
+  return <Status tone="running">In flight for up to {durationText(Math.ceil(in_flight_ms / 1_000))}</Status>;
+};
+
+/** Finds a transaction of any account. */
+const FindTransaction = () => {
+  const [typed, setTyped] = useState("");
+  const [reference, setReference] = useState("");
+  const found = useRead("transactions find", { reference }, { enabled: reference !== "" });
+  const search = (event: SubmitEvent) => {
+    event.preventDefault();
+    setReference(typed.trim());
+  };
+  return (
+    <Section title="Find a transaction" description="Of any account and status, by our reference or the upstream's.">
+      <form onSubmit={search}>
+        <Row>
+          <TextInput
+            label="Reference"
+            autoComplete="off"
+            value={typed}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+          <Button type="submit" variant="default">
+            Find
+          </Button>
+        </Row>
+      </form>
+      {reference !== "" && (
+        <Query of={found}>
+          {({ account_id, status, amount, ...transaction }) => (
+            <Facts
+              facts={[
+                {
+                  name: "Transaction",
+                  value: (
+                    <PageLink to={accountPath(account_id, "transactions", transaction.reference)}>
+                      {transaction.reference}
+                    </PageLink>
+                  ),
+                },
+                { name: "Account", value: <PageLink to={accountPath(account_id)}>{account_id}</PageLink> },
+                { name: "Status", value: <TransactionStatusText status={status} /> },
+                { name: "Amount", value: <Money naira={amount} /> },
+              ]}
+            />
+          )}
+        </Query>
+      )}
+    </Section>
+  );
+};

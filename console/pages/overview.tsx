@@ -1,3 +1,237 @@
-import { Page } from "../components/page.tsx";
+import { Button } from "@mantine/core";
+import { lazy, Suspense, useState } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { useAccount } from "../api/use-account.ts";
+import { usePerson } from "../api/use-person.ts";
+import { useRead } from "../api/use-read.ts";
+import { koboOf } from "../components/amount.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { Facts } from "../components/facts.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Money, nairaText } from "../components/money.tsx";
+import { Notice } from "../components/notice.tsx";
+import { Page, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Loading, Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
 
-export const OverviewPage = () => <Page title="Overview">This page is not built yet.</Page>;
+const BalanceChart = lazy(async () => ({ default: (await import("./balance-chart.tsx")).BalanceChart }));
+
+const READ_EVERY_MS = 30_000;
+
+export const OverviewPage = () => {
+  const account = useAccount();
+  const wallet = useRead("wallet show", { account }, { everyMs: READ_EVERY_MS });
+  return (
+    <Page
+      title="Overview"
+      actions={
+        <>
+          <ThresholdDialog account={account} threshold={wallet.data?.low_balance_threshold ?? null} />
+          <FundDialog account={account} />
+          <AdjustDialog account={account} />
+        </>
+      }
+    >
+      <Section title="Wallet">
+        <Query of={wallet}>{(shown) => <WalletFacts wallet={shown} />}</Query>
+      </Section>
+      <Section title="Balance by day" description="At the end of each day, in UTC.">
+        <Balances account={account} />
+      </Section>
+      <Section title="Events">
+        <Subscriptions account={account} />
+      </Section>
+      <Verification account={account} />
+    </Page>
+  );
+};
+
+const WalletFacts = ({ wallet }: { readonly wallet: ActionOutput<"wallet show"> }) => {
+  const { balance, low_balance_threshold: threshold, waiting_orders, updated_at } = wallet;
+  return (
+    <Facts
+      facts={[
+        { name: "Balance", value: <Money naira={balance} /> },
+        {
+          name: "State",
+          value:
+            threshold !== null && balance < threshold ? (
+              <Status tone="attention">Low</Status>
+            ) : (
+              <Status tone="good">Not low</Status>
+            ),
+        },
+        { name: "Low below", value: threshold === null ? "No threshold" : <Money naira={threshold} /> },
+        { name: "Orders that wait", value: waiting_orders },
+        { name: "Last change", value: <Time iso={updated_at} /> },
+      ]}
+    />
+  );
+};
+
+const ThresholdDialog = ({ account, threshold }: { readonly account: string; readonly threshold: number | null }) => (
+  <ChangeDialog
+    action="wallet threshold"
+    button="Set threshold"
+    buttonVariant="default"
+    title="Set the threshold of a low balance"
+    fields={{
+      amount_kobo: {
+        kind: "number",
+        label: "Low below, in NGN",
+        description: "0 for no threshold.",
+        initial: threshold === null ? "0" : String(threshold),
+      },
+    }}
+    inputOf={({ amount_kobo }, why) => ({ account, amount_kobo: koboOf(amount_kobo), why })}
+    success={({ low_balance_threshold: naira }) =>
+      naira === null ? "The wallet has no threshold now." : `The balance counts as low below ${nairaText(naira)} now.`
+    }
+  >
+    Below this balance the API reports a low balance, and an endpoint that asked for it gets wallet.low.
+  </ChangeDialog>
+);
+
+const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
+  repeated
+    ? `${id} was recorded before: nothing was changed. The balance is ${nairaText(balance)}.`
+    : `${nairaText(amount)} were recorded. The balance is ${nairaText(balance)}.`;
+
+const FundDialog = ({ account }: { readonly account: string }) => (
+  <ChangeDialog
+    action="wallet fund"
+    button="Fund"
+    title="Credit a bank transfer"
+    fields={{
+      amount_kobo: { kind: "number", label: "Amount in NGN" },
+      id: {
+        kind: "text",
+        label: "The bank's reference of the transfer",
+        description: "A transfer is credited once, whatever the account.",
+      },
+    }}
+    inputOf={({ amount_kobo, id }, why) => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
+    success={entrySentence}
+    ifUnknown="It is safe to submit it again: the reference is credited once."
+  />
+);
+
+/** Until a correction is recorded its name stays the same, so that a retry after a lost answer is the same entry. */
+const newEntryId = (): string => `console-${crypto.randomUUID()}`;
+
+const AdjustDialog = ({ account }: { readonly account: string }) => {
+  const [id, setId] = useState(newEntryId);
+  return (
+    <IrreversibleDialog
+      action="wallet adjust"
+      button="Adjust"
+      title="Correct the balance"
+      nameToType={account}
+      fields={{
+        amount_kobo: { kind: "number", label: "Amount in NGN", description: "Negative to debit, such as -500." },
+        id: { kind: "text", label: "Name of this correction", initial: id },
+      }}
+      inputOf={({ amount_kobo, id }, why = "") => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
+      success={entrySentence}
+      onDone={() => setId(newEntryId())}
+      ifUnknown="It is safe to submit it again: under one name a correction is recorded once."
+    >
+      A ledger entry changes the balance, never below 0. No transaction changes its status.
+    </IrreversibleDialog>
+  );
+};
+
+const Balances = ({ account }: { readonly account: string }) => {
+  const read = useRead("statistics balances", { account });
+  return (
+    <Query of={read}>
+      {({ balances }) => {
+        const known = balances.filter(({ balance }) => balance !== null);
+        if (known.length === 0) return <p>No balance is recorded yet. It is kept once an order has ended.</p>;
+        return (
+          <>
+            <Suspense fallback={<Loading />}>
+              <BalanceChart balances={balances} />
+            </Suspense>
+            <details>
+              <summary>As a table</summary>
+              <DataTable
+                label="Balance by day"
+                rows={known.toReversed()}
+                rowKey={({ day }) => day}
+                columns={[
+                  { header: "Day", cell: ({ day }) => day },
+                  { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance ?? 0} /> },
+                ]}
+                emptyText="No balance is recorded yet."
+              />
+            </details>
+          </>
+        );
+      }}
+    </Query>
+  );
+};
+
+const Subscriptions = ({ account }: { readonly account: string }) => {
+  const webhook = useRead("webhook show", { account });
+  return (
+    <Query of={webhook}>
+      {({ url, events }) => (
+        <p>
+          {url === null ? "No endpoint is set, so no events are sent." : `The endpoint gets ${events.join(", ")}.`}{" "}
+          <PageLink to={accountPath(account, "webhook")}>Webhook</PageLink>
+        </p>
+      )}
+    </Query>
+  );
+};
+
+/** Only for people who see the whole service. */
+const Verification = ({ account }: { readonly account: string }) => {
+  const { seesService } = usePerson();
+  const [isAsked, setIsAsked] = useState(false);
+  const verified = useRead("wallet verify", { account }, { enabled: isAsked });
+  if (!seesService) return null;
+  const verify = () => {
+    setIsAsked(true);
+    if (isAsked) void verified.refetch();
+  };
+  return (
+    <Section
+      title="Reconciliation"
+      description="Compares the balance with all ledger entries. A difference is read twice before it is shown."
+      actions={
+        <Button variant="default" loading={verified.isFetching} onClick={verify}>
+          Verify
+        </Button>
+      }
+    >
+      {isAsked && (
+        <Query of={verified}>
+          {({ ok, balance, expected, difference }) => (
+            <>
+              {ok ? (
+                <Notice tone="good" title="The balance equals its entries" />
+              ) : (
+                <Notice tone="bad" title="The balance differs from its entries">
+                  Follow &quot;Wallet mismatch&quot; in the runbook.
+                </Notice>
+              )}
+              <Facts
+                facts={[
+                  { name: "Balance", value: <Money naira={balance} /> },
+                  { name: "Sum of the entries", value: <Money naira={expected} /> },
+                  { name: "Difference", value: <Money naira={difference} /> },
+                ]}
+              />
+            </>
+          )}
+        </Query>
+      )}
+    </Section>
+  );
+};

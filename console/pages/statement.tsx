@@ -1,3 +1,97 @@
-import { Page } from "../components/page.tsx";
+import { useEffect, useState } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { CSV_LINE_END, csvRow } from "../../shared/contract/csv.ts";
+import { statementColumns, statementCsvRow } from "../../shared/contract/statement-csv.ts";
+import { transactionType } from "../../shared/contract/transaction.ts";
+import { useAccount } from "../api/use-account.ts";
+import { useReadPages } from "../api/use-read.ts";
+import { PagedTable } from "../components/data-table.tsx";
+import { DownloadButton } from "../components/download-button.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Money } from "../components/money.tsx";
+import { Page, Row } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
+import { Time } from "../components/time.tsx";
+import { typeText } from "../components/transaction-values.tsx";
 
-export const StatementPage = () => <Page title="Statement">This page is not built yet.</Page>;
+type StatementPage = ActionOutput<"wallet statement">;
+type Line = StatementPage["lines"][number];
+
+export const StatementPage = () => {
+  const account = useAccount();
+  const [period, setPeriod] = useState(wholePeriod);
+  const input = { account, ...periodInput(period) };
+  const statement = useReadPages("wallet statement", input);
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = statement;
+  const last = data?.pages.at(-1);
+  const goesOn = hasNextPage && !isFetchingNextPage && last?.lines.length === 0;
+  useEffect(() => {
+    // What is before the period is summed up in pages without lines.
+    if (goesOn) void fetchNextPage();
+  }, [goesOn, fetchNextPage]);
+  const opening = data?.pages.find(({ lines }) => lines.length > 0)?.opening ?? last?.closing;
+  return (
+    <Page
+      title="Statement"
+      description="Every ledger entry of the wallet, oldest first, with the balance after it."
+      actions={
+        <DownloadButton
+          read="wallet statement"
+          input={input}
+          fileName={`statement-${account}${periodName(period)}.csv`}
+          type="text/csv"
+          textOf={csvOf}
+        >
+          Download CSV
+        </DownloadButton>
+      }
+    >
+      <Row>
+        <PeriodFields period={period} onChange={setPeriod} />
+      </Row>
+      <Facts
+        facts={[
+          { name: "Opening balance", value: opening === undefined ? undefined : <Money naira={opening} /> },
+          {
+            name: hasNextPage ? "Balance after these lines" : "Closing balance",
+            value: last === undefined ? undefined : <Money naira={last.closing} />,
+          },
+        ]}
+      />
+      <PagedTable
+        label="Statement"
+        of={statement}
+        rowsOf={({ lines }) => lines}
+        rowKey={({ kind, id }) => `${kind} ${id}`}
+        columns={[
+          { header: "Entry", cell: (line) => <EntryName account={account} line={line} /> },
+          { header: "Time", cell: ({ at }) => <Time iso={at} /> },
+          { header: "Kind", cell: ({ kind }) => kindText(kind) },
+          { header: "Status", cell: ({ status }) => status },
+          { header: "Description", cell: ({ description }) => description },
+          { header: "Amount", align: "end", cell: ({ effect }) => <Money naira={effect} /> },
+          { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
+        ]}
+        emptyText={
+          hasNextPage ? "Adding up what is before this period." : "No entry in this period. Choose a longer one."
+        }
+      />
+    </Page>
+  );
+};
+
+const EntryName = ({ account, line: { kind, id } }: { readonly account: string; readonly line: Line }) =>
+  transactionType.safeParse(kind).success ? (
+    <PageLink to={accountPath(account, "transactions", id)}>{id}</PageLink>
+  ) : (
+    id
+  );
+
+const kindText = (kind: Line["kind"]): string => {
+  if (kind === "funding") return "Funding";
+  return kind === "adjustment" ? "Adjustment" : typeText(kind);
+};
+
+const csvOf = (pages: readonly StatementPage[]): string =>
+  [csvRow(statementColumns), ...pages.flatMap(({ lines }) => lines.map(statementCsvRow))].join(CSV_LINE_END);

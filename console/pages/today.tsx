@@ -1,3 +1,112 @@
-import { Page } from "../components/page.tsx";
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useRead } from "../api/use-read.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { Money } from "../components/money.tsx";
+import { Columns, Page, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
+import type { Tone } from "../components/tones.ts";
+import { durationText } from "../components/transaction-values.tsx";
 
-export const TodayPage = () => <Page title="Today">This page is not built yet.</Page>;
+const READ_EVERY_MS = 30_000;
+const OFTEN = { everyMs: READ_EVERY_MS };
+
+/** What is to do in the whole service. */
+export const TodayPage = () => {
+  const open = useRead("transactions open", {}, OFTEN);
+  const events = useRead("events list", { state: "open" }, OFTEN);
+  const waiting = useRead("transactions waiting", {}, OFTEN);
+  const deadLetters = useRead("dead-letters list", {}, OFTEN);
+  const purchases = useRead("purchases show", {}, OFTEN);
+  const low = useRead("wallet low", {}, OFTEN);
+  return (
+    <Page title="Today" description="What needs somebody. Numbers are read again every half minute.">
+      <Columns>
+        <Tile title="Open orders" to="/open" of={open}>
+          {({ number, stuck }) => (
+            <>
+              <Status tone={stuck > 0 ? "bad" : "good"}>{stuck} stuck</Status> of {number} open
+            </>
+          )}
+        </Tile>
+        <Tile title="Unmatched events" to="/unmatched" of={events}>
+          {(found) => <Count of={found.events.length} what="to resolve" tone="attention" />}
+        </Tile>
+        <Tile title="Waiting orders" to="/waiting" of={waiting}>
+          {({ number, oldest_s }) => (
+            <>
+              <Count of={number} what="waiting" tone="running" />
+              {oldest_s !== null && ` for up to ${durationText(oldest_s)}`}
+            </>
+          )}
+        </Tile>
+        <Tile title="Messages given up" to="/dead-letters" of={deadLetters}>
+          {({ queues }) => (
+            <Count of={queues.reduce((sum, { number }) => sum + number, 0)} what="given up" tone="bad" />
+          )}
+        </Tile>
+        <Tile title="Purchases" to="/upstream" of={purchases}>
+          {({ purchases: state, since, by }) => (
+            <>
+              <Status tone={state === "on" ? "good" : "bad"}>{state === "on" ? "On" : "Off"}</Status>
+              {since !== null && (
+                <>
+                  {" since "}
+                  <Time iso={since} />
+                  {by !== null && ` by ${by}`}
+                </>
+              )}
+            </>
+          )}
+        </Tile>
+      </Columns>
+      <Section title="Low wallets" description="Balances below the thresholds of their accounts.">
+        <Query of={low}>
+          {({ wallets }) => (
+            <DataTable
+              label="Low wallets"
+              rows={wallets}
+              rowKey={({ account_id }) => account_id}
+              columns={[
+                {
+                  header: "Account",
+                  cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                },
+                { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
+                {
+                  header: "Low below",
+                  align: "end",
+                  cell: ({ low_balance_threshold }) => <Money naira={low_balance_threshold} />,
+                },
+              ]}
+              emptyText="No balance is below its threshold."
+            />
+          )}
+        </Query>
+      </Section>
+    </Page>
+  );
+};
+
+type TileProps<Data> = {
+  readonly title: string;
+  /** The page that has more. */
+  readonly to: string;
+  readonly of: UseQueryResult<Data, Error>;
+  readonly children: (data: NonNullable<Data>) => ReactNode;
+};
+
+const Tile = <Data,>({ title, to, of, children }: TileProps<Data>) => (
+  <Section title={title} actions={<PageLink to={to}>{title}</PageLink>}>
+    <Query of={of}>{(data) => <div>{children(data)}</div>}</Query>
+  </Section>
+);
+
+type CountProps = { readonly of: number; readonly what: string; readonly tone: Tone };
+
+const Count = ({ of, what, tone }: CountProps) => (
+  <Status tone={of === 0 ? "good" : tone}>{of === 0 ? `None ${what}` : `${of} ${what}`}</Status>
+);

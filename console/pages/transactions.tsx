@@ -1,3 +1,151 @@
-import { Page } from "../components/page.tsx";
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { type SubmitEvent, useState } from "react";
+import { useLocation } from "wouter";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { LISTED_TRANSACTIONS_MAX } from "../../shared/contract/actions/transactions.ts";
+import { CSV_LINE_END, csvRow } from "../../shared/contract/csv.ts";
+import { modeSchema, transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
+import { useAccount } from "../api/use-account.ts";
+import { useReadPages } from "../api/use-read.ts";
+import { PagedTable } from "../components/data-table.tsx";
+import { DownloadButton } from "../components/download-button.tsx";
+import { Money } from "../components/money.tsx";
+import { Page, Row } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
+import { Time } from "../components/time.tsx";
+import {
+  TransactionStatusText,
+  transactionStatuses,
+  transactionTypes,
+  typeText,
+} from "../components/transaction-values.tsx";
 
-export const TransactionsPage = () => <Page title="Transactions">This page is not built yet.</Page>;
+type Listed = ActionOutput<"transactions list">["transactions"][number];
+
+const ANY = { value: "", label: "Any" };
+
+export const TransactionsPage = () => {
+  const account = useAccount();
+  const [period, setPeriod] = useState(wholePeriod);
+  const [chosen, setChosen] = useState({ mode: "live", status: "", type: "" });
+  const choose = (change: Partial<typeof chosen>) => setChosen({ ...chosen, ...change });
+  const filter = {
+    account,
+    mode: modeSchema.parse(chosen.mode),
+    status: transactionStatus.safeParse(chosen.status).data,
+    type: transactionType.safeParse(chosen.type).data,
+    ...periodInput(period),
+  };
+  const pages = useReadPages("transactions list", filter);
+  return (
+    <Page
+      title="Transactions"
+      description="Orders and identity checks of this account, newest first."
+      actions={
+        <DownloadButton
+          read="transactions list"
+          input={{ ...filter, limit: LISTED_TRANSACTIONS_MAX }}
+          fileName={`transactions-${account}${periodName(period)}.csv`}
+          type="text/csv"
+          textOf={csvOf}
+        >
+          Download CSV
+        </DownloadButton>
+      }
+    >
+      <ReferenceSearch account={account} />
+      <Row>
+        <NativeSelect
+          label="Status"
+          data={[ANY, ...transactionStatuses]}
+          value={chosen.status}
+          onChange={({ currentTarget }) => choose({ status: currentTarget.value })}
+        />
+        <NativeSelect
+          label="Type"
+          data={[ANY, ...transactionTypes]}
+          value={chosen.type}
+          onChange={({ currentTarget }) => choose({ type: currentTarget.value })}
+        />
+        <NativeSelect
+          label="Keys"
+          data={[
+            { value: "live", label: "Live" },
+            { value: "test", label: "Test" },
+          ]}
+          value={chosen.mode}
+          onChange={({ currentTarget }) => choose({ mode: currentTarget.value })}
+        />
+        <PeriodFields period={period} onChange={setPeriod} />
+      </Row>
+      <PagedTable
+        label="Transactions"
+        of={pages}
+        rowsOf={({ transactions }) => transactions}
+        rowKey={({ reference }) => reference}
+        columns={[
+          {
+            header: "Reference",
+            cell: ({ reference }) => (
+              <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>
+            ),
+          },
+          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+          { header: "Type", cell: ({ type }) => typeText(type) },
+          { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} /> },
+          { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+          { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
+          { header: "Your reference", cell: ({ caller_reference }) => caller_reference ?? "–" },
+        ]}
+        emptyText="No transaction here. Choose other filters, or a longer period."
+      />
+    </Page>
+  );
+};
+
+const ReferenceSearch = ({ account }: { readonly account: string }) => {
+  const [reference, setReference] = useState("");
+  const [, navigate] = useLocation();
+  const search = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (reference.trim() !== "") navigate(accountPath(account, "transactions", reference.trim()));
+  };
+  return (
+    <form onSubmit={search}>
+      <Row>
+        <TextInput
+          label="Find by reference"
+          description="Ours, your own, or the upstream's"
+          autoComplete="off"
+          value={reference}
+          onChange={({ currentTarget }) => setReference(currentTarget.value)}
+        />
+        <Button type="submit" variant="default">
+          Find
+        </Button>
+      </Row>
+    </form>
+  );
+};
+
+const COLUMNS = [
+  "reference",
+  "created_at",
+  "updated_at",
+  "type",
+  "status",
+  "amount",
+  "description",
+  "network",
+  "phone_number",
+  "caller_reference",
+  "upstream_reference",
+  "error_code",
+] as const;
+
+const csvOf = (pages: readonly ActionOutput<"transactions list">[]): string =>
+  [csvRow(COLUMNS), ...pages.flatMap(({ transactions }) => transactions.map(rowOf))].join(CSV_LINE_END);
+
+const rowOf = (transaction: Listed): string =>
+  csvRow(COLUMNS.map((name) => (name === "amount" ? transaction.amount.toFixed(2) : (transaction[name] ?? ""))));

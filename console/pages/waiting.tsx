@@ -1,3 +1,78 @@
-import { Page } from "../components/page.tsx";
+import { useRead } from "../api/use-read.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Money } from "../components/money.tsx";
+import { Page, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Query } from "../components/query.tsx";
+import { Time } from "../components/time.tsx";
+import { durationText } from "../components/transaction-values.tsx";
 
-export const WaitingPage = () => <Page title="Waiting orders">This page is not built yet.</Page>;
+const READ_EVERY_MS = 15_000;
+
+export const WaitingPage = () => {
+  const waiting = useRead("transactions waiting", {}, { everyMs: READ_EVERY_MS });
+  return (
+    <Page
+      title="Waiting orders"
+      description="Orders beyond the upstream's rate limit. They are debited, are sent at its pace, each account in turn, and are refunded if they wait for too long."
+    >
+      <Query of={waiting}>
+        {({ number, amount, oldest_s, sending_s, accounts, orders }) => (
+          <>
+            <Facts
+              facts={[
+                { name: "Orders", value: number },
+                { name: "Amount", value: <Money naira={amount} /> },
+                { name: "Oldest", value: oldest_s === null ? undefined : durationText(oldest_s) },
+                { name: "Sending them takes", value: sendingText(sending_s) },
+              ]}
+            />
+            {number > 0 && (
+              <Section title="By account">
+                <DataTable
+                  label="Waiting orders by account"
+                  rows={accounts}
+                  rowKey={({ account_id }) => account_id}
+                  columns={[
+                    {
+                      header: "Account",
+                      cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                    },
+                    { header: "Orders", align: "end", cell: (account) => account.number },
+                    { header: "Amount", align: "end", cell: (account) => <Money naira={account.amount} /> },
+                  ]}
+                  emptyText="None."
+                />
+              </Section>
+            )}
+            <DataTable
+              label="Waiting orders"
+              rows={orders}
+              rowKey={({ reference }) => reference}
+              columns={[
+                {
+                  header: "Reference",
+                  cell: ({ account_id, reference }) => (
+                    <PageLink to={accountPath(account_id, "transactions", reference)}>{reference}</PageLink>
+                  ),
+                },
+                { header: "Waits for", align: "end", cell: ({ age_s }) => durationText(age_s) },
+                { header: "Amount", align: "end", cell: (order) => <Money naira={order.amount} /> },
+                {
+                  header: "Account",
+                  cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                },
+                { header: "Since", cell: ({ created_at }) => <Time iso={created_at} /> },
+              ]}
+              emptyText="No order waits."
+            />
+          </>
+        )}
+      </Query>
+    </Page>
+  );
+};
+
+const sendingText = (sendingS: number | null): string =>
+  sendingS === null ? "Nothing is sent: purchases are off" : `About ${durationText(sendingS)}, once the limit is free`;

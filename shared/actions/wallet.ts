@@ -1,12 +1,14 @@
 import { requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
+import { getItems } from "../ledger/get-item.ts";
 import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../ledger/low-balance-threshold.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
-import type { TimeRange } from "../ledger/query-index.ts";
+import { accountIdsOf, type TimeRange } from "../ledger/query-index.ts";
+import { walletPk } from "../ledger/schema.ts";
 import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
-import { readWallet } from "../ledger/wallet.ts";
+import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { naira, orNull } from "../platform/format.ts";
 import { koboSchema, nairaNumber } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
@@ -26,6 +28,17 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
       waiting_orders: wallet.waiting_orders ?? 0,
       updated_at: wallet.updated_at,
     };
+  },
+  "wallet low": async ({ ledger }) => {
+    const keys = (await accountIdsOf(ledger)).map((accountId) => ({ pk: walletPk(accountId) }));
+    const low = (await getItems(ledger, keys, walletSchema)).flatMap(
+      ({ account_id, balance_kobo, low_balance_threshold_kobo: threshold = 0 }) =>
+        balance_kobo < threshold
+          ? [{ account_id, balance: nairaNumber(balance_kobo), low_balance_threshold: nairaNumber(threshold) }]
+          : [],
+    );
+    const share = (wallet: (typeof low)[number]): number => wallet.balance / wallet.low_balance_threshold;
+    return { wallets: low.toSorted((one, other) => share(one) - share(other)) };
   },
   "wallet threshold": async (context, { account, amount_kobo, why }) => {
     await requireAccount(context.accounts, account);

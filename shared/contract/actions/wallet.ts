@@ -10,7 +10,7 @@ export const entryIdSchema = z
 
 /** Up to 9,999,999,999.99 NGN, so a typing error stays a safe integer of kobo. */
 const AMOUNT_KOBO_MAX = 999_999_999_999;
-const amountKobo = z.int().max(AMOUNT_KOBO_MAX, "Is too large");
+const amountKobo = z.int("Must be an amount of NGN such as 5000 or 1250.50").max(AMOUNT_KOBO_MAX, "Is too large");
 
 const entryResult = z.object({
   account_id: z.string(),
@@ -50,6 +50,16 @@ export const walletActions = {
       updated_at: z.iso.datetime(),
     }),
     summary: "Show the balance of a wallet",
+  },
+  "wallet low": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      /** The lowest in relation to its threshold first. */
+      wallets: z.array(z.object({ account_id: z.string(), balance: z.number(), low_balance_threshold: z.number() })),
+    }),
+    summary: "List the wallets whose balance is below their threshold",
   },
   "wallet threshold": {
     scope: "account",

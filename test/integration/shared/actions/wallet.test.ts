@@ -159,3 +159,22 @@ describe("wallet statement", () => {
     await expect(read({ from: "2026-11-21", to: "2026-11-20" })).rejects.toThrow("ends before it begins");
   });
 });
+
+test("wallet low lists the wallets below their thresholds, the lowest first", async () => {
+  const [little, less, enough] = [await operator.anAccount(), await operator.anAccount(), await operator.anAccount()];
+  for (const [{ accountId: account }, naira] of [
+    [little, 1_100],
+    [less, 5_000],
+    [enough, 1_000],
+  ] as const) {
+    await walletRuns["wallet threshold"](context(), { account, amount_kobo: naira * 100 });
+  }
+  const { wallets } = await walletRuns["wallet low"](context(), {});
+  const own = wallets.filter(({ account_id }) =>
+    [little, less, enough].some(({ accountId }) => accountId === account_id),
+  );
+  expect(own).toEqual([
+    { account_id: less.accountId, balance: 1_000, low_balance_threshold: 5_000 },
+    { account_id: little.accountId, balance: 1_000, low_balance_threshold: 1_100 },
+  ]);
+});

@@ -1,0 +1,40 @@
+import { IrreversibleDialog } from "./irreversible-dialog.tsx";
+import { nairaText } from "./money.tsx";
+
+type ResolveDialogProps = {
+  readonly reference: string;
+  readonly amount: number;
+  /** A check without a result and an order that was not sent can only have failed. */
+  readonly canSucceed: boolean;
+};
+
+/** Settles an open transaction as an operator decides. Only operators see its button. */
+export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogProps) => (
+  <IrreversibleDialog
+    action="transactions resolve"
+    button="Resolve"
+    subject={reference}
+    buttonSize="xs"
+    title={`Resolve ${reference}`}
+    nameToType={reference}
+    fields={{
+      status: {
+        kind: "choice",
+        label: "What became of it",
+        description: "Ask the upstream before you decide.",
+        options: [
+          { value: "failed", label: `Failed: refund ${nairaText(amount)}` },
+          ...(canSucceed ? [{ value: "success", label: "Success: keep the payment" }] : []),
+        ],
+      },
+    }}
+    inputOf={({ status }, why = "") => ({ reference, status: status === "success" ? "success" : "failed", why })}
+    success={({ status, refunded }) =>
+      `${reference} is ${status} now${refunded > 0 ? `, and ${nairaText(refunded)} were refunded` : ""}.`
+    }
+    ifUnknown="If it is still listed as open, resolve it again."
+  >
+    Its account gets the webhook of this status, and the status is final. An order that its own request may still settle
+    can be resolved only after that request has ended.
+  </IrreversibleDialog>
+);

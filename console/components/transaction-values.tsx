@@ -1,0 +1,42 @@
+import type { TransactionStatus, TransactionType } from "../../shared/contract/transaction.ts";
+import { Status } from "./status.tsx";
+import type { Tone } from "./tones.ts";
+
+const types: Readonly<Record<TransactionType, string>> = {
+  data: "Data",
+  airtime: "Airtime",
+  nin_verification: "NIN verification",
+  bvn_verification: "BVN verification",
+  nin_retrieval: "NIN retrieval",
+  bvn_retrieval: "BVN retrieval",
+};
+
+export const transactionTypes = Object.entries(types).map(([value, label]) => ({ value, label }));
+
+export const typeText = (type: TransactionType): string => types[type];
+
+const statuses: Readonly<Record<TransactionStatus, { readonly tone: Tone; readonly label: string }>> = {
+  processing: { tone: "running", label: "Processing" },
+  success: { tone: "good", label: "Success" },
+  failed: { tone: "bad", label: "Failed" },
+};
+
+export const transactionStatuses = Object.entries(statuses).map(([value, { label }]) => ({ value, label }));
+
+export const TransactionStatusText = ({ status }: { readonly status: TransactionStatus }) => (
+  <Status tone={statuses[status].tone}>{statuses[status].label}</Status>
+);
+
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["min", 60],
+] as const;
+
+/** `3 min`, `5 h`, `2 d`. */
+export const durationText = (spanS: number): string => {
+  const [unit, unitS] = UNITS.find(([, lengthS]) => spanS >= lengthS) ?? ["s", 1];
+  return `${Math.max(0, Math.floor(spanS / unitS))} ${unit}`;
+};
+
+export const ageText = (iso: string): string => durationText((Date.now() - Date.parse(iso)) / 1_000);
