@@ -75,6 +75,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
     },
   },
   "wallet show": { input: onAccount },
+  "wallet low": { input: none },
   "wallet threshold": { input: ({ account }) => ({ account, amount_kobo: 50_000, why }) },
   "wallet fund": { input: ({ account }) => ({ account, amount_kobo: 100, id: randomUUID(), why }) },
   "wallet adjust": { input: ({ account }) => ({ account, amount_kobo: 100, id: randomUUID(), why }) },
