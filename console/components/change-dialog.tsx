@@ -12,6 +12,7 @@ import { forgetDraft, keepDraft, restoredDraft } from "../sign-in/drafts.ts";
 import { announce } from "./announce.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { draftOf, type Fields, type FieldValues, FormFields, hasValues, initialValues } from "./form-fields.tsx";
+import { useHeldRow } from "./held-row.ts";
 import { Notice } from "./notice.tsx";
 import { type ShownOnce, ShownOnceDialog } from "./shown-once-dialog.tsx";
 
@@ -56,6 +57,8 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const form = [action, actsOn, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
   const [isOpen, setIsOpen] = useState(() => restoredDraft(form) !== undefined);
   const [secret, setSecret] = useState<ShownOnce>();
+
+  useHeldRow(isOpen || secret !== undefined);
 
   if (!(actionOf(action).scope === "account" ? mayChange(actsOn) : mayChange())) return null;
   const close = () => {

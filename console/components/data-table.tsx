@@ -1,8 +1,9 @@
 import { Button } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
+import { HoldRowContext } from "./held-row.ts";
 import { Query } from "./query.tsx";
 
 export type Column<Row> = {
@@ -24,11 +25,16 @@ type DataTableProps<Row> = {
   readonly emptyText: ReactNode;
 };
 
+/** A row that stays in its place while a dialog that was opened from it is open. */
+type HeldRow<Row> = { readonly row: Row; readonly place: number };
+
 /** A table. The first column is the heading of each row. On a phone it scrolls in itself. */
-export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText }: DataTableProps<Row>) =>
-  rows.length === 0 ? (
-    <Empty>{emptyText}</Empty>
-  ) : (
+export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText }: DataTableProps<Row>) => {
+  const [held, setHeld] = useState<HeldRow<Row>>();
+  const isGone = held !== undefined && !rows.some((row) => rowKey(row) === rowKey(held.row));
+  const shown = isGone ? rows.toSpliced(held.place, 0, held.row) : rows;
+  if (shown.length === 0) return <Empty>{emptyText}</Empty>;
+  return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: Without it the keyboard cannot scroll a wide table.
     <section className={styles.scroll} aria-label={label} tabIndex={0}>
       <table className={styles.table}>
@@ -42,25 +48,40 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText }: Dat
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={rowKey(row)}>
-              {columns.map(({ header, cell, align }, index) =>
-                index === 0 ? (
-                  <th key={header} scope="row">
-                    {cell(row)}
-                  </th>
-                ) : (
-                  <td key={header} className={align === "end" ? styles.end : undefined}>
-                    {cell(row)}
-                  </td>
-                ),
-              )}
-            </tr>
+          {shown.map((row, place) => (
+            <TableRow key={rowKey(row)} columns={columns} row={row} place={place} onHold={setHeld} />
           ))}
         </tbody>
       </table>
     </section>
   );
+};
+
+type TableRowProps<Row> = HeldRow<Row> & {
+  readonly columns: readonly Column<Row>[];
+  readonly onHold: (held: HeldRow<Row> | undefined) => void;
+};
+
+const TableRow = <Row,>({ columns, row, place, onHold }: TableRowProps<Row>) => {
+  const hold = useCallback((isHeld: boolean) => onHold(isHeld ? { row, place } : undefined), [row, place, onHold]);
+  return (
+    <HoldRowContext value={hold}>
+      <tr>
+        {columns.map(({ header, cell, align }, index) =>
+          index === 0 ? (
+            <th key={header} scope="row">
+              {cell(row)}
+            </th>
+          ) : (
+            <td key={header} className={align === "end" ? styles.end : undefined}>
+              {cell(row)}
+            </td>
+          ),
+        )}
+      </tr>
+    </HoldRowContext>
+  );
+};
 
 type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
   /** Of useReadPages. */

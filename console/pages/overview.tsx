@@ -1,23 +1,21 @@
 import { Button } from "@mantine/core";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { useAccount } from "../api/use-account.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
 import { koboOf } from "../components/amount.ts";
 import { ChangeDialog } from "../components/change-dialog.tsx";
-import { DataTable } from "../components/data-table.tsx";
+import { Chart } from "../components/chart.tsx";
 import { Facts } from "../components/facts.tsx";
 import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
 import { Money, nairaText } from "../components/money.tsx";
 import { Notice } from "../components/notice.tsx";
 import { Page, Section } from "../components/page.tsx";
 import { accountPath, PageLink } from "../components/page-link.tsx";
-import { Loading, Query } from "../components/query.tsx";
+import { Query } from "../components/query.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
-
-const BalanceChart = lazy(async () => ({ default: (await import("./balance-chart.tsx")).BalanceChart }));
 
 const READ_EVERY_MS = 30_000;
 
@@ -144,34 +142,25 @@ const AdjustDialog = ({ account }: { readonly account: string }) => {
   );
 };
 
+const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+const shortFormat = new Intl.NumberFormat("en-NG", { notation: "compact" });
+
 const Balances = ({ account }: { readonly account: string }) => {
   const read = useRead("statistics balances", { account });
   return (
     <Query of={read}>
-      {({ balances }) => {
-        const known = balances.filter(({ balance }) => balance !== null);
-        if (known.length === 0) return <p>No balance is recorded yet. It is kept once an order has ended.</p>;
-        return (
-          <>
-            <Suspense fallback={<Loading />}>
-              <BalanceChart balances={balances} />
-            </Suspense>
-            <details>
-              <summary>As a table</summary>
-              <DataTable
-                label="Balance by day"
-                rows={known.toReversed()}
-                rowKey={({ day }) => day}
-                columns={[
-                  { header: "Day", cell: ({ day }) => day },
-                  { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance ?? 0} /> },
-                ]}
-                emptyText="No balance is recorded yet."
-              />
-            </details>
-          </>
-        );
-      }}
+      {({ balances }) => (
+        <Chart
+          label="Balance at the end of each day"
+          xHeader="Day"
+          kind="line"
+          series={["Balance"]}
+          points={balances.map(({ day, balance }) => ({ x: dayFormat.format(new Date(day)), values: [balance] }))}
+          valueText={nairaText}
+          axisText={(naira) => shortFormat.format(naira)}
+          emptyText="No balance is recorded yet. It is kept from the first order that ends."
+        />
+      )}
     </Query>
   );
 };
