@@ -1,3 +1,206 @@
-import { Page } from "../components/page.tsx";
+import { NativeSelect, TextInput } from "@mantine/core";
+import { useState } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import type { DataPlan, Network } from "../../shared/contract/catalog.ts";
+import { useRead } from "../api/use-read.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { Facts } from "../components/facts.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Money } from "../components/money.tsx";
+import { Notice } from "../components/notice.tsx";
+import { Page, Row, Section } from "../components/page.tsx";
+import { Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
+import type { Tone } from "../components/tones.ts";
 
-export const CatalogPage = () => <Page title="Catalog">This page is not built yet.</Page>;
+type Served = NonNullable<ActionOutput<"catalog show">["served"]>;
+type Refused = NonNullable<ActionOutput<"catalog diff">["refused"]>;
+
+/** What the service sells, and the upstream's newer catalog if it was not taken over. */
+export const CatalogPage = () => {
+  const shown = useRead("catalog show", {});
+  const diff = useRead("catalog diff", {});
+  return (
+    <Page
+      title="Catalog"
+      description="The networks and data plans that apps can buy. The upstream is asked for them each hour, and each minute while that fails."
+    >
+      <Query of={diff}>
+        {({ refused }) =>
+          refused !== null && <RefusedCatalog refused={refused} networks={shown.data?.served?.networks} />
+        }
+      </Query>
+      <Query of={shown}>
+        {({ served }) =>
+          served === null ? (
+            <Notice tone="attention" title="No catalog has been fetched yet">
+              Until one is, no data plan can be sold. The page Doctor says what is wrong.
+            </Notice>
+          ) : (
+            <ServedCatalog served={served} />
+          )
+        }
+      </Query>
+    </Page>
+  );
+};
+
+const nameOf = (networks: readonly Network[], id: number): string =>
+  networks.find((network) => network.id === id)?.name ?? `Network ${id}`;
+
+const ServedCatalog = ({ served }: { readonly served: Served }) => {
+  const [network, setNetwork] = useState("");
+  const [search, setSearch] = useState("");
+  const { networks, data_plans, dropped } = served;
+  const rows = data_plans.filter(
+    ({ network_id, name, id }) =>
+      (network === "" || String(network_id) === network) &&
+      `${name} ${id}`.toLowerCase().includes(search.trim().toLowerCase()),
+  );
+  return (
+    <>
+      <Section title="Served">
+        <Facts
+          facts={[
+            { name: "Fetched", value: <Time iso={served.fetched_at} /> },
+            { name: "Age", value: served.age },
+            { name: "Networks", value: networks.map(({ name }) => name).join(", ") },
+            { name: "Plans", value: data_plans.length },
+          ]}
+        />
+        {dropped.count > 0 && (
+          <>
+            <Notice tone="attention" title={`${dropped.count} entries of the upstream are not sold`}>
+              They are invalid. Send this list to the upstream.
+            </Notice>
+            <DataTable
+              label="Entries that are not sold"
+              columns={[
+                { header: "Entry", cell: ({ kind, id }) => `${kind === "plan" ? "Plan" : "Network"} ${id}` },
+                { header: "Invalid field", cell: ({ field }) => field },
+              ]}
+              rows={dropped.first}
+              rowKey={({ kind, id, field }) => `${kind} ${id} ${field}`}
+              emptyText=""
+            />
+          </>
+        )}
+      </Section>
+      <Section title="Data plans">
+        <Row>
+          <NativeSelect
+            label="Network"
+            data={[
+              { value: "", label: "All networks" },
+              ...networks.map(({ id, name }) => ({ value: String(id), label: name })),
+            ]}
+            value={network}
+            onChange={({ currentTarget }) => setNetwork(currentTarget.value)}
+          />
+          <TextInput
+            label="Name or id contains"
+            type="search"
+            value={search}
+            onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+          />
+        </Row>
+        <DataTable
+          label="Data plans"
+          columns={[
+            { header: "Plan", cell: ({ name }) => name },
+            { header: "Network", cell: ({ network_id }) => nameOf(networks, network_id) },
+            { header: "Price", cell: ({ price }) => <Money naira={price} />, align: "end" },
+            { header: "Validity", cell: ({ validity }) => validity },
+            { header: "Id", cell: ({ id }) => id, align: "end" },
+          ]}
+          rows={rows}
+          rowKey={({ id }) => String(id)}
+          emptyText={
+            data_plans.length === 0 ? "The served catalog has no plans." : "No plan matches. Change the filters above."
+          }
+        />
+      </Section>
+    </>
+  );
+};
+
+type Change = {
+  readonly tone: Tone;
+  readonly change: string;
+  readonly plan: DataPlan;
+  readonly previousPrice?: number;
+};
+
+const changesOf = ({ added, removed, repriced }: Refused): readonly Change[] => [
+  ...removed.map((plan): Change => ({ tone: "bad", change: "Goes", plan })),
+  ...repriced.map(
+    (plan): Change => ({ tone: "attention", change: "New price", plan, previousPrice: plan.previous_price }),
+  ),
+  ...added.map((plan): Change => ({ tone: "good", change: "New", plan })),
+];
+
+const CATALOG = "catalog";
+
+const RefusedCatalog = ({
+  refused,
+  networks = [],
+}: {
+  readonly refused: Refused;
+  readonly networks?: readonly Network[] | undefined;
+}) => {
+  const changes = changesOf(refused);
+  const known = [...networks, ...refused.networks_added];
+  const networkText = [
+    ...refused.networks_added.map(({ name }) => `${name} is new`),
+    ...refused.networks_removed.map(({ name }) => `${name} goes`),
+  ].join(", ");
+  return (
+    <Section
+      title="Refused"
+      description="The upstream sent this newer catalog. It is not served, because it has no plans, or less than half of those before: that is more often the upstream's fault than its intention."
+      actions={
+        <IrreversibleDialog
+          action="catalog accept"
+          button="Accept this catalog"
+          title="Accept the refused catalog"
+          nameToType={CATALOG}
+          inputOf={(_, why) => ({ fetched_at: refused.fetched_at, why })}
+          success={({ plans }) => `The catalog with ${plans} plans is served now.`}
+        >
+          <p>
+            Apps can then buy {refused.plans} plans. Ask the upstream first whether it sells no others. The catalog that
+            is served now is gone.
+          </p>
+        </IrreversibleDialog>
+      }
+    >
+      <Facts
+        facts={[
+          { name: "Fetched", value: <Time iso={refused.fetched_at} /> },
+          { name: "Plans", value: refused.plans },
+          { name: "Invalid entries", value: refused.dropped },
+          { name: "Networks", value: networkText === "" ? "The same" : networkText },
+        ]}
+      />
+      <DataTable
+        label="What would change"
+        columns={[
+          { header: "Plan", cell: ({ plan }) => plan.name },
+          { header: "Change", cell: ({ tone, change }) => <Status tone={tone}>{change}</Status> },
+          { header: "Network", cell: ({ plan }) => nameOf(known, plan.network_id) },
+          { header: "Price", cell: ({ plan }) => <Money naira={plan.price} />, align: "end" },
+          {
+            header: "Price before",
+            cell: ({ previousPrice }) => (previousPrice === undefined ? "–" : <Money naira={previousPrice} />),
+            align: "end",
+          },
+          { header: "Id", cell: ({ plan }) => plan.id, align: "end" },
+        ]}
+        rows={changes}
+        rowKey={({ change, plan }) => `${change} ${plan.id}`}
+        emptyText="No plan would change."
+      />
+    </Section>
+  );
+};

@@ -1,3 +1,101 @@
+import { Button } from "@mantine/core";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { useRead } from "../api/use-read.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { Notice } from "../components/notice.tsx";
 import { Page } from "../components/page.tsx";
+import { PageLink } from "../components/page-link.tsx";
+import { Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import type { Tone } from "../components/tones.ts";
 
-export const DoctorPage = () => <Page title="Doctor">This page is not built yet.</Page>;
+type Check = ActionOutput<"doctor">["checks"][number];
+
+const states: Readonly<Record<Check["state"], { readonly tone: Tone; readonly text: string }>> = {
+  ok: { tone: "good", text: "In order" },
+  look: { tone: "attention", text: "Look into it" },
+  wrong: { tone: "bad", text: "Wrong" },
+  skipped: { tone: "neutral", text: "Not checked" },
+};
+
+/** Checks that are named, or mended, on a page of their own. */
+const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly title: string; readonly name?: string }>> =
+  {
+    selling: { to: "/upstream", title: "Upstream", name: "Purchases" },
+    "upstream key": { to: "/upstream", title: "Upstream", name: "Upstream's key" },
+    address: { to: "/upstream", title: "Upstream", name: "Our addresses at the upstream" },
+    catalog: { to: "/catalog", title: "Catalog" },
+    "dead letters": { to: "/dead-letters", title: "Messages given up", name: "Messages given up" },
+    "stuck transactions": { to: "/open", title: "Open orders", name: "Stuck orders" },
+    "waiting orders": { to: "/waiting", title: "Waiting orders" },
+    events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
+  };
+
+const nameOf = ({ check }: Check): string => {
+  const name = pagesOfChecks[check]?.name ?? check;
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+};
+
+/** All checks of the service that need no secret. */
+export const DoctorPage = () => {
+  const doctor = useRead("doctor", {});
+  return (
+    <Page
+      title="Doctor"
+      description="Checks everything that the service depends on, and says what to do."
+      actions={
+        <Button variant="default" loading={doctor.isFetching} onClick={() => void doctor.refetch()}>
+          Check again
+        </Button>
+      }
+    >
+      <Query of={doctor}>{(found) => <Checks {...found} />}</Query>
+    </Page>
+  );
+};
+
+const Checks = ({ checks }: ActionOutput<"doctor">) => {
+  const wrong = checks.filter(({ state }) => state === "wrong").length;
+  const toLookAt = checks.filter(({ state }) => state === "look").length;
+  return (
+    <>
+      {wrong > 0 && (
+        <Notice tone="bad" title={wrong === 1 ? "1 check found a fault" : `${wrong} checks found a fault`} />
+      )}
+      {wrong === 0 && toLookAt > 0 && (
+        <Notice tone="attention" title="No fault was found, but somebody should look into what is marked below" />
+      )}
+      {wrong === 0 && toLookAt === 0 && <Notice tone="good" title="No check found a fault" />}
+      <DataTable
+        label="Checks"
+        columns={[
+          { header: "Check", cell: nameOf },
+          { header: "State", cell: ({ state }) => <Status tone={states[state].tone}>{states[state].text}</Status> },
+          { header: "Found", cell: ({ found }) => found },
+          { header: "What to do", cell: (check) => <ToDo {...check} /> },
+        ]}
+        rows={checks}
+        rowKey={({ check }) => check}
+        emptyText="No check was run."
+      />
+    </>
+  );
+};
+
+const ToDo = ({ check, state, todo }: Check) => {
+  const page = pagesOfChecks[check];
+  if (state === "skipped" && page === undefined) {
+    return "Somebody with access to the deployment runs npm run admin -- doctor";
+  }
+  if (state === "ok" || state === "skipped") return "–";
+  return (
+    <>
+      {todo}
+      {page !== undefined && (
+        <>
+          {todo !== undefined && ". "}See <PageLink to={page.to}>{page.title}</PageLink>
+        </>
+      )}
+    </>
+  );
+};

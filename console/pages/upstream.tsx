@@ -1,3 +1,186 @@
-import { Page } from "../components/page.tsx";
+import { useMemo } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { RECENT_HOURS } from "../../shared/contract/actions/upstream.ts";
+import { rateGroups } from "../../shared/contract/limits.ts";
+import { useRead } from "../api/use-read.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { Facts } from "../components/facts.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Notice } from "../components/notice.tsx";
+import { Columns, Page, Section } from "../components/page.tsx";
+import { PageLink } from "../components/page-link.tsx";
+import { Query } from "../components/query.tsx";
+import { ofNetworks, percentText, withinText } from "../components/statistics.ts";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
 
-export const UpstreamPage = () => <Page title="Upstream">This page is not built yet.</Page>;
+const REFRESH_MS = 30_000;
+
+/** Whether orders go to the upstream, how it answers, and how many it takes. */
+export const UpstreamPage = () => {
+  const upstream = useRead("upstream show", {}, { everyMs: REFRESH_MS });
+  const purchases = useRead("purchases show", {}, { everyMs: REFRESH_MS });
+  return (
+    <Page
+      title="Upstream"
+      description="The company's supplier: whether orders go to it, how it answers, and its limit."
+    >
+      <Columns>
+        <Query of={purchases}>{(state) => <Purchases {...state} />}</Query>
+        <Query of={upstream}>{(shown) => <Limit {...shown} />}</Query>
+      </Columns>
+      <Query of={upstream}>{(shown) => <Health {...shown} />}</Query>
+    </Page>
+  );
+};
+
+const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">) => {
+  const isOn = purchases === "on";
+  return (
+    <Section
+      title="Purchases"
+      actions={
+        isOn ? (
+          <IrreversibleDialog
+            action="purchases off"
+            button="Switch purchases off"
+            title="Switch purchases off"
+            nameToType="purchases"
+            inputOf={(_, why) => ({ why })}
+            success={(output) => switchedText("off", output)}
+          >
+            <p>
+              Every new order of every account is refused, identity checks included. Waiting orders are neither sent nor
+              refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales.
+            </p>
+          </IrreversibleDialog>
+        ) : (
+          <ChangeDialog
+            action="purchases on"
+            button="Switch purchases on"
+            title="Switch purchases on"
+            inputOf={(_, why) => ({ why })}
+            success={(output) => switchedText("on", output)}
+          >
+            <p>New orders are accepted again, and waiting orders are sent or refunded.</p>
+          </ChangeDialog>
+        )
+      }
+    >
+      <Facts
+        facts={[
+          {
+            name: "State",
+            value: <Status tone={isOn ? "good" : "bad"}>{isOn ? "On" : "Off: new orders are refused"}</Status>,
+          },
+          { name: "Since", value: since === null ? "It was never switched" : <Time iso={since} /> },
+          { name: "By", value: by },
+          { name: "Reason", value: why },
+        ]}
+      />
+    </Section>
+  );
+};
+
+const switchedText = (wanted: "on" | "off", { changed, audit_error }: ActionOutput<"purchases off">): string => {
+  if (!changed) return `Purchases were ${wanted} already.`;
+  const switched = `Purchases are ${wanted}. The whole service follows within 10 seconds.`;
+  return audit_error === undefined ? switched : `${switched} The audit log could not be written (${audit_error}).`;
+};
+
+const minutes = (seconds: number): string => `${Math.ceil(seconds / 60)} min`;
+
+/** Functions note what all keys allow together, and not how many keys there are. */
+const keysText = (keys: number): string =>
+  keys < 1.5 ? "one key with the usual limit" : `about ${Math.round(keys)} keys with the usual limit`;
+
+const Limit = ({ limit, waiting }: ActionOutput<"upstream show">) => (
+  <Section title="Limit">
+    <Facts
+      facts={[
+        { name: "Orders a minute", value: limit.per_minute },
+        { name: "As much as", value: keysText(limit.per_minute / rateGroups.vtu.requestsPerMinute) },
+        {
+          name: "New orders",
+          value:
+            limit.spent_until === null ? (
+              <Status tone="good">Are sent at once</Status>
+            ) : (
+              <>
+                <Status tone="running">Wait</Status> until <Time iso={limit.spent_until} />
+              </>
+            ),
+        },
+        {
+          name: "Waiting orders",
+          value: waiting.count === 0 ? "None" : <PageLink to="/waiting">{waiting.count}</PageLink>,
+        },
+        { name: "The oldest waits for", value: waiting.oldest_s === null ? undefined : minutes(waiting.oldest_s) },
+        {
+          name: "Sending them takes",
+          value: waiting.count === 0 || waiting.sending_s === null ? undefined : `about ${minutes(waiting.sending_s)}`,
+        },
+      ]}
+    />
+  </Section>
+);
+
+const Health = ({ catalog, open, recent }: ActionOutput<"upstream show">) => {
+  const rows = useMemo(() => ofNetworks(recent.counts), [recent.counts]);
+  return (
+    <Section
+      title="Health"
+      description={
+        <>
+          About: what ended in this hour and the {RECENT_HOURS - 1} before. See <PageLink to="/charts">Charts</PageLink>{" "}
+          for more.
+        </>
+      }
+    >
+      <Facts
+        facts={[
+          {
+            name: "Last accepted a key",
+            value: catalog.fetched_at === null ? "Never" : <Time iso={catalog.fetched_at} />,
+          },
+          { name: "Orders without a known end", value: open.count === 0 ? "None" : open.count },
+          {
+            name: "For more than 15 minutes",
+            value:
+              open.stuck === 0 ? (
+                "None"
+              ) : (
+                <>
+                  <Status tone="attention">{open.stuck}</Status> <PageLink to="/open">Open orders</PageLink>
+                </>
+              ),
+          },
+          { name: "The oldest since", value: open.oldest_at === null ? undefined : <Time iso={open.oldest_at} /> },
+        ]}
+      />
+      {open.stuck > 0 && (
+        <Notice tone="attention" title="The upstream has not said how some orders ended">
+          Ask the upstream about them, then resolve each on the page Open orders.
+        </Notice>
+      )}
+      <DataTable
+        label="What ended, by network"
+        columns={[
+          { header: "Network", cell: ({ network }) => network },
+          { header: "Orders", cell: ({ count }) => count, align: "end" },
+          { header: "Successful", cell: ({ count, successful }) => percentText(successful, count), align: "end" },
+          { header: "Failed", cell: ({ count, successful }) => count - successful, align: "end" },
+          {
+            header: "95 of 100 within",
+            cell: ({ latency }) => withinText(latency, recent.latency_bounds_ms),
+            align: "end",
+          },
+        ]}
+        rows={rows}
+        rowKey={({ network }) => network}
+        emptyText="No order has ended lately."
+      />
+    </Section>
+  );
+};
