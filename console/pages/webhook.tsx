@@ -62,48 +62,49 @@ const EndpointSection = ({
 }) => {
   const { account_id: account, url, status, failing_since, down, previous_secret_until, events } = endpoint;
   const { tone, text } = statuses[status];
-  const setUrl = <SetUrl account={account} url={url} />;
-  if (url === null) {
-    return (
-      <Section title="Endpoint" actions={setUrl}>
-        <Empty>There is no endpoint, so nothing is sent. Set the URL at which your app receives webhooks.</Empty>
-      </Section>
-    );
-  }
   return (
     <Section
       title="Endpoint"
       actions={
         <>
-          <SendTest account={account} onTest={onTest} />
-          {setUrl}
-          <ChooseEvents account={account} events={events} />
-          {status === "on" ? <Disable account={account} /> : <Enable account={account} />}
-          <RotateSecret account={account} />
+          {/* It stays in place once there is a URL, because it then shows the first secret. */}
+          <SetUrl account={account} url={url} />
+          {url !== null && (
+            <>
+              <SendTest account={account} onTest={onTest} />
+              <ChooseEvents account={account} events={events} />
+              {status === "on" ? <Disable account={account} /> : <Enable account={account} />}
+              <RotateSecret account={account} />
+            </>
+          )}
         </>
       }
     >
-      <Facts
-        facts={[
-          { name: "URL", value: url },
-          { name: "Status", value: <Status tone={tone}>{text}</Status> },
-          {
-            name: "Fails since",
-            value:
-              failing_since === null ? (
-                <Status tone="good">Does not fail</Status>
-              ) : (
-                <>
-                  <Status tone="bad">{down ? "Down" : "Fails"}</Status> <Time iso={failing_since} />
-                </>
-              ),
-          },
-          { name: "Events", value: events.join(", ") },
-          ...(previous_secret_until !== null && Date.parse(previous_secret_until) > Date.now()
-            ? [{ name: "Previous secret also signs until", value: <Time iso={previous_secret_until} /> }]
-            : []),
-        ]}
-      />
+      {url === null ? (
+        <Empty>There is no endpoint, so nothing is sent. Set the URL at which your app receives webhooks.</Empty>
+      ) : (
+        <Facts
+          facts={[
+            { name: "URL", value: url },
+            { name: "Status", value: <Status tone={tone}>{text}</Status> },
+            {
+              name: "Fails since",
+              value:
+                failing_since === null ? (
+                  <Status tone="good">Does not fail</Status>
+                ) : (
+                  <>
+                    <Status tone="bad">{down ? "Down" : "Fails"}</Status> <Time iso={failing_since} />
+                  </>
+                ),
+            },
+            { name: "Events", value: events.join(", ") },
+            ...(previous_secret_until !== null && Date.parse(previous_secret_until) > Date.now()
+              ? [{ name: "Previous secret also signs until", value: <Time iso={previous_secret_until} /> }]
+              : []),
+          ]}
+        />
+      )}
       {down && (
         <Notice tone="attention" title="Webhooks wait until the endpoint works again">
           One at a time is tried every 1 to 5 minutes. The attempts below say how the endpoint answers. Correct the URL
