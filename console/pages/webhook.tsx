@@ -19,7 +19,7 @@ import { Time } from "../components/time.tsx";
 import { Attempts, deliveryStates } from "./delivery-attempts.tsx";
 
 /** Deliveries change while nobody does anything. */
-const REFRESH_MS = 5_000;
+const REFRESH_MS = 3_000;
 
 type Endpoint = ActionOutput<"webhook show">;
 type TestAnswer = ActionOutput<"webhook test">;

@@ -51,6 +51,9 @@ const send = async (person: Parameters<typeof tokenOf>[1], name: string, input: 
   return { status: response.status, body: await response.text() };
 };
 
+const POLLING = { timeout: 5_000 };
+const stateOf = async (name: string, account: string) => (await send("operator", name, { account })).body;
+
 test("an owner mends a dead endpoint by the console alone: attempts, another URL, a test event, a replay", async () => {
   const account = service().demoAccount;
   const { key } = await createKey(service().accounts, account, { mode: "live" });
@@ -59,15 +62,12 @@ test("an owner mends a dead endpoint by the console alone: attempts, another URL
   );
   const alive = await aReceiver();
 
-  const page = await signIn("owner", webhookPath(account));
-  await page.getByText("There is no endpoint").waitFor();
-  await button(page, "Set URL").click();
-  await dialog(page).getByLabel("URL").fill(dead.url);
-  await confirm(page, "Set URL");
-  await page.getByText("Enabled", { exact: true }).waitFor();
-
-  // The endpoint says that it is gone, so it is disabled at once.
+  await send("owner", "webhook set", { account, url: dead.url });
   const { reference } = transactionOf(await service().call("POST", BUY_DATA, { key, body: anOrder() }));
+  // The endpoint says that it is gone, so it is disabled at once.
+  await expect.poll(() => stateOf("webhook show", account), POLLING).toContain('"status":"off"');
+
+  const page = await signIn("owner", webhookPath(account));
   await button(page, `Attempts of ${reference}`).click();
   await page.getByRole("heading", { name: `Attempts of ${reference}` }).waitFor();
   await page.getByText("HTTP 410").waitFor();
@@ -183,7 +183,7 @@ test("another owner's endpoint does not exist for an owner, nor a foreign delive
   const receiver = await aReceiver();
   await send("operator", "webhook set", { account: accountId, url: receiver.url });
   const { reference } = transactionOf(await service().call("POST", BUY_DATA, { key, body: anOrder() }));
-  await expect.poll(() => receiver.received.length).toBe(1);
+  await expect.poll(() => receiver.received.length, POLLING).toBe(1);
   const own = await send("operator", "deliveries show", { account: accountId, reference });
   expect(own.status).toBe(200);
   const answers = await Promise.all([
@@ -263,6 +263,7 @@ test("an operator sees what was given up without its contents, and sends it agai
   const { accountId, key } = await service().newCaller();
   const receiver = await aReceiver();
   const { reference } = transactionOf(await service().call("POST", BUY_DATA, { key, body: anOrder() }));
+  await expect.poll(() => stateOf("deliveries list", accountId), POLLING).toContain("no_endpoint");
   await send("operator", "webhook set", { account: accountId, url: receiver.url });
   const sqs = sqsClient();
   const body = {
@@ -284,7 +285,7 @@ test("an operator sees what was given up without its contents, and sends it agai
   await confirm(page, "Send again");
   await page.getByText("1 message was sent again.").waitFor();
   await expect
-    .poll(() => receiver.received.map(({ body: text }) => JSON.parse(text)))
+    .poll(() => receiver.received.map(({ body: text }) => JSON.parse(text)), POLLING)
     .toMatchObject([{ data: { reference } }]);
   await webhooks.waitFor({ state: "detached" });
   expect((await readAudit(service().ledger, SERVICE)).at(-1)).toMatchObject({
