@@ -1,6 +1,7 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { REDRIVE_MAX } from "../../shared/contract/actions/dead-letters.ts";
 import { useRead } from "../api/use-read.ts";
+import { ageText } from "../components/age.ts";
 import { DataTable } from "../components/data-table.tsx";
 import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
 import { Page, Section } from "../components/page.tsx";
@@ -101,9 +102,3 @@ const Redrive = ({ queue, title }: { readonly queue: "outcomes" | "delivery"; re
     Up to {REDRIVE_MAX} messages go back and are handled again. Those whose cause is not mended return to this page.
   </IrreversibleDialog>
 );
-
-const ageText = (seconds: number): string => {
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 2 * 3_600) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 48 * 3_600 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} days`;
-};

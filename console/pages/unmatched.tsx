@@ -4,6 +4,7 @@ import { useSearchParams } from "wouter";
 import * as z from "zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { useRead } from "../api/use-read.ts";
+import { ageText } from "../components/age.ts";
 import { ChangeDialog } from "../components/change-dialog.tsx";
 import { DataTable } from "../components/data-table.tsx";
 import { Empty } from "../components/empty.tsx";
@@ -44,13 +45,12 @@ export const UnmatchedPage = () => {
   const state = stateSchema.catch("open").parse(search.get("state"));
   const shown = search.get("event");
   const events = useRead("events list", { state });
-  const show = (event: string | undefined) => setSearch({ state, ...(event !== undefined && { event }) });
   return (
     <Page
       title="Unmatched events"
       description="Reports of the upstream that could not be applied. Each needs a decision: which order it is about, or none."
     >
-      {shown !== null && <Compare event={shown} onClose={() => show(undefined)} />}
+      {shown !== null && <Compare event={shown} onClose={() => setSearch({ state })} />}
       <Row>
         <NativeSelect
           label="Show"
@@ -74,23 +74,23 @@ export const UnmatchedPage = () => {
               state === "open" ? "No event waits for a decision." : "There is none. Choose another state to see others."
             }
             columns={[
-              { header: "Upstream reference", cell: (event) => event.upstream_reference ?? "–" },
+              {
+                header: "Upstream reference",
+                cell: ({ event, upstream_reference }) => (
+                  <PageLink to={`/unmatched?${new URLSearchParams({ state, event })}`}>
+                    {upstream_reference ?? event}
+                  </PageLink>
+                ),
+              },
               { header: "Reports", cell: (event) => event.says },
               { header: "Why it is here", cell: ({ reason }) => reasons[reason] },
               { header: "Type", cell: (event) => event.type ?? "–" },
               { header: "Amount", align: "end", cell: ({ amount }) => amountText(amount) },
               { header: "Phone number", cell: (event) => event.phone_number ?? "–" },
               { header: "Received", cell: ({ at }) => <Time iso={at} /> },
-              { header: "State", cell: (event) => <EventState event={event} /> },
-              {
-                header: "Details",
-                hidesHeader: true,
-                cell: ({ event, upstream_reference }) => (
-                  <Button variant="default" size="xs" onClick={() => show(event)}>
-                    Compare<span className="visually-hidden"> {upstream_reference ?? event}</span>
-                  </Button>
-                ),
-              },
+              ...(state === "all"
+                ? [{ header: "State", cell: (event: UpstreamEvent) => <EventState event={event} /> }]
+                : []),
             ]}
           />
         )}
@@ -187,7 +187,7 @@ const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
   {
     name: "Time",
     event: <Time iso={event.at} />,
-    of: ({ sent_before_s: seconds }) => `${Math.abs(seconds)} s ${seconds < 0 ? "after" : "before"} the event`,
+    of: ({ sent_before_s: seconds }) => `${ageText(Math.abs(seconds))} ${seconds < 0 ? "after" : "before"} the event`,
   },
   {
     name: "Account",

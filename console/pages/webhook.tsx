@@ -13,6 +13,7 @@ import { Facts } from "../components/facts.tsx";
 import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
 import { Notice } from "../components/notice.tsx";
 import { Page, Row, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Query } from "../components/query.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
@@ -294,25 +295,12 @@ const Deliveries = ({
             rowKey={({ webhook_id, repeat }) => `${webhook_id} ${repeat ?? ""}`}
             emptyText="Nothing was sent yet. A webhook is sent when an order becomes final."
             columns={[
-              { header: "Order or event", cell: nameOf },
+              { header: "Order or event", cell: (delivery) => <AttemptsLink account={account} delivery={delivery} /> },
               { header: "Event", cell: ({ event, status }) => (status === null ? event : `${event}, ${status}`) },
               { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
-              { header: "Last answer", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
               { header: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
-              {
-                header: "Next attempt",
-                cell: ({ next_attempt_at }) => (next_attempt_at === null ? "–" : <Time iso={next_attempt_at} />),
-              },
+              { header: "Last answer", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
               { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-              {
-                header: "Details",
-                hidesHeader: true,
-                cell: (delivery) => (
-                  <Button variant="default" size="xs" onClick={() => onShow(nameOf(delivery))}>
-                    Attempts<span className="visually-hidden"> of {nameOf(delivery)}</span>
-                  </Button>
-                ),
-              },
             ]}
           />
         )}
@@ -322,14 +310,29 @@ const Deliveries = ({
 };
 
 /** An event on request has no reference. */
-const nameOf = ({ reference, webhook_id }: Delivery): string => reference ?? webhook_id;
+const AttemptsLink = ({
+  account,
+  delivery: { reference, webhook_id },
+}: {
+  readonly account: string;
+  readonly delivery: Delivery;
+}) => {
+  const name = reference ?? webhook_id;
+  return <PageLink to={`${accountPath(account, "webhook")}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
+};
 
-const DeliveryState = ({ delivery: { state, parked, repeat } }: { readonly delivery: Delivery }) => {
+const DeliveryState = ({ delivery: { state, parked, repeat, next_attempt_at } }: { readonly delivery: Delivery }) => {
   const { tone, text } = parked ? deliveryStates.parked : deliveryStates[state];
   return (
     <>
       <Status tone={tone}>{text}</Status>
       {repeat !== null && " sent again"}
+      {next_attempt_at !== null && (
+        <>
+          {" "}
+          until <Time iso={next_attempt_at} />
+        </>
+      )}
     </>
   );
 };
