@@ -31,7 +31,7 @@ export const callAction = async <Name extends ActionName>(
   const isChange = table[name].kind === "change";
   const session = currentSession();
   if (session === undefined) throw new ActionError("You are signed out.", { status: 401 });
-  if (isChange && !navigator.onLine) throw new ActionError("You are offline. Nothing was changed.");
+  if (isChange && !navigator.onLine) throw new ActionError("You are offline.");
 
   let response = await send(name, input, session, options);
   if (response.status === 401 && Date.now() - session.signedInAtMs < NEW_SESSION_MS) {
@@ -87,8 +87,7 @@ const queryOf = (input: object, cursor: string | undefined): string => {
 const lostAnswer = (isChange: boolean, cause: unknown): ActionError =>
   isChange
     ? new ActionError(
-        "The answer did not arrive, so it is not known whether the change was made. Look at the page, which was " +
-          "loaded again, before you repeat it.",
+        "The answer did not arrive. Look at the page, which was loaded again, before you repeat it.",
         { isOutcomeUnknown: true },
         { cause },
       )
@@ -120,11 +119,10 @@ const errorOf = (response: Response, body: unknown, isChange: boolean): ActionEr
     ...(Number.isFinite(retryAfter) && { retryAfterS: retryAfter }),
   };
   if (status >= 500 && isChange) {
-    return new ActionError(
-      "The service failed, so it is not known whether the change was made. Look at the page, which was loaded " +
-        "again, before you repeat it.",
-      { ...details, isOutcomeUnknown: true },
-    );
+    return new ActionError("The service failed. Look at the page, which was loaded again, before you repeat it.", {
+      ...details,
+      isOutcomeUnknown: true,
+    });
   }
   if (status === 429) return new ActionError("Too many requests. Wait a few seconds and try again.", details);
   if (status >= 500) return new ActionError("The service failed. Try again in a moment.", details);

@@ -8,7 +8,7 @@ import { useRead } from "../api/use-read.ts";
 import { Announcements } from "../components/announce.tsx";
 import { Query } from "../components/query.tsx";
 import { useSession } from "../sign-in/session.ts";
-import { SessionNotices } from "./session-notices.tsx";
+import { SessionEnded } from "./session-notices.tsx";
 import styles from "./shell.module.css";
 import { Shell } from "./shell.tsx";
 import { SignedOutPage } from "./sign-in-pages.tsx";
@@ -23,7 +23,7 @@ export const App = () => {
         <SignedIn />
       </Router>
       <Announcements />
-      <SessionNotices />
+      <SessionEnded />
     </QueryClientProvider>
   );
 };

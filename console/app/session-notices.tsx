@@ -22,7 +22,7 @@ export const SessionNotices = () => {
           The page shows what was loaded before.
         </Notice>
       )}
-      {endsSoon && !session.isRefused && (
+      {endsSoon && (
         <Notice
           tone="attention"
           title={`Your sign-in ends at ${time.format(session.endsAtMs)}`}
@@ -31,17 +31,22 @@ export const SessionNotices = () => {
           Forms that are open are kept.
         </Notice>
       )}
-      <SessionEnded session={session} />
     </div>
   );
 };
 
 /** Opens when the service refuses the token, and again when another request is refused after it was closed. */
-const SessionEnded = ({ session }: { readonly session: Session }) => {
+export const SessionEnded = () => {
+  const session = useSession();
   const [closed, setClosed] = useState<Session>();
   const close = () => setClosed(session);
   return (
-    <Dialog title="Your sign-in has ended" isOpen={session.isRefused && closed !== session} onClose={close} isOnTop>
+    <Dialog
+      title="Your sign-in has ended"
+      isOpen={session?.isRefused === true && closed !== session}
+      onClose={close}
+      isOnTop
+    >
       <p>Sign in again to go on. The page and what you typed are kept, except keys and secrets.</p>
       <DialogButtons>
         <Button variant="default" onClick={close}>

@@ -12,6 +12,7 @@ import { signOut } from "../sign-in/sign-in.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { Navigation } from "./navigation.tsx";
 import { pages } from "./pages.ts";
+import { SessionNotices } from "./session-notices.tsx";
 import styles from "./shell.module.css";
 
 /** Header, navigation and the page of the path. */
@@ -30,6 +31,7 @@ export const Shell = () => {
         <Navigation />
       </nav>
       <main id="main" tabIndex={-1} className={styles.main}>
+        <SessionNotices />
         <ErrorBoundary key={path}>
           <Suspense fallback={<Loading />}>
             <CurrentPage />

@@ -57,6 +57,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
   const form = [action, actsOn, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
   const [isOpen, setIsOpen] = useState(() => restoredDraft(form) !== undefined);
   const [secret, setSecret] = useState<ShownOnce>();
+  const opener = useRef<HTMLButtonElement>(null);
 
   useHeldRow(isOpen || secret !== undefined);
 
@@ -71,10 +72,16 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
     if (shownOnce) setSecret(shownOnce(output));
     props.onDone?.(output);
   };
+  const closeSecret = () => {
+    setSecret(undefined);
+    // The dialog that had the focus before is closed already.
+    opener.current?.focus();
+  };
   const isDangerous = nameToType !== undefined;
   return (
     <>
       <Button
+        ref={opener}
         variant={props.buttonVariant ?? (isDangerous ? "default" : "filled")}
         size={props.buttonSize ?? "sm"}
         onClick={() => setIsOpen(true)}
@@ -85,7 +92,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
       <Dialog title={title} isOpen={isOpen} onClose={close}>
         <ChangeForm {...props} form={form} onDone={onDone} onCancel={close} />
       </Dialog>
-      {secret !== undefined && <ShownOnceDialog {...secret} onClose={() => setSecret(undefined)} />}
+      {secret !== undefined && <ShownOnceDialog {...secret} onClose={closeSecret} />}
     </>
   );
 };

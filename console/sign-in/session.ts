@@ -4,6 +4,8 @@ import { useSyncExternalStore } from "react";
 export type Session = {
   /** The ID token, which every request sends. */
   readonly token: string;
+  /** Who it is, by the provider. */
+  readonly subject: string;
   readonly signedInAtMs: number;
   /** When the token expires, by the clock of this machine. */
   readonly endsAtMs: number;

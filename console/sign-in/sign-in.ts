@@ -2,7 +2,7 @@ import { ErrorResponse, InMemoryWebStorage, UserManager, WebStorageStateStore } 
 import * as z from "zod";
 import { consoleConfigSchema } from "../../shared/contract/console-config.ts";
 import { restoreDrafts, storeDrafts } from "./drafts.ts";
-import { beginSession, endSession } from "./session.ts";
+import { beginSession, currentSession, endSession } from "./session.ts";
 
 const CALLBACK = "/console/callback";
 export const SIGNED_OUT = "/console/signed-out";
@@ -53,7 +53,8 @@ const oidc = async (): Promise<UserManager> => {
 export const signIn = async (path = location.pathname + location.search): Promise<void> => {
   try {
     const userManager = await oidc();
-    storeDrafts();
+    const session = currentSession();
+    if (session !== undefined) storeDrafts(session.subject);
     await userManager.signinRedirect({ state: { path } });
   } catch (error) {
     throw signInError(error);
@@ -76,11 +77,11 @@ const completeSignIn = async (): Promise<string> => {
   try {
     const user = await (await oidc()).signinRedirectCallback();
     if (user.id_token === undefined) throw new SignInError("The provider sent no ID token: the scope needs openid.");
-    const { exp, iat } = user.profile;
+    const { sub: subject, exp, iat } = user.profile;
     const now = Date.now();
     // By the token's length, because this machine's clock may be wrong.
-    beginSession({ token: user.id_token, signedInAtMs: now, endsAtMs: now + (exp - iat) * 1_000 });
-    restoreDrafts();
+    beginSession({ token: user.id_token, subject, signedInAtMs: now, endsAtMs: now + (exp - iat) * 1_000 });
+    restoreDrafts(subject);
     return urlState.catch({ path: "/console" }).parse(user.state).path;
   } catch (error) {
     throw signInError(error);
