@@ -1,3 +1,4 @@
+import { useState } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
@@ -10,6 +11,7 @@ import { DataTable } from "../components/data-table.tsx";
 import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
 import { Page, Row } from "../components/page.tsx";
 import { Query } from "../components/query.tsx";
+import { ShownOnceDialog } from "../components/shown-once-dialog.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
 
@@ -18,6 +20,8 @@ type Key = ActionOutput<"keys list">["keys"][number];
 export const KeysPage = () => {
   const account = useAccount();
   const keys = useRead("keys list", { account });
+  // Here and not in a row: the row changes as soon as its key is replaced.
+  const [replacement, setReplacement] = useState<ActionOutput<"keys rotate">>();
   return (
     <Page
       title="Keys"
@@ -44,13 +48,25 @@ export const KeysPage = () => {
               {
                 header: "Changes",
                 hidesHeader: true,
-                cell: (key) => <KeyChanges account={account} keyOf={key} />,
+                cell: (key) => <KeyChanges account={account} keyOf={key} onReplaced={setReplacement} />,
               },
             ]}
           />
         )}
       </Query>
       <p>The last request is known to the minute; requests that were refused count too.</p>
+      {replacement !== undefined && (
+        <ShownOnceDialog
+          title={`The new key ${replacement.key_id}`}
+          label="key"
+          secret={replacement.key}
+          onClose={() => setReplacement(undefined)}
+        >
+          <p>
+            The old key is valid until <Time iso={replacement.which_ends_at} />.
+          </p>
+        </ShownOnceDialog>
+      )}
     </Page>
   );
 };
@@ -121,14 +137,16 @@ const CreateKey = ({ account }: { readonly account: string }) => {
 
 type KeyProps = { readonly account: string; readonly keyOf: Key };
 
-const KeyChanges = ({ account, keyOf }: KeyProps) => {
+type ReplaceKeyProps = KeyProps & { readonly onReplaced: (output: ActionOutput<"keys rotate">) => void };
+
+const KeyChanges = ({ account, keyOf, onReplaced }: ReplaceKeyProps) => {
   const isOperator = usePerson().role === "operator";
   if (keyOf.status !== "active") return null;
   const isReplaceable =
     keyOf.expires_at === undefined && (isOperator || !keyOf.permissions.includes("identity:retrieve"));
   return (
     <Row>
-      {isReplaceable && <ReplaceKey account={account} keyOf={keyOf} />}
+      {isReplaceable && <ReplaceKey account={account} keyOf={keyOf} onReplaced={onReplaced} />}
       <RevokeKey account={account} keyOf={keyOf} />
     </Row>
   );
@@ -136,7 +154,7 @@ const KeyChanges = ({ account, keyOf }: KeyProps) => {
 
 const HOUR_MS = 3_600_000;
 
-const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
+const ReplaceKey = ({ account, keyOf: { key_id }, onReplaced }: ReplaceKeyProps) => (
   <ChangeDialog
     action="keys rotate"
     button="Replace"
@@ -159,16 +177,7 @@ const ReplaceKey = ({ account, keyOf: { key_id } }: KeyProps) => (
     }}
     inputOf={({ overlap_ms }, why) => ({ account, key: key_id, overlap_ms: Number(overlap_ms), why })}
     success={(output) => `The key ${output.key_id} replaces ${key_id}.`}
-    shownOnce={(output) => ({
-      title: `The new key ${output.key_id}`,
-      label: "key",
-      secret: output.key,
-      children: (
-        <p>
-          The old key is valid until <Time iso={output.which_ends_at} />.
-        </p>
-      ),
-    })}
+    onDone={onReplaced}
     ifUnknown={ifUnknown}
   >
     <p>The new key has the same mode and permissions.</p>

@@ -16,7 +16,7 @@ export const WhitelistPage = () => {
       description="Requests are accepted from these addresses only, with any key of the account."
       actions={
         <>
-          {mayChange(account) && <AddMine account={account} listed={list.data?.ips ?? []} />}
+          {mayChange(account) && <AddMine account={account} />}
           <AddAddresses account={account} />
         </>
       }
@@ -64,9 +64,9 @@ const AddAddresses = ({ account }: { readonly account: string }) => (
 const linesOf = (text: string): string[] => text.split(/[\s,]+/).filter((line) => line !== "");
 
 /** The address of this browser, which is the app's only if both leave by the same connection. */
-const AddMine = ({ account, listed }: { readonly account: string; readonly listed: readonly string[] }) => {
+const AddMine = ({ account }: { readonly account: string }) => {
   const { data } = useRead("ips mine", { account });
-  if (data === undefined || listed.includes(data.address)) return null;
+  if (data === undefined || data.is_allowed) return null;
   return (
     <ChangeDialog
       action="ips allow"

@@ -1,7 +1,8 @@
 import { type Account, requireAccount } from "../access/account-store.ts";
 import { changeWhitelist } from "../access/accounts.ts";
+import { whitelistRanges } from "../access/key-item.ts";
 import type { whitelistActions } from "../contract/actions/whitelist.ts";
-import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";
+import { formatIpRange, isWithin, parseIpRange } from "../platform/ip-range.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -18,9 +19,10 @@ const whitelistView = ({ account_id, whitelist }: Account) => ({ account_id, ips
 export const whitelistRuns: ActionRuns<typeof whitelistActions> = {
   "ips list": async ({ accounts }, { account }) => whitelistView(await requireAccount(accounts, account)),
 
-  "ips mine": async ({ request }) => {
+  "ips mine": async ({ accounts, request }, { account }) => {
     if (request === undefined) throw new Error("Only the console knows the address of a request");
-    return { address: request.sourceIp };
+    const { whitelist } = await requireAccount(accounts, account);
+    return { address: request.sourceIp, is_allowed: isWithin(request.sourceIp, whitelistRanges(whitelist)) };
   },
 
   "ips allow": async (context, { account, ranges, why }) => {

@@ -21,7 +21,11 @@ export const whitelistActions = {
     scope: "account",
     kind: "read",
     input: accountInput,
-    output: z.object({ address: z.string() }),
+    output: z.object({
+      address: z.string(),
+      /** Whether an entry of the whitelist covers it. */
+      is_allowed: z.boolean(),
+    }),
     summary: "Show the address that this request comes from",
   },
   "ips allow": {

@@ -18,13 +18,16 @@ const anAccount = async () =>
 
 test("the address of the request is the caller's own, which can be allowed", async () => {
   const account = await anAccount();
-  const { address } = await whitelistRuns["ips mine"](context(), { account });
-  expect(address).toBe("203.0.113.7");
+  const { address, is_allowed } = await whitelistRuns["ips mine"](context(), { account });
+  expect([address, is_allowed]).toEqual(["203.0.113.7", false]);
   expect(await whitelistRuns["ips allow"](context(), { account, ranges: [address] })).toEqual({
     account_id: account,
     ips: [address],
   });
   expect(await whitelistRuns["ips list"](context(), { account })).toEqual({ account_id: account, ips: [address] });
+  await whitelistRuns["ips allow"](context(), { account, ranges: ["203.0.113.0/24"] });
+  await whitelistRuns["ips disallow"](context(), { account, ranges: [address] });
+  expect(await whitelistRuns["ips mine"](context(), { account })).toEqual({ address, is_allowed: true });
 });
 
 test("a range that is on the list in another spelling is neither added again nor unknown", async () => {
