@@ -155,6 +155,14 @@ export const budgets = {
     readUnits: 3,
     log: { events: ["change.handled", "webhook.attempted", "message.handled"], bytes: 600 },
   },
+  /** Of one order and one account, late in an hour that has every type of four networks. At most one a minute. */
+  statistics: {
+    title: "batch of a console's statistics",
+    invocations: [{ function: "count-transactions", calls: ["UpdateItem", "UpdateItem"] }],
+    writeUnits: { tables: 5, indexes: 0 },
+    readUnits: 0,
+    log: { events: ["changes.counted"], bytes: 100 },
+  },
   schedules: {
     title: "scheduled functions, per minute, with one account",
     invocations: [

@@ -1,3 +1,4 @@
+import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { functionNames } from "../../../../infra/functions.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
@@ -5,13 +6,17 @@ import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts"
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../../../shared/catalog/refresh-catalog.ts";
+import { transactionType } from "../../../../shared/contract/transaction.ts";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
+import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { GATE_CACHE_MS, orderGate } from "../../../../shared/orders/order-gate.ts";
 import { sum } from "../../../../shared/platform/sum.ts";
-import { sleep, systemClock } from "../../../../shared/platform/time.ts";
+import { isoTime, sleep, systemClock } from "../../../../shared/platform/time.ts";
 import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
+import { addToHours, type EndedTransaction, LATENCY_BOUNDS_MS } from "../../../../shared/statistics/hourly-counts.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
@@ -27,6 +32,7 @@ import { type WeighedAnswer, weigh } from "../../../builders/observe.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../../builders/service.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 import { anUpstreamEvent } from "../../../builders/upstream-event.ts";
 import { aWebhookChange } from "../../../builders/webhook-message.ts";
 
@@ -181,6 +187,37 @@ describe("budgets", () => {
     await expectWithin(service.proxy, budgets.webhook, enqueue);
     expect(receiver.received).toHaveLength(1);
     await receiver.stop();
+  });
+
+  test("the budget holds for a batch of the statistics, of an hour that has every type of four networks", async () => {
+    const { db, cacheTable } = await freshTables();
+    const endedAtMs = Date.parse("2026-11-22T10:59:00.000Z");
+    const orders = ["MTN", "Airtel", "Glo", "9mobile"].flatMap((network) => [
+      { type: "data", network } as const,
+      { type: "airtime", network } as const,
+    ]);
+    const checks = transactionType.options.filter((type) => type !== "data" && type !== "airtime");
+    const kinds = [...orders, ...checks.map((type) => ({ type }))];
+    const ended = kinds.flatMap((kind): readonly EndedTransaction[] => [
+      ...[...LATENCY_BOUNDS_MS, Number.POSITIVE_INFINITY].map(
+        (latencyMs) => ({ ...kind, status: "success", amountKobo: 50_000, endedAtMs, latencyMs }) as const,
+      ),
+      { ...kind, status: "failed", amountKobo: 50_000, endedAtMs, latencyMs: 1 },
+    ]);
+    await addToHours({ db, table: cacheTable }, ended);
+    const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+    onTestFinished(() => proxy.stop());
+    const handler = streamBatchHandler(countTransactions({ db: emulatorClient(proxy.endpoint), table: cacheTable }));
+    const opened = aTransaction({ created_at: isoTime(endedAtMs - 900) });
+    const settled = { ...opened, status: "success", updated_at: isoTime(endedAtMs) };
+    const wallet = (version: number, balance_kobo: number) => ({
+      ...{ pk: "wallet#acc_1", account_id: "acc_1", balance_kobo, version, updated_at: isoTime(endedAtMs) },
+    });
+    const record = (OldImage: object, NewImage: object) => ({
+      dynamodb: { SequenceNumber: "1", OldImage: marshall(OldImage), NewImage: marshall(NewImage) },
+    });
+    const Records = [record(wallet(3, 100_000), wallet(4, 50_000)), record(opened, settled)];
+    await expectWithin(proxy, budgets.statistics, () => handler({ Records }));
   });
 
   test("the budget holds for a minute of the scheduled functions without any request", async () => {
