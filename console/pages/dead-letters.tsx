@@ -1,13 +1,15 @@
+import { useState } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { REDRIVE_MAX } from "../../shared/contract/actions/dead-letters.ts";
 import { useRead } from "../api/use-read.ts";
-import { ageText } from "../components/age.ts";
 import { DataTable } from "../components/data-table.tsx";
+import { HoldRowContext } from "../components/held-row.ts";
 import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
 import { Page, Section } from "../components/page.tsx";
 import { Query } from "../components/query.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
+import { durationText } from "../components/transaction-values.tsx";
 
 type Queue = ActionOutput<"dead-letters list">["queues"][number];
 
@@ -50,11 +52,21 @@ export const DeadLettersPage = () => {
 
 const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readonly queue: Queue }) => {
   const { title, lost, todo } = texts[queue];
+  // Its dialog says how the change ended, also once nothing is left.
+  const [isHeld, setIsHeld] = useState(false);
+  const isRedrivable = queue === "outcomes" || queue === "delivery";
   return (
     <Section
       title={title}
       {...(number > 0 && { description: `${lost} ${todo}` })}
-      actions={number > 0 && (queue === "outcomes" || queue === "delivery") && <Redrive queue={queue} title={title} />}
+      actions={
+        isRedrivable &&
+        (number > 0 || isHeld) && (
+          <HoldRowContext value={setIsHeld}>
+            <Redrive queue={queue} title={title} />
+          </HoldRowContext>
+        )
+      }
     >
       <div>
         {number === 0 ? (
@@ -62,7 +74,7 @@ const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readon
         ) : (
           <Status tone="bad">
             About {number}
-            {oldest_s !== null && `, the oldest for ${ageText(oldest_s)}`}
+            {oldest_s !== null && `, the oldest for ${durationText(oldest_s)}`}
           </Status>
         )}
       </div>

@@ -1,14 +1,14 @@
 import { Button, NativeSelect } from "@mantine/core";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useContext, useEffect, useRef, useState } from "react";
 import { useSearchParams } from "wouter";
 import * as z from "zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { useRead } from "../api/use-read.ts";
-import { ageText } from "../components/age.ts";
 import { ChangeDialog } from "../components/change-dialog.tsx";
 import { DataTable } from "../components/data-table.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Facts } from "../components/facts.tsx";
+import { HoldRowContext } from "../components/held-row.ts";
 import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
 import { Money } from "../components/money.tsx";
 import { Notice } from "../components/notice.tsx";
@@ -17,6 +17,7 @@ import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Query } from "../components/query.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
+import { durationText } from "../components/transaction-values.tsx";
 import styles from "./unmatched.module.css";
 
 type UpstreamEvent = ActionOutput<"events list">["events"][number];
@@ -121,9 +122,24 @@ const Compare = ({ event: id, onClose }: { readonly event: string; readonly onCl
           </Button>
         }
       >
-        <Query of={compared}>{(data) => <Comparison {...data} />}</Query>
+        <Query of={compared}>{(data) => <HeldComparison data={data} />}</Query>
       </Section>
     </div>
+  );
+};
+
+/**
+ * The comparison, unchanged while one of its dialogs is open: after somebody else's decision the dialog would vanish,
+ * together with why it failed.
+ */
+const HeldComparison = ({ data }: { readonly data: Comparison }) => {
+  const [isHeld, setIsHeld] = useState(false);
+  const shown = useRef(data);
+  if (!isHeld) shown.current = data;
+  return (
+    <HoldRowContext value={setIsHeld}>
+      <Comparison {...shown.current} />
+    </HoldRowContext>
   );
 };
 
@@ -187,7 +203,8 @@ const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
   {
     name: "Time",
     event: <Time iso={event.at} />,
-    of: ({ sent_before_s: seconds }) => `${ageText(Math.abs(seconds))} ${seconds < 0 ? "after" : "before"} the event`,
+    of: ({ sent_before_s: seconds }) =>
+      `${durationText(Math.abs(seconds))} ${seconds < 0 ? "after" : "before"} the event`,
   },
   {
     name: "Account",
@@ -196,35 +213,41 @@ const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
   },
 ];
 
-const SideBySide = ({ event, candidates }: Comparison) => (
-  <DataTable
-    label="The event and the orders that it may be about"
-    rows={[...rowsOf(event), undefined]}
-    rowKey={(row) => row?.name ?? "decision"}
-    emptyText=""
-    columns={[
-      { header: "Field", cell: (row) => row?.name ?? "Decision" },
-      { header: "Event", cell: (row) => row?.event },
-      ...candidates.map((candidate) => ({
-        header: candidate.reference,
-        cell: (row: FieldRow | undefined) =>
-          row === undefined ? (
-            <Match event={event} candidate={candidate} />
-          ) : (
-            <>
-              {row.of(candidate)}
-              {candidate.differences.some(({ field }) => field === row.field) && (
-                <>
-                  {" "}
-                  <Status tone="attention">differs</Status>
-                </>
-              )}
-            </>
-          ),
-      })),
-    ]}
-  />
-);
+const SideBySide = ({ event, candidates }: Comparison) => {
+  // Rows stay by themselves: what a dialog has to hold is the comparison.
+  const hold = useContext(HoldRowContext);
+  return (
+    <DataTable
+      label="The event and the orders that it may be about"
+      rows={[...rowsOf(event), undefined]}
+      rowKey={(row) => row?.name ?? "decision"}
+      emptyText=""
+      columns={[
+        { header: "Field", cell: (row) => row?.name ?? "Decision" },
+        { header: "Event", cell: (row) => row?.event },
+        ...candidates.map((candidate) => ({
+          header: candidate.reference,
+          cell: (row: FieldRow | undefined) =>
+            row === undefined ? (
+              <HoldRowContext value={hold}>
+                <Match event={event} candidate={candidate} />
+              </HoldRowContext>
+            ) : (
+              <>
+                {row.of(candidate)}
+                {candidate.differences.some(({ field }) => field === row.field) && (
+                  <>
+                    {" "}
+                    <Status tone="attention">differs</Status>
+                  </>
+                )}
+              </>
+            ),
+        })),
+      ]}
+    />
+  );
+};
 
 const effectOf = ({ says }: UpstreamEvent): string =>
   says === "failed" ? "as failed, which refunds it" : "as delivered";

@@ -255,16 +255,34 @@ test("an operator compares an event with its candidates, matches one that differ
   ]);
 
   await link(page, unrelated).click();
-  await button(page, `Discard ${unrelated}`).click();
-  const label = await dialog(page)
-    .getByText(/^Type event_\S+ to confirm/)
-    .innerText();
-  await dialog(page).getByLabel("Reason").fill("the upstream tested");
-  await dialog(page)
-    .getByLabel(/^Type event_/)
-    .fill(/event_\S+/.exec(label)?.[0] ?? "");
-  await confirm(page, "Discard");
+  await discard(page, unrelated);
   await page.getByText("No event waits for a decision.").waitFor();
+});
+
+/** Discards the event that is shown. Returns its id. */
+const discard = async (page: Page, reference: string, before: (event: string) => Promise<unknown> = async () => {}) => {
+  await button(page, `Discard ${reference}`).click();
+  const confirmation = dialog(page).getByLabel(/^Type event_/);
+  const label = await dialog(page)
+    .getByText(/^Type event_/)
+    .innerText();
+  const event = /event_\S+/.exec(label)?.[0] ?? "";
+  await dialog(page).getByLabel("Reason").fill("the upstream tested");
+  await confirmation.fill(event);
+  await before(event);
+  await confirm(page, "Discard");
+};
+
+test("an operator who decides second is told so, and sees the first decision", async () => {
+  expectError(/409/);
+  const reference = await anEvent();
+  const page = await signIn("operator", "/unmatched");
+  await link(page, reference).click();
+  await discard(page, reference, (event) => send("operator", "events discard", { event, why: "ticket 89" }));
+  await dialog(page).getByText("is discarded already").waitFor();
+  await confirm(page, "Cancel");
+  await page.getByText("Discarded", { exact: true }).first().waitFor();
+  expect(await button(page, `Discard ${reference}`).count()).toBe(0);
 });
 
 test("an operator sees what was given up without its contents, and sends it again", async () => {
