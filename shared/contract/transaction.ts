@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { errorCodes } from "./errors.ts";
-import { referenceField } from "./fields.ts";
+import { referenceField, timeField } from "./fields.ts";
 
 /** `success` and `failed` are final. Source: docs/interface.md 8.1. */
 export const transactionStatus = z.enum(["processing", "success", "failed"]);
@@ -57,7 +57,7 @@ export const transactionPath = z.object({ reference: referenceField });
 /** A time whose `+` was not encoded: in a query `+` means a space. */
 const DECODED_OFFSET = /^\d{4}-\d{2}-\d{2}T[\d:.]+ \d{2}:?\d{2}$/;
 
-const momentField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+const momentField = z.union([timeField, z.iso.date()], {
   error: ({ input }) =>
     typeof input === "string" && DECODED_OFFSET.test(input)
       ? "A + in a URL means a space: send it as %2B, such as 2026-11-21T09:30:00%2B01:00"

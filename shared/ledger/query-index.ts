@@ -15,7 +15,7 @@ import {
 } from "./schema.ts";
 
 /** The attributes that the indexes by time have of an item. */
-export const indexKeySchema = z.object({ pk: z.string(), created_at: z.iso.datetime() });
+export const indexKeySchema = z.object({ pk: z.string().min(1), created_at: z.iso.datetime() });
 export type IndexKey = z.infer<typeof indexKeySchema>;
 
 /** A place in an index as opaque text: the `cursor` of a page. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { printableText } from "../../shared/contract/actions/action.ts";
+import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
@@ -89,6 +90,6 @@ export const durationField = z
 export const byField = printableText.min(1, "Must not be empty").max(100);
 
 /** A date or a time. */
-export const timeField = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+export const timeField = z.union([utcTimeField, z.iso.date()], {
   error: "Must be a date such as 2026-11-21 or a time such as 2026-11-21T09:30:00Z",
 });

@@ -25,13 +25,27 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
 /** Actions by name: `keys create` is `POST /console/api/keys/create`. */
 export type ActionTable = Readonly<Record<string, Action>>;
 
-export const accountInput = z.object({ account: z.string() });
+/** What names an item is bounded, because DynamoDB fails for a key that is empty, too long or no Unicode. */
+export const accountField = z.string().regex(/^\w{1,60}$/, "Must be an account id such as acc_0123456789abcdef01");
 
-/** Text that terminals display later: control characters could move the cursor or hide a part of it. */
+export const accountInput = z.object({ account: accountField });
+
+/**
+ * Text that terminals display later: control characters could move the cursor or hide a part of it. Half a surrogate
+ * pair is no Unicode.
+ */
 export const printableText = z
   .string()
   .trim()
-  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
+  .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
+
+/** The longest of the caller's own and of the upstream's. */
+const REFERENCE_MAX = 100;
+
+/** Our reference, the caller's or the upstream's. */
+export const referenceInput = printableText
+  .min(1, "Must not be empty")
+  .max(REFERENCE_MAX, `Must be at most ${REFERENCE_MAX} characters`);
 
 /** The reason in the audit entry. */
 export const whySchema = printableText

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { modeSchema, transactionQuery, transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput } from "./action.ts";
+import { type ActionTable, accountInput, referenceInput } from "./action.ts";
 
 const consentView = z.object({
   reference: z.string(),
@@ -33,7 +33,7 @@ export const consentsActions = {
   "consents show": {
     scope: "account",
     kind: "read",
-    input: accountInput.extend({ reference: z.string() }),
+    input: accountInput.extend({ reference: referenceInput }),
     output: consentView,
     summary: "Show the consent of an identity check",
   },

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, accountInput, whySchema } from "./action.ts";
+import { type ActionTable, accountInput, referenceInput, whySchema } from "./action.ts";
 
 const attempt = z.object({
   number: z.int(),
@@ -28,7 +28,7 @@ const delivery = z.object({
 const headers = z.record(z.string(), z.string());
 
 /** Our reference, the caller's or the upstream's; or the webhook id of an event on request. */
-const reference = z.string();
+const reference = referenceInput;
 
 /** Webhook deliveries. */
 export const deliveriesActions = {

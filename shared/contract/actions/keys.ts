@@ -5,7 +5,7 @@ import { keyViewSchema } from "./accounts.ts";
 import { type ActionTable, accountInput, whySchema } from "./action.ts";
 
 const why = whySchema.optional();
-const keyId = z.string().regex(/^key_[0-9a-f]+$/, "Must be a key id such as key_0123456789abcdef01");
+const keyId = z.string().regex(/^key_[0-9a-f]{1,60}$/, "Must be a key id such as key_0123456789abcdef01");
 
 /** How long a replaced key may stay valid. */
 const OVERLAP_MS_MAX = 30 * 86_400_000;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { timeField } from "../fields.ts";
 import { transactionType } from "../transaction.ts";
 import { type ActionTable, accountInput } from "./action.ts";
 
@@ -24,7 +25,7 @@ export const statisticsActions = {
     scope: "service",
     kind: "read",
     /** Two times within the first and the last hour. */
-    input: z.object({ from: z.iso.datetime({ offset: true }), to: z.iso.datetime({ offset: true }) }),
+    input: z.object({ from: timeField, to: timeField }),
     /** About: a change that was handled again counts twice. */
     output: z.object({
       latency_bounds_ms: z.array(z.int()),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
-import { type ActionTable, accountInput, whySchema } from "./action.ts";
+import { type ActionTable, accountField, accountInput, referenceInput, whySchema } from "./action.ts";
 
 const listedTransaction = transactionView.extend({
   account_id: z.string(),
@@ -37,7 +37,7 @@ export const transactionsActions = {
   "transactions show": {
     scope: "account",
     kind: "read",
-    input: accountInput.extend({ reference: z.string() }),
+    input: accountInput.extend({ reference: referenceInput }),
     output: transactionDetails,
     summary: "Show a transaction and its history; takes our reference, the caller's or the upstream's",
   },
@@ -45,7 +45,7 @@ export const transactionsActions = {
     scope: "service",
     kind: "read",
     /** The caller's own reference is unique per account only. */
-    input: z.object({ reference: z.string(), account: z.string().optional() }),
+    input: z.object({ reference: referenceInput, account: accountField.optional() }),
     output: transactionDetails,
     summary: "Show a transaction of any account and its history",
   },
@@ -73,7 +73,7 @@ export const transactionsActions = {
   "transactions waiting": {
     scope: "service",
     kind: "read",
-    input: z.object({ account: z.string().optional() }),
+    input: z.object({ account: accountField.optional() }),
     output: z.object({
       number: z.int(),
       amount: z.number(),
@@ -99,7 +99,7 @@ export const transactionsActions = {
     irreversible: true,
     movesMoney: true,
     input: z.object({
-      reference: z.string(),
+      reference: referenceInput,
       status: z.enum(["success", "failed"], "Must be success or failed"),
       why: whySchema,
     }),

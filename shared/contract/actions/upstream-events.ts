@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, whySchema } from "./action.ts";
+import { type ActionTable, referenceInput, whySchema } from "./action.ts";
 
 const eventView = z.object({
   /** Its id. */
@@ -48,6 +48,8 @@ const candidate = z.object({
   differences: z.array(difference),
 });
 
+const eventField = z.string().regex(/^event_[\w-]{1,60}$/, "Must be an event id, which begins with event_");
+
 /** The upstream's events. */
 export const upstreamEventsActions = {
   "events list": {
@@ -62,7 +64,7 @@ export const upstreamEventsActions = {
   "events candidates": {
     scope: "service",
     kind: "read",
-    input: z.object({ event: z.string() }),
+    input: z.object({ event: eventField }),
     output: z.object({
       event: eventView,
       /** The transaction that it is about; or the open orders that it may be about, the likeliest first. */
@@ -75,9 +77,9 @@ export const upstreamEventsActions = {
     kind: "change",
     irreversible: true,
     input: z.object({
-      event: z.string(),
+      event: eventField,
       /** The transaction's. */
-      reference: z.string(),
+      reference: referenceInput,
       accepts_differences: z.boolean().default(false),
       why: whySchema,
     }),
@@ -96,7 +98,7 @@ export const upstreamEventsActions = {
     scope: "service",
     kind: "change",
     irreversible: true,
-    input: z.object({ event: z.string(), why: whySchema }),
+    input: z.object({ event: eventField, why: whySchema }),
     output: z.object({ event: z.string(), state: z.literal("discarded") }),
     summary: "Close an event without applying it",
   },

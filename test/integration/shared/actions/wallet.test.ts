@@ -155,6 +155,8 @@ describe("wallet statement", () => {
     const late = { entry: { pk: "funding#1", created_at: isoTime(NOON_MS) }, sum_kobo: 5 };
     const cursorOf = (position: object) => Buffer.from(JSON.stringify(position)).toString("base64url");
     await expect(read({ cursor: "x" })).rejects.toThrow("The cursor is not of this statement");
+    const empty = { entry: { pk: "", created_at: isoTime(NOON_MS) }, sum_kobo: 5 };
+    await expect(read({ cursor: cursorOf(empty) })).rejects.toThrow("not of this statement");
     await expect(read({ cursor: cursorOf(late), to: "2026-11-20" })).rejects.toThrow("not of this statement");
     await expect(read({ from: "2026-11-21", to: "2026-11-20" })).rejects.toThrow("ends before it begins");
   });

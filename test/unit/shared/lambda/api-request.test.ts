@@ -304,6 +304,9 @@ describe("the parameters of a GET", () => {
     ["from", "2026-02-30"],
     ["to", "21.11.2026"],
     ["to", "2026-11-21T09:30:00"],
+    // In UTC the years 10000 and -1, which sort wrongly as texts.
+    ["from", "9999-12-31T23:30:00-01:00"],
+    ["to", "0000-01-01T00:30:00+01:00"],
     ["cursor", "a".repeat(401)],
   ] as const)("the query parameter %s=%s is 422 on that parameter", ([name, value]) => {
     expect(refusalOf(() => parseQuery({ [name]: value }))).toMatchObject({ code: "validation_failed", fields: [name] });

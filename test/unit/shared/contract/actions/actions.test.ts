@@ -1,0 +1,32 @@
+import { describe, expect, test } from "vitest";
+import { accountField, printableText, referenceInput } from "../../../../../shared/contract/actions/action.ts";
+import { actions } from "../../../../../shared/contract/actions/actions.ts";
+import { actionNames } from "../../../../../tools/docs/permission-table.ts";
+
+/** Inputs that name an item of the ledger: DynamoDB refuses an empty key, a long one, and one that is no Unicode. */
+const NAMES = ["account", "reference", "event", "key", "id"] as const;
+const UNUSABLE = ["", "x".repeat(2_049), "\ud800", "a\u0000b"];
+
+describe("the inputs of actions", () => {
+  const named = actionNames.flatMap((action) =>
+    NAMES.filter((name) => name in actions[action].input.shape).map((name) => ({ action, name })),
+  );
+  test.each(named)("$action refuses a text as $name that cannot be a key of DynamoDB", ({ action, name }) => {
+    for (const text of UNUSABLE) {
+      const { error } = actions[action].input.safeParse({ [name]: text });
+      expect(error?.issues.map(({ path }) => path[0])).toContain(name);
+    }
+  });
+
+  test("an account's id, and the references of the service, of callers and of the upstream are taken", () => {
+    expect(accountField.parse("acc_0123456789abcdef01")).toBe("acc_0123456789abcdef01");
+    for (const reference of ["DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ", "order:1._-", "UP/2026 11", "x".repeat(100)]) {
+      expect(referenceInput.parse(reference)).toBe(reference);
+    }
+  });
+
+  test("a text with half a surrogate pair is not printable", () => {
+    expect(printableText.safeParse("ada \ud83d").success).toBe(false);
+    expect(printableText.parse("ada \ud83d\ude00")).toBe("ada \ud83d\ude00");
+  });
+});
