@@ -288,7 +288,12 @@ const committedStages: Stages = {
 /** The variable with a throw-away stage, as JSON. Only `npm run acceptance` sets it, for the commands that it runs. */
 export const THROW_AWAY_STAGE = "THROW_AWAY_STAGE";
 
-const throwAwayStage = z.strictObject({ stage: z.string(), region: z.string(), upstreamBaseUrl: z.string() });
+const throwAwayStage = z.strictObject({
+  stage: z.string(),
+  region: z.string(),
+  upstreamBaseUrl: z.string(),
+  console: consoleSettings.optional(),
+});
 export type ThrowAwayStage = z.input<typeof throwAwayStage>;
 
 /**
@@ -297,7 +302,7 @@ export type ThrowAwayStage = z.input<typeof throwAwayStage>;
  */
 const throwAwayStages = (text: string | undefined): Stages => {
   if (text === undefined) return {};
-  const { stage, region, upstreamBaseUrl } = throwAwayStage.parse(JSON.parse(text));
+  const { stage, region, upstreamBaseUrl, console } = throwAwayStage.parse(JSON.parse(text));
   return {
     [stage]: {
       region,
@@ -307,6 +312,7 @@ const throwAwayStages = (text: string | undefined): Stages => {
       egress: { kind: "none" },
       identityPrices: prices,
       logRetentionDays: 7,
+      ...(console && { console }),
     },
   };
 };

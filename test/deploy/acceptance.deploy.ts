@@ -9,13 +9,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
+import { startTokenIssuer } from "../builders/token-issuer.ts";
 import { bootstrap } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 
 /** Goal: `npm run acceptance` runs whole, says what it skips, and leaves nothing of its stage and all of what is not. */
 
-const emulator = await startEmulator();
-afterAll(() => emulator.stop());
+const provider = await startTokenIssuer("acceptance");
+const emulator = await startEmulator({}, provider.certificate);
+afterAll(async () => {
+  await emulator.stop();
+  provider.stop();
+});
 Object.assign(process.env, emulator.environment);
 const cloudFormation = new CloudFormationClient({});
 const dynamoDb = new DynamoDBClient({});
@@ -77,7 +82,14 @@ describe("in a bootstrapped account with resources of others", () => {
   test("a throw-away stage is deployed, passes every step that the emulator can run, and is deleted", {
     timeout: 600_000,
   }, async () => {
-    const { code, stdout, stderr } = await acceptance("--stage", "try", "--region", REGION, "--json");
+    const exp = Math.floor(Date.now() / 1_000) + 3_600;
+    const token = await provider.tokenWith({ sub: "ada", exp, groups: ["first", "second"] });
+    const { code, stdout, stderr } = await emulator.run(
+      projectRoot,
+      "env",
+      ...[`CONSOLE_ID_TOKEN=${token}`, "npm", "run", "--silent", "acceptance", "--"],
+      ...["--stage", "try", "--region", REGION, "--json"],
+    );
     const { accepted, steps, requests, estimated_usd } = report.parse(JSON.parse(stdout));
     const failures = steps.filter(({ state }) => state === "failed");
     expect({ code, accepted, failures }, stderr).toEqual({ code: 0, accepted: true, failures: [] });
@@ -85,6 +97,7 @@ describe("in a bootstrapped account with resources of others", () => {
       "deploy the simulator: ok",
       "deploy the stage: ok",
       "set the secrets: ok",
+      "the console: ok",
       "contract suite: ok",
       "orders settled by upstream events: ok",
       "20 simultaneous purchases on one wallet: ok",

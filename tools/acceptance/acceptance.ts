@@ -4,6 +4,7 @@ import { AcceptanceError, type Outcome, skipped } from "./outcome.ts";
 import { raiseAlarms } from "./steps/alarms.ts";
 import type { Place } from "./steps/check-place.ts";
 import { cleanUp } from "./steps/clean-up.ts";
+import { tryConsole } from "./steps/console.ts";
 import { runContractSuite } from "./steps/contract.ts";
 import { deploySimulator } from "./steps/deploy-simulator.ts";
 import { deployStage } from "./steps/deploy-stage.ts";
@@ -90,6 +91,8 @@ const checks = (
     return skipped(`the account allows ${concurrencyMax} concurrent executions, and this needs ${needed}`);
   };
   return [
+    // First, because tokens last for an hour.
+    ["the console", () => tryConsole(stage, context.consoleToken)],
     ["contract suite", () => runContractSuite(stage, ready)],
     ["orders settled by upstream events", () => settleByEvents(stage, ready)],
     ["20 simultaneous purchases on one wallet", () => buy(20)],

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { ConsoleToken } from "./console-token.ts";
 import type { CommandResult } from "./run-command.ts";
 
 export type Wait = (delayMs: number, what: string) => Promise<void>;
@@ -11,6 +12,8 @@ export type Context = {
   readonly signal: AbortSignal;
   /** Waits, and prints what for. Ends at once if the run is interrupted. */
   readonly wait: Wait;
+  /** Absent if none was given: the stage has no console then. */
+  readonly consoleToken?: ConsoleToken | undefined;
 };
 
 /** The deployed simulator, by the outputs of its stack. */
@@ -25,6 +28,7 @@ export type Simulator = z.output<typeof simulatorOutputs>;
 /** The deployed stage, by the outputs of its service stack. */
 export const stageOutputs = z.object({
   ApiUrl: z.url(),
+  ConsoleUrl: z.url().optional(),
   AlarmTopic: z.string().startsWith("arn:"),
   AccessTable: z.string().min(1),
   LedgerTable: z.string().min(1),

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { runAcceptance, type StepResult } from "./acceptance.ts";
+import { readConsoleToken } from "./console-token.ts";
 import type { Context, Wait } from "./context.ts";
 import { estimateDollars } from "./estimate.ts";
 import { requestCounts } from "./request-counts.ts";
@@ -37,6 +38,7 @@ const main = async (): Promise<number> => {
   const report = ({ state, duration_s, step, found }: StepResult): void =>
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
   assertNewStage(stage);
+  const consoleToken = readConsoleToken();
   const account = await signInTo({ stage, region, profile });
 
   const startedAt = new Date();
@@ -64,7 +66,7 @@ const main = async (): Promise<number> => {
     printWait(`waits for ${what}`);
     return sleep(delayMs, undefined, { signal });
   };
-  const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted };
+  const context: Context = { stage, region, startedAt, signal, wait: waitUnlessInterrupted, consoleToken };
   const steps = await runAcceptance(context, place, report, wait);
   const accepted = steps.every(({ state }) => state === "ok" || state === "skipped");
   const duration_s = Math.round((Date.now() - startedAt.getTime()) / 1_000);

@@ -191,6 +191,9 @@ describe("a throw-away stage", () => {
     const settings = settingsOf("try", await stagesWith({ stage: "try", ...simulated }));
     expect(settings).toMatchObject({ ...simulated, egress: { kind: "none" } });
     expect(sells(settings)).toBe(false);
+    expect(settings.console).toBeUndefined();
+    const withConsole = settingsOf("try", await stagesWith({ stage: "try", ...simulated, console: aConsole }));
+    expect(withConsole.console).toMatchObject(aConsole);
   });
 
   test("a throw-away stage never replaces a committed one, and adds no other setting", async () => {

@@ -7,9 +7,15 @@ import { runCommand, runOrFail } from "../run-command.ts";
 import { outputsOf, TAG } from "../stacks.ts";
 
 /** Deploys the stage with the command that deploys every stage. */
-export const deployStage = async ({ stage, region, signal }: Context, simulator: Simulator): Promise<Stage> => {
+export const deployStage = async (
+  { stage, region, signal, consoleToken }: Context,
+  simulator: Simulator,
+): Promise<Stage> => {
   const upstreamBaseUrl = simulator.SimulatorUrl.replace(/^http:/, "https:");
-  const throwAway: ThrowAwayStage = { stage, region, upstreamBaseUrl };
+  const throwAway: ThrowAwayStage = {
+    ...{ stage, region, upstreamBaseUrl },
+    ...(consoleToken && { console: consoleToken.settings }),
+  };
   const environment = { [THROW_AWAY_STAGE]: JSON.stringify(throwAway) };
   const run: Stage["run"] = (command, args, input = "") => runCommand(command, args, { signal, environment, input });
 
