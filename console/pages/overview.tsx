@@ -39,7 +39,7 @@ export const OverviewPage = () => {
       <Section title="Balance by day" description="At the end of each day, in UTC.">
         <Balances account={account} />
       </Section>
-      <Section title="Events">
+      <Section title="Events" actions={<PageLink to={accountPath(account, "webhook")}>Webhook</PageLink>}>
         <Subscriptions account={account} />
       </Section>
       <Verification account={account} />
@@ -170,10 +170,9 @@ const Subscriptions = ({ account }: { readonly account: string }) => {
   return (
     <Query of={webhook}>
       {({ url, events }) => (
-        <p>
-          {url === null ? "No endpoint is set, so no events are sent." : `The endpoint gets ${events.join(", ")}.`}{" "}
-          <PageLink to={accountPath(account, "webhook")}>Webhook</PageLink>
-        </p>
+        <div>
+          {url === null ? "No endpoint is set, so no events are sent." : `The endpoint gets ${events.join(", ")}.`}
+        </div>
       )}
     </Query>
   );

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
@@ -5,10 +6,12 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent } from "../../shared/upstream-events/stored-event.ts";
 import {
+  ADMIN,
   type AdminRun,
   ageTransaction,
   bankReference,
   type OperatedService,
+  runProgram,
   startOperatedService,
 } from "../builders/admin.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
@@ -378,4 +381,48 @@ test("consents show prints who made an identity check, when and why, but not the
   expect(stdout).toContain("loan \\u001b[31m7");
   expect(stdout).not.toContain("\u001b[31m7");
   expect(stdout).not.toContain(nin);
+});
+
+test("consents export prints a chain that consents verify accepts, with and without the service, and of whose changes it names the line", async () => {
+  const { account, key } = await service.newApp();
+  const references: string[] = [];
+  for (const purpose of ["loan", "card", "loan"]) {
+    const response = await service.verifyNin(key, { nin: "31415926535", purpose });
+    const reference = response.headers.get("x-transaction-reference") ?? "";
+    references.push(reference);
+    await ageTransaction(service, reference, (5 - references.length) * 3_600_000);
+  }
+  const { stdout: file } = await admin("consents", "export", "--account", account, "--by", "ada");
+  const lines = file.trimEnd().split("\n");
+  expect(lines).toHaveLength(5);
+  for (const [index, reference] of references.entries()) expect(lines[index + 1]).toContain(reference);
+
+  const verify = (text: string) => service.admin(["consents", "verify"], text);
+  expect(await verify(file)).toMatchObject({ code: 0, stdout: expect.stringContaining("the file that ada exported") });
+  expect(await service.adminJson(["consents", "verify"], file)).toMatchObject({
+    ok: true,
+    account,
+    count: 3,
+    compared: true,
+    recorded: { exported_by: "ada" },
+  });
+  const changed = await verify(file.replace("card", "loan"));
+  expect(changed).toMatchObject({ code: 1, stdout: "Line 3 is wrong: it was changed.\n" });
+  const removed = await verify(lines.toSpliced(2, 1).join("\n"));
+  expect(removed).toMatchObject({ code: 1, stdout: "Line 3 is wrong: consent 2 was removed before it.\n" });
+
+  // A whole chain that somebody else wrote.
+  const { stdout: empty } = await admin("consents", "export", "--account", account, "--to", "2020-01-01");
+  const forged = empty.replace("2020-01-01", "2020-01-02");
+  const [header = ""] = forged.split("\n");
+  const hash = createHash("sha256").update(header).digest("hex");
+  const forgery = await verify(`${header}\n{"count":0,"hash":"${hash}"}\n`);
+  expect(forgery.code).toBe(1);
+  expect(forgery.stdout).toContain("the audit log has no export with this count and hash");
+
+  const without = await runProgram(process.execPath, [ADMIN, "consents", "verify"], {
+    serviceFile: "/no/such/service.json",
+    stdin: file,
+  });
+  expect(without).toMatchObject({ code: 0, stdout: expect.stringContaining("were not compared with the audit log") });
 });

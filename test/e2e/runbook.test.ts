@@ -252,9 +252,9 @@ const run = async (line: string, names: Names): Promise<Names> => {
     if (value === undefined) throw new Error(`${line}: <${name}> has no value`);
     return value;
   });
-  const isCsv = filled.includes("--csv");
+  const isFile = filled.includes(" > ");
   const script = filled.replace(/^npm run admin -- (.*?)( [<>] |$)/, (_whole, args: string, rest: string) =>
-    [`'${process.execPath}' '${ADMIN}' ${args}`, isCsv ? "" : " --json", rest].join(""),
+    [`'${process.execPath}' '${ADMIN}' ${args}`, isFile ? "" : " --json", rest].join(""),
   );
   expect(script).not.toBe(filled);
   const { code, stdout, stderr } = await runProgram("/bin/sh", ["-c", script], {
@@ -266,7 +266,7 @@ const run = async (line: string, names: Names): Promise<Names> => {
     code: Number(expected),
     stderr: "",
   });
-  if (isCsv) return names;
+  if (isFile) return names;
   const { account_id: account, key_id: key } = resultNames.parse(JSON.parse(stdout));
   return { ...names, ...(account !== undefined && { account }), ...(key !== undefined && { key }) };
 };
