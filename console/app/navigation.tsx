@@ -3,7 +3,8 @@ import { Link, useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { usePerson } from "../api/use-person.ts";
 import { accountPath, PageLink } from "../components/page-link.tsx";
-import { navigationGroups, pages } from "./pages.ts";
+import { navigationGroups } from "./page-list.ts";
+import { pages } from "./pages.ts";
 import styles from "./shell.module.css";
 
 /** Links to the pages that the person may see: those of the account that is shown, or else those of the service. */

@@ -1,6 +1,7 @@
 import { Anchor } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import styles from "./values.module.css";
 
 /** The path of an account's page: `accountPath(account, "keys")`. */
 export const accountPath = (account: string, ...parts: readonly string[]): string =>
@@ -8,7 +9,7 @@ export const accountPath = (account: string, ...parts: readonly string[]): strin
 
 /** A link to another page of the console; `to` is below `/console`. */
 export const PageLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
-  <Anchor component={Link} href={to}>
+  <Anchor component={Link} href={to} underline="always" className={styles.link}>
     {children}
   </Anchor>
 );

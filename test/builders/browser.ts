@@ -81,9 +81,10 @@ const watch = async (context: BrowserContext, report: (problem: string) => void)
   });
 };
 
-/** Fails on each violation that axe finds, and if the page is wider than the window. */
-export const expectAccessible = async (page: Page): Promise<void> => {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+/** Fails on each violation of axe's rules, by default of all, and if the page is wider than the window. */
+export const expectAccessible = async (page: Page, rules?: readonly string[]): Promise<void> => {
+  const axe = new AxeBuilder({ page });
+  const { violations } = await (rules === undefined ? axe : axe.withRules([...rules])).analyze();
   const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
   expect(found, page.url()).toEqual([]);
   const [width, windowWidth] = await page.evaluate<[number, number]>(

@@ -1,8 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { expectAccessible } from "../../builders/browser.ts";
 import { choosePerson, consoleTests, type Page } from "../../builders/console-pages.ts";
 
-const { service, signIn, newPage, expectError } = consoleTests();
+const HOUR_S = 3_600;
+let idTokenS = HOUR_S;
+afterEach(() => {
+  idTokenS = HOUR_S;
+});
+const { service, signIn, newPage, expectError } = consoleTests({ idTokenS: () => idTokenS });
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
 const navigation = (page: Page) => page.getByRole("navigation", { name: "Pages" });
@@ -85,5 +90,23 @@ describe("a token", () => {
     await choosePerson(page, "operator");
     await heading(page, "Today").waitFor();
     expect(refused).toBe(2);
+  });
+
+  test("a notice comes before the token expires, and a dialog when it has expired; the person stays on the page", async () => {
+    expectError(/401/);
+    idTokenS = 4;
+    const page = await signIn("operator", "/doctor");
+    await page.getByText("Your sign-in ends at").waitFor();
+    await expectAccessible(page);
+    idTokenS = HOUR_S;
+    await page.waitForTimeout(4_500);
+    await navigation(page).getByRole("link", { name: "Accounts" }).click();
+    const dialog = page.getByRole("dialog", { name: "Your sign-in has ended" });
+    await dialog.waitFor({ timeout: 10_000 });
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Sign in again" }).click();
+    await heading(page, "Accounts").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/accounts");
+    expect(await page.getByText("Your sign-in ends at").count()).toBe(0);
   });
 });
