@@ -51,6 +51,9 @@ export type ActionContext = {
   readonly queues: QueueUrls;
 };
 
+/** An owner is a customer: the company's identities at AWS and what its upstream charges are not for them. */
+export const isForOwner = ({ request }: ActionContext): boolean => request?.role === null;
+
 /** The fields of an audit entry that an action gives. */
 export type AuditFields = Pick<AuditedAction, "action" | "details"> & { readonly why?: string | undefined };
 

@@ -2,7 +2,7 @@ import type { auditActions } from "../contract/actions/audit.ts";
 import { type AuditEntry, decodeAuditCursor, readAuditPage, SERVICE } from "../ledger/audit.ts";
 import { encodeIndexKey } from "../ledger/query-index.ts";
 import { OperatorError } from "../platform/operator-error.ts";
-import type { ActionContext } from "./action-context.ts";
+import { type ActionContext, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const auditView = (entry: AuditEntry) => {
@@ -10,14 +10,13 @@ export const auditView = (entry: AuditEntry) => {
   return { at, by, caller_arn, ...(person && { person }), action, why, details };
 };
 
-const page = async ({ ledger, request }: ActionContext, subject: string, cursor: string | undefined) => {
+const page = async (context: ActionContext, subject: string, cursor: string | undefined) => {
   const start = cursor === undefined ? undefined : decodeAuditCursor(cursor);
   if (cursor !== undefined && start === undefined) throw new OperatorError("This is no cursor of this list");
-  const { entries, next } = await readAuditPage(ledger, subject, start);
+  const { entries, next } = await readAuditPage(context.ledger, subject, start);
   const views = entries.map(auditView);
   return {
-    // An owner need not know the company's identities at AWS.
-    acts: request?.role === null ? views.map((view) => ({ ...view, caller_arn: null })) : views,
+    acts: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null })) : views,
     next_cursor: next === undefined ? null : encodeIndexKey(next),
   };
 };

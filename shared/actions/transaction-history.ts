@@ -7,7 +7,7 @@ import { isWaitingOrder } from "../ledger/waiting-order.ts";
 import { duration, naira } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
-import type { ActionContext } from "./action-context.ts";
+import { type ActionContext, isForOwner } from "./action-context.ts";
 
 /** The webhook deliveries of one transaction, oldest first. */
 export const deliveriesOf = async (
@@ -33,15 +33,16 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
     readAudit(context.ledger, transaction.pk),
   ]);
   const { pk, upstream_reference } = transaction;
+  const isOwners = isForOwner(context);
   const isAbout = (event: StoredEvent): boolean =>
     event.transaction === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
   return [
     createdEntry(transaction),
     ...(transaction.sent_at === undefined ? [] : [sentEntry(transaction, transaction.sent_at)]),
-    ...(isUpdated(transaction) ? [updatedEntry(transaction)] : []),
+    ...(isUpdated(transaction) ? [updatedEntry(transaction, isOwners)] : []),
     ...events.filter(isAbout).map(eventEntry),
     ...deliveries.flatMap(deliveryEntries),
-    ...audit.map(auditHistoryEntry),
+    ...audit.map((entry) => auditHistoryEntry(entry, isOwners)),
   ].sort((one, other) => (one.at < other.at ? -1 : 1));
 };
 
@@ -61,12 +62,12 @@ const sentEntry = ({ created_at }: Transaction, sentAt: string): HistoryEntry =>
   details: `after a wait of ${duration(Date.parse(sentAt) - Date.parse(created_at))}`,
 });
 
-const updatedEntry = (transaction: Transaction): HistoryEntry => ({
+const updatedEntry = (transaction: Transaction, isOwners: boolean): HistoryEntry => ({
   at: transaction.updated_at,
   what: isWaitingOrder(transaction) ? "waits" : transaction.status,
   details: [
     ...(transaction.upstream_reference === undefined ? [] : [`upstream reference ${transaction.upstream_reference}`]),
-    ...(transaction.upstream_amount_kobo === undefined
+    ...(transaction.upstream_amount_kobo === undefined || isOwners
       ? []
       : [`upstream amount ${naira(transaction.upstream_amount_kobo)} NGN`]),
     ...(transaction.failure === undefined ? [] : [transaction.failure.code]),
@@ -89,11 +90,14 @@ const deliveryEntries = ({ attempts, state, repeat, webhook_id, created_at }: De
   }));
 };
 
-const auditHistoryEntry = ({ created_at, by, caller_arn, action, why, details }: AuditEntry): HistoryEntry => ({
+const auditHistoryEntry = (
+  { created_at, by, caller_arn, action, why, details }: AuditEntry,
+  isOwners: boolean,
+): HistoryEntry => ({
   at: created_at,
   what: action,
   details: [
-    `by ${by}${caller_arn === undefined ? "" : ` (${caller_arn})`}`,
+    `by ${by}${caller_arn === undefined || isOwners ? "" : ` (${caller_arn})`}`,
     detailsText(details),
     ...(why === undefined ? [] : [`"${why}"`]),
   ]

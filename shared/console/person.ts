@@ -67,11 +67,15 @@ export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClai
   return {
     issuer: claims.iss,
     sub: claims.sub,
-    by: email ?? claims.preferred_username ?? claims.sub,
+    by: email ?? unverifiedName(claims),
     ...(email !== undefined && { email }),
     groups: groupsSchema.parse(claims[groupsClaim]),
   };
 };
+
+/** People may choose their name at some providers, so it could be the e-mail address of somebody else. */
+const unverifiedName = ({ preferred_username: name, sub }: z.output<typeof idToken>): string =>
+  name === undefined ? sub : `${name} (not verified)`;
 
 /** API Gateway takes access tokens too, even without `aud`. */
 const isAccessToken = (claims: Readonly<Record<string, unknown>>): boolean =>

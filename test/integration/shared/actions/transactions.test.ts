@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
+import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, STUCK_MS, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { koboSchema } from "../../../../shared/platform/money.ts";
 import { InFlightError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { ORDER_GRACE_MS } from "../../../../shared/platform/time-budgets.ts";
@@ -58,6 +60,27 @@ describe("transactions show", () => {
       expect(shown).toMatchObject({ account_id: account, status: "success", upstream_reference, wait: null });
       expect(shown.history.map(({ what }) => what)).toEqual(["created", "success"]);
     }
+  });
+
+  test("tells an owner neither what the upstream charged nor the company's identity at AWS; a reader sees both", async () => {
+    const { accountId: account, transaction } = await anOrder();
+    const reference = referenceOf(transaction);
+    const settlement = { status: "success", upstream_amount_kobo: koboSchema.parse(48_250) } as const;
+    await settleTransaction(operator.ledgerAt(), transaction, settlement, deadlineIn(9_000));
+    const arn = "arn:aws:sts::123456789012:assumed-role/operator/ada";
+    const operatorOnAws = anActionContext(operator.tables, { by: { by: "ada", caller_arn: arn } });
+    await recordAudited(operatorOnAws, transaction.pk, { action: "deliveries replay" });
+    const historyFor = async (request: ReturnType<typeof anOwnersRequest>) => {
+      const asked = anActionContext(operator.tables, { clock: () => NOON_MS, ...request });
+      const { history } = await transactionsRuns["transactions show"](asked, { account, reference });
+      return history.map(({ what, details }) => `${what} ${details}`).join("\n");
+    };
+    // The entry is in its index within moments.
+    await expect.poll(() => historyFor(anOwnersRequest())).toContain("by ada");
+    expect(await historyFor(anOwnersRequest())).not.toMatch(/482|arn:/);
+    const reader = await historyFor(anOwnersRequest({ role: "reader" }));
+    expect(reader).toContain("upstream amount 482.50 NGN");
+    expect(reader).toContain(`by ada (${arn})`);
   });
 
   test("does not find another account's transaction, by any reference; transactions find does", async () => {

@@ -49,7 +49,12 @@ describe("the person of a request", () => {
   test.each([undefined, false, "true", 1])("an address with email_verified %o does not count", (email_verified) => {
     const person = personOf({ ...claims, email_verified });
     expect(person.email).toBeUndefined();
-    expect(person.by).toBe("ada");
+    expect(person.by).toBe("ada (not verified)");
+  });
+
+  test("the e-mail address of somebody else as a chosen name does not read like that person", () => {
+    const by = personOf({ ...claims, email_verified: false, preferred_username: "eve@example.com" }).by;
+    expect(by).toBe("eve@example.com (not verified)");
   });
 
   test.each(["ada", "ada@example", "\u212Aada@example.com", "ada@ex\u0430mple.com"])(
