@@ -158,14 +158,12 @@ describe("the charts", () => {
     await table(page, "Volume in numbers").getByRole("columnheader", { name: "Day" }).waitFor();
   });
 
-  test.each([
-    { colorScheme: "dark", viewport: "desktop" },
-    { colorScheme: "light", viewport: "phone" },
-  ] as const)("the pages are accessible in $colorScheme on a $viewport", async (options) => {
-    const page = await signIn("operator", "/charts", options);
+  test("the pages are accessible in dark colours and on a phone", async () => {
+    const page = await signIn("operator", "/charts", { viewport: "phone" });
     await page.getByRole("figure", { name: "Volume by network" }).locator("svg").first().waitFor();
     await expectAccessible(page);
-    for (const path of ["/catalog", "/upstream", "/doctor"]) {
+    for (const path of ["/charts", "/catalog", "/upstream", "/doctor"]) {
+      await page.emulateMedia({ colorScheme: "dark" });
       await page.goto(`${service().consoleUrl}${path}`);
       await page.getByRole("region").first().waitFor();
       await expectAccessible(page);
