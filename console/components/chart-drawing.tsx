@@ -16,12 +16,15 @@ import type { ChartProps } from "./chart.tsx";
 
 const MIN_TICK_GAP = 32;
 const colours = ["var(--chart-1)", "var(--chart-2)", "var(--chart-3)", "var(--chart-4)", "var(--chart-5)"];
+/** Lines differ without their colours too. */
+const dashes = ["", "6 3", "2 3", "8 3 2 3", "12 4"];
+const POINT_MARGIN = 6;
 const colourOf = (index: number): string => colours[index % colours.length] ?? "currentColor";
 
 const hovered = z.array(z.object({ name: z.string(), value: z.number().nullish() }));
 
 /** The picture of a Chart. */
-export const ChartDrawing = ({ series, points, kind, valueText, axisText = valueText }: ChartProps) => {
+export const ChartDrawing = ({ series, points, kind, valueText, axisText = valueText, axis }: ChartProps) => {
   const data = points.map(({ x, values }) => ({
     x,
     ...Object.fromEntries(series.map((_, index) => [`s${index}`, values[index] ?? null])),
@@ -42,6 +45,12 @@ export const ChartDrawing = ({ series, points, kind, valueText, axisText = value
         axisLine={false}
         tick={{ fill: "var(--mantine-color-dimmed)" }}
         tickFormatter={axisText}
+        {...(axis && {
+          ticks: [...axis.marks],
+          domain: [axis.marks[0] ?? 0, axis.marks.at(-1) ?? 1],
+          scale: axis.scale,
+          padding: { top: POINT_MARGIN, bottom: POINT_MARGIN },
+        })}
       />
       <Tooltip
         cursor={{ stroke: "var(--console-line-strong)", fill: "var(--console-hover)" }}
@@ -80,7 +89,9 @@ export const ChartDrawing = ({ series, points, kind, valueText, axisText = value
               fill={colourOf(index)}
               fillOpacity={series.length === 1 ? 0.12 : 0}
               strokeWidth={2}
-              dot={false}
+              strokeDasharray={dashes[index % dashes.length] ?? ""}
+              // A value without neighbours has no line.
+              dot={series.length > 1 && { r: 2, strokeDasharray: "" }}
               isAnimationActive={false}
             />
           ))}

@@ -21,6 +21,8 @@ export type ChartProps = {
   readonly valueText: (value: number) => string;
   /** A value at the axis, by default as `valueText`. */
   readonly axisText?: (value: number) => string;
+  /** The marks of the axis, from its beginning to its end; `log` spaces them as powers. */
+  readonly axis?: { readonly marks: readonly number[]; readonly scale: "linear" | "log" };
   readonly emptyText: string;
 };
 

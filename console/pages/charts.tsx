@@ -1,12 +1,12 @@
 import { NativeSelect } from "@mantine/core";
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { useRead } from "../api/use-read.ts";
-import { type Column, DataTable } from "../components/data-table.tsx";
+import { Chart } from "../components/chart.tsx";
 import { Empty } from "../components/empty.tsx";
-import { Money } from "../components/money.tsx";
+import { nairaText } from "../components/money.tsx";
 import { Page, Row, Section } from "../components/page.tsx";
-import { Loading, Query } from "../components/query.tsx";
+import { Query } from "../components/query.tsx";
 import {
   type EndedCount,
   networkOf,
@@ -14,12 +14,8 @@ import {
   percentText,
   secondsText,
   type Total,
-  totalOf,
   withinMs,
-  withinText,
 } from "../components/statistics.ts";
-
-const TimeChart = lazy(() => import("../components/time-chart.tsx"));
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -119,100 +115,69 @@ const Charts = ({ shown, by, network }: ChartsProps) => {
   const series = ofNetworks(all).map((each) => each.network);
   if (series.length === 0) return <Empty>No live order ended in this time. Choose a longer one above.</Empty>;
 
-  const totals: readonly StepTotals[] = steps.map(({ label, counts }) => ({
+  const totals = steps.map(({ label, counts }) => ({
     label,
-    all: totalOf(counts),
     networks: new Map(ofNetworks(counts).map((total) => [total.network, total])),
   }));
   const points = (toValue: (total: Total) => number | null) =>
     totals.map(({ label, networks }) => ({
-      label,
-      values: Object.fromEntries(
-        series.map((name) => {
-          const total = networks.get(name);
-          return [name, total === undefined ? null : toValue(total)];
-        }),
-      ),
+      x: label,
+      values: series.map((name) => {
+        const total = networks.get(name);
+        return total === undefined ? null : toValue(total);
+      }),
     }));
-  const column = (name: string, text: (total: Total) => ReactNode): Column<StepTotals> => ({
-    header: name,
-    cell: ({ networks }) => {
-      const total = networks.get(name);
-      return total === undefined ? "–" : text(total);
-    },
-    align: "end",
-  });
-  const columns = (text: (total: Total) => ReactNode): readonly Column<StepTotals>[] => [
-    { header: by === "hour" ? "Hour" : "Day", cell: ({ label }) => label },
-    ...series.map((name) => column(name, text)),
-  ];
+  const common = { xHeader: by === "hour" ? "Hour" : "Day", series, emptyText: "None of them was successful." };
   const slowest = (bounds.at(-1) ?? 0) * 2;
-  const rows = totals.filter((each) => each.all.count > 0).toReversed();
-  const table = (label: string, ofTable: readonly Column<StepTotals>[]) => (
-    <DataTable label={label} columns={ofTable} rows={rows} rowKey={(each) => each.label} emptyText="Nothing ended." />
-  );
+  const latencyText = (ms: number): string =>
+    ms < slowest ? secondsText(ms) : `more than ${secondsText(bounds.at(-1) ?? 0)}`;
   return (
     <>
       <Section title="Volume" description="How many ended, successful or not.">
         <Chart
+          {...common}
           kind="bars"
           label="Volume by network"
-          {...{ series }}
           points={points(({ count }) => count)}
           valueText={String}
         />
-        {table("Volume in numbers", [
-          ...columns(({ count }) => count),
-          { header: "All", cell: (each) => each.all.count, align: "end" },
-          { header: "Successful sales", cell: (each) => <Money naira={each.all.amount} />, align: "end" },
-        ])}
+      </Section>
+      <Section title="Sales" description="What apps paid for the successful ones.">
+        <Chart
+          {...common}
+          kind="bars"
+          label="Sales by network"
+          points={points(({ amount, successful }) => (successful === 0 ? null : amount))}
+          valueText={nairaText}
+        />
       </Section>
       <Section title="Success rate" description="Of those that ended, the share that was successful.">
         <Chart
-          kind="lines"
+          {...common}
+          kind="line"
           label="Success rate by network"
-          series={series}
           points={points(({ successful, count }) => (100 * successful) / count)}
           valueText={(value) => percentText(value, 100)}
           axis={{ marks: [0, 25, 50, 75, 100], scale: "linear" }}
         />
-        {table(
-          "Success rate in numbers",
-          columns(({ successful, count }) => percentText(successful, count)),
-        )}
       </Section>
       <Section
         title="Latency"
         description="Within what time 95 of 100 successful ones ended, counted from when they were sent to the upstream."
       >
         <Chart
-          kind="lines"
+          {...common}
+          kind="line"
           label="Latency by network"
-          series={series}
           points={points(({ latency }) => {
             const ms = withinMs(latency, bounds);
             return ms === undefined ? null : Math.min(ms, slowest);
           })}
-          valueText={secondsText}
+          valueText={latencyText}
+          axisText={secondsText}
           axis={{ marks: [...bounds, slowest], scale: "log" }}
         />
-        {table(
-          "Latency in numbers",
-          columns(({ latency }) => withinText(latency, bounds)),
-        )}
       </Section>
     </>
   );
 };
-
-type StepTotals = {
-  readonly label: string;
-  readonly all: Total;
-  readonly networks: ReadonlyMap<string, Total>;
-};
-
-const Chart = (props: Parameters<typeof TimeChart>[0]) => (
-  <Suspense fallback={<Loading />}>
-    <TimeChart {...props} />
-  </Suspense>
-);

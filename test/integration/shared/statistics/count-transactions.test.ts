@@ -15,6 +15,7 @@ import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -163,12 +164,14 @@ test("changes that are no order's end and no balance's change are left out, what
   const { tables } = await openLedgerAtNoon();
   const count = countTransactions({ db: tables.db, table: tables.cacheTable });
   const wallet = { pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: { value: "1" }, version: { value: "4" } };
+  const masked = { ...aTransaction({ status: "success" }), amount_kobo: { value: "50000" } };
   const changes = [
+    { before: masked, after: { ...masked, phone_number: "*********67" } },
     { before: undefined, after: undefined },
     { before: { pk: "transaction#1", status: "processing" }, after: { pk: "transaction#1", status: "success" } },
     { before: { ...wallet, updated_at: isoTime(0) }, after: { ...wallet, updated_at: isoTime(0) } },
     { before: undefined, after: { ...wallet, pk: "wallet#acc_2", updated_at: isoTime(0) } },
     { before: undefined, after: { ...wallet, version: { value: "1e999" }, updated_at: isoTime(0) } },
   ];
-  expect(await count(changes)).toEqual({ changes: 5, ended: 0, balances: 0 });
+  expect(await count(changes)).toEqual({ changes: 6, ended: 0, balances: 0 });
 });
