@@ -182,7 +182,7 @@ test("the help of every command has a summary and an example", () => {
     let help = "";
     command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
     expect(help).toMatch(new RegExp(`Usage: admin .*${command.name()}`));
-    expect(help).toMatch(/Example:\n {2}npm run admin -- \w+/);
+    expect(help).toMatch(/Example:\n {2}npm run (-s )?admin -- \w+/);
     expect(command.description().length).toBeGreaterThan(7);
   }
 });

@@ -253,10 +253,12 @@ const run = async (line: string, names: Names): Promise<Names> => {
     return value;
   });
   const isFile = filled.includes(" > ");
-  const script = filled.replace(/^npm run admin -- (.*?)( [<>] |$)/, (_whole, args: string, rest: string) =>
+  const script = filled.replace(/^npm run (?:-s )?admin -- (.*?)( [<>] |$)/, (_whole, args: string, rest: string) =>
     [`'${process.execPath}' '${ADMIN}' ${args}`, isFile ? "" : " --json", rest].join(""),
   );
   expect(script).not.toBe(filled);
+  // Without -s, npm writes its own lines into the file.
+  expect(filled.startsWith("npm run -s ")).toBe(isFile);
   const { code, stdout, stderr } = await runProgram("/bin/sh", ["-c", script], {
     serviceFile: service.serviceFile,
     cwd: service.folder,

@@ -68,7 +68,9 @@ export const addCommand = <Input extends z.ZodObject>(group: Command, spec: Comm
     else command.option(flags, text, fallback);
   }
   const path = [...pathOf(group), spec.example].join(" ");
-  command.addHelpText("after", `\nExample:\n  npm run admin -- ${path}`);
+  // Without `-s`, npm writes its own lines into the file.
+  const silent = spec.example.includes(" > ") ? "-s " : "";
+  command.addHelpText("after", `\nExample:\n  npm run ${silent}admin -- ${path}`);
   command.action(async () => {
     const names = command.registeredArguments.map((argument) => argument.name());
     const given = Object.fromEntries(names.map((name, position) => [name, command.processedArgs[position]]));
