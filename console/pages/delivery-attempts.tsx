@@ -6,6 +6,7 @@ import { ChangeDialog } from "../components/change-dialog.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Columns, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Query } from "../components/query.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
@@ -53,6 +54,9 @@ export const Attempts = ({ account, reference, everyMs, onClose }: AttemptsProps
             >
               It has the same webhook id, so an app that has handled it recognises it.
             </ChangeDialog>
+            {!reference.startsWith("evt_") && (
+              <PageLink to={accountPath(account, "transactions", reference)}>Show the order</PageLink>
+            )}
             <Button variant="default" onClick={onClose}>
               Close
             </Button>

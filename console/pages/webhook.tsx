@@ -20,7 +20,9 @@ import { Time } from "../components/time.tsx";
 import { Attempts, deliveryStates } from "./delivery-attempts.tsx";
 
 /** Deliveries change while nobody does anything. */
-const REFRESH_MS = 3_000;
+const REFRESH_MS = 10_000;
+/** Those of one order take less to read, and somebody waits for them after a replay. */
+const ATTEMPTS_REFRESH_MS = 3_000;
 
 type Endpoint = ActionOutput<"webhook show">;
 type TestAnswer = ActionOutput<"webhook test">;
@@ -41,7 +43,12 @@ export const WebhookPage = () => {
       <Query of={endpoint}>{(data) => <EndpointSection endpoint={data} onTest={setAnswer} />}</Query>
       {answer !== undefined && <TestResult answer={answer} onClose={() => setAnswer(undefined)} />}
       {reference !== null && (
-        <Attempts account={account} reference={reference} everyMs={REFRESH_MS} onClose={() => show(undefined)} />
+        <Attempts
+          account={account}
+          reference={reference}
+          everyMs={ATTEMPTS_REFRESH_MS}
+          onClose={() => show(undefined)}
+        />
       )}
       <Deliveries account={account} onShow={show} />
     </Page>

@@ -325,6 +325,7 @@ test("an operator sees what was given up without its contents, and sends it agai
 test("the pages are accessible in dark colours on a phone", async () => {
   const { accountId, key } = await service().newCaller();
   await service().call("POST", BUY_DATA, { key, body: anOrder() });
+  await expect.poll(() => stateOf("deliveries list", accountId), POLLING).toContain("no_endpoint");
   await anEvent();
   const page = await signIn("operator", webhookPath(accountId), { colorScheme: "dark", viewport: "phone" });
   await page.getByRole("table").waitFor();
