@@ -27,13 +27,14 @@ export type HistoryEntry = { readonly at: string; readonly what: string; readonl
 
 /** A transaction's status changes, events, webhook deliveries and audit entries, oldest first. */
 export const historyOf = async (context: ActionContext, transaction: Transaction): Promise<readonly HistoryEntry[]> => {
+  const isOwners = isForOwner(context);
   const [events, deliveries, audit] = await Promise.all([
-    listEvents(context.ledger, transaction.created_at),
+    // All stored events since then are read: too many for owners, whom they do not concern.
+    isOwners ? [] : listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),
     readAudit(context.ledger, transaction.pk),
   ]);
   const { pk, upstream_reference } = transaction;
-  const isOwners = isForOwner(context);
   const isAbout = (event: StoredEvent): boolean =>
     event.transaction === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
   return [

@@ -146,11 +146,7 @@ const tokens = new Map<string, string>();
 let own: TestAccount;
 let other: TestAccount;
 
-const send = async <Name extends ActionName>(
-  token: string | undefined,
-  name: Name,
-  input: SentInput<Name>,
-): Promise<Answer> => {
+const sendRaw = async (token: string | undefined, name: ActionName, input: object): Promise<Answer> => {
   const isChange = actions[name].kind === "change";
   const url = new URL(actionPath(name), service.details.console.url);
   if (!isChange) for (const [field, value] of Object.entries(input)) url.searchParams.set(field, String(value));
@@ -163,7 +159,7 @@ const send = async <Name extends ActionName>(
 };
 
 const sendAs = <Name extends ActionName>(who: string, name: Name, input: SentInput<Name>): Promise<Answer> =>
-  send(tokens.get(who), name, input);
+  sendRaw(tokens.get(who), name, input);
 
 /** `data` of an operator's successful action. */
 const operate = async <Name extends ActionName>(name: Name, input: SentInput<Name>) => {
@@ -278,5 +274,42 @@ describe("who may do each action of the console", () => {
     expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 404 });
     await operate("accounts owners", { ...input, owners: [{ kind: "group", value: "checkout-team" }], why });
     expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 200 });
+  });
+});
+
+/** Instead of each field of a valid input. */
+const hostileValues: readonly unknown[] = [
+  "",
+  "x".repeat(3_000),
+  "\u0000",
+  "\ud800",
+  "../../me",
+  "%00",
+  "__proto__",
+  null,
+  true,
+  -1,
+  0.5,
+  Number.MAX_VALUE,
+  [],
+  ["x".repeat(3_000)],
+  [null],
+  {},
+  { length: 1 },
+];
+
+describe("hostile input", () => {
+  test.each(actionNames)("no field of %s makes the service fail", async (name) => {
+    const failed: unknown[] = [];
+    const valid: Readonly<Record<string, unknown>> = { ...(await rows[name].input(own)) };
+    for (const who of ["operator", "owner"]) {
+      for (const hostile of hostileValues) {
+        for (const field of [...Object.keys(valid), ...(actions[name].kind === "read" ? ["cursor"] : [])]) {
+          const answer = await sendRaw(tokens.get(who), name, { ...valid, [field]: hostile });
+          if (answer.status >= 500) failed.push({ who, field, hostile: String(hostile).slice(0, 20), ...answer });
+        }
+      }
+    }
+    expect(failed).toEqual([]);
   });
 });
