@@ -143,6 +143,7 @@ const runEveryAction = async (): Promise<void> => {
   await act("wallet threshold", { account, amount_kobo: 100_00 });
   await act("wallet fund", { account, amount_kobo: 1_000_00, id: "bank-1", why });
   await act("wallet adjust", { account, amount_kobo: -1_00, id: "case-1", why });
+  await act("wallet low");
   await act("wallet verify", { account });
   // Only a checkpoint that is wrong is written.
   await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), sum_kobo: 1 });

@@ -17,7 +17,7 @@ test("the built console has one page, whose scripts and styles are files with a 
   expect(named.filter((path) => !paths.includes(path ?? ""))).toEqual([]);
   expect(paths.filter((path) => path.endsWith(".html"))).toEqual(["index.html"]);
   for (const path of paths.filter((each) => /\.(js|css)$/.test(each))) {
-    expect(path).toMatch(/^assets\/[\w-]+-[\w-]{8}\.(js|css)$/);
+    expect(path).toMatch(/^assets\/[\w.-]+-[\w-]{8}\.(js|css)$/);
   }
 });
 
