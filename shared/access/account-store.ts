@@ -26,6 +26,8 @@ const webhookField = z.object({
   /** The previous secret, which also signs until `previous_until`. */
   previous_secret: z.string().optional(),
   previous_until: z.iso.datetime().optional(),
+  /** Secrets before the previous one that sign too, the newest first: an app may have one while rotations repeat. */
+  earlier_secrets: z.array(z.object({ secret: z.string(), until: z.iso.datetime() })).optional(),
 });
 export type WebhookField = z.infer<typeof webhookField>;
 

@@ -14,6 +14,8 @@ import { newWebhookSecret } from "./signature.ts";
 
 /** How long the previous secret signs beside the new one. */
 const ROTATION_MS = 24 * 3_600_000;
+/** Repeated rotations replace the oldest: each signature adds 48 characters to a header of every webhook. */
+const EARLIER_SECRETS_MAX = 3;
 
 /** Endpoints are stored on the accounts. Their webhook secrets are sealed, each bound to its account. */
 export type EndpointStore = {
@@ -28,7 +30,7 @@ export type Endpoint = {
   readonly status: "on" | "off";
   readonly failingSince: string | undefined;
   readonly failingEvents: readonly string[];
-  /** The current one, and during a rotation the previous one. */
+  /** The current one, and for 24 hours each that it replaced. */
   readonly secrets: readonly [current: string, ...previous: string[]];
 };
 
@@ -40,18 +42,22 @@ export const readEndpoint = async (
   if (webhook === undefined) return undefined;
   const key = await sealingKey(webhookSealingKey);
   const unsealed = (secret: string): string => unseal(key, account_id, Buffer.from(secret, "base64")).toString("utf8");
-  const { previous_secret, previous_until } = webhook;
-  const isRotating = previous_until !== undefined && clock() < Date.parse(previous_until);
   return {
     url: webhook.url,
     status: webhook.status,
     failingSince: webhook.failing_since,
     failingEvents: webhook.failing_events ?? [],
-    secrets: [
-      unsealed(webhook.secret),
-      ...(isRotating && previous_secret !== undefined ? [unsealed(previous_secret)] : []),
-    ],
+    secrets: [unsealed(webhook.secret), ...replacedSecrets(webhook, clock()).map(({ secret }) => unsealed(secret))],
   };
+};
+
+/** The replaced secrets that still sign, the newest first. */
+const replacedSecrets = (
+  { previous_secret: secret, previous_until: until, earlier_secrets = [] }: WebhookField,
+  nowMs: number,
+): NonNullable<WebhookField["earlier_secrets"]> => {
+  const previous = secret === undefined || until === undefined ? [] : [{ secret, until }];
+  return [...previous, ...earlier_secrets].filter((replaced) => nowMs < Date.parse(replaced.until));
 };
 
 /** Undefined if the account never had an endpoint; throws if there is no such account. */
@@ -81,22 +87,25 @@ export const setEndpoint = async (
   return { url: href, webhookSecret, isNewSecret: webhookSecret === newSecret };
 };
 
-/** Makes a new webhook secret. The current one also signs for another 24 hours. */
+/**
+ * Makes a new webhook secret. The current one also signs for another 24 hours, and so do those that it replaced within
+ * the last 24: a rotation may be repeated because its answer was lost, and apps still have the secret before it.
+ */
 export const rotateWebhookSecret = async (
   store: EndpointStore,
   accountId: string,
 ): Promise<{ readonly webhookSecret: string; readonly previousUntil: string | undefined }> => {
   const sealSecret = await createSeal(store, accountId);
   const webhookSecret = newWebhookSecret();
-  const previousUntil = isoTime(store.clock() + ROTATION_MS);
-  const { webhook } = await changeAccount(store.accounts, accountId, (found) => ({
-    ...found,
-    webhook: {
-      ...(found.webhook ?? { status: "on" }),
-      secret: sealSecret(webhookSecret),
-      ...(found.webhook && { previous_secret: found.webhook.secret, previous_until: previousUntil }),
-    },
-  }));
+  const nowMs = store.clock();
+  const previousUntil = isoTime(nowMs + ROTATION_MS);
+  const secret = sealSecret(webhookSecret);
+  const { webhook } = await changeAccount(store.accounts, accountId, ({ webhook: before, ...found }) => {
+    if (before === undefined) return { ...found, webhook: { status: "on", secret } };
+    const rotated = { ...before, secret, previous_secret: before.secret, previous_until: previousUntil };
+    const earlier_secrets = replacedSecrets(before, nowMs).slice(0, EARLIER_SECRETS_MAX);
+    return { ...found, webhook: { ...rotated, earlier_secrets } };
+  });
   return { webhookSecret, previousUntil: webhook?.previous_until };
 };
 

@@ -78,6 +78,27 @@ test("after a rotation both secrets sign for 24 hours, then only the new one, an
   expect(await endpoint()).toMatchObject({ status: "off", url: "http://127.0.0.1:2/" });
 });
 
+test("a rotation that is repeated, because its answer was lost, does not end the secret that apps have", async () => {
+  const { endpoints, account_id, webhookSecret, endpoint } = await anEndpoint();
+  const first = await rotateWebhookSecret(endpoints, account_id);
+  nowMs += HOUR_MS;
+  const second = await rotateWebhookSecret(endpoints, account_id);
+  expect((await endpoint())?.secrets).toEqual([second.webhookSecret, first.webhookSecret, webhookSecret]);
+  nowMs = NOON + 24 * HOUR_MS;
+  expect((await endpoint())?.secrets).toEqual([second.webhookSecret, first.webhookSecret]);
+  nowMs += HOUR_MS;
+  expect((await endpoint())?.secrets).toEqual([second.webhookSecret]);
+});
+
+test("at most four secrets sign beside the new one, so that the signatures stay short", async () => {
+  const { endpoints, account_id, webhookSecret, endpoint } = await anEndpoint();
+  const rotated: string[] = [webhookSecret];
+  for (let round = 0; round < 6; round += 1) {
+    rotated.unshift((await rotateWebhookSecret(endpoints, account_id)).webhookSecret);
+  }
+  expect((await endpoint())?.secrets).toEqual(rotated.slice(0, 5));
+});
+
 test("of 10 concurrent rotations of one account all take effect", async () => {
   const { endpoints, account_id, accounts } = await anEndpoint();
   const before = (await findAccount(accounts, account_id))?.version ?? 0;
