@@ -176,6 +176,25 @@ describe("an owner", () => {
     for (const text of ["owner@example.com", "leaked"]) await revoked.getByText(text).waitFor();
   });
 
+  test("is told what to do if the answer with a new key is lost, and finds the key in the list", async () => {
+    const page = await signIn("owner", ofAccount("keys"));
+    const rows = page.getByRole("row");
+    await rows.nth(1).waitFor();
+    const before = await rows.count();
+    await page.route("**/console/api/keys/create", async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    expectError(/ERR_FAILED/);
+    await button(page, "Create key").click();
+    const create = dialog(page, "Create a key");
+    await create.getByRole("button", { name: "Create key" }).click();
+    await create.getByText("It is not known whether the change was made").waitFor();
+    await create.getByText("If a key is in the list that nobody has, revoke it").waitFor();
+    await create.getByRole("button", { name: "Cancel" }).click();
+    await rows.nth(before).waitFor();
+  });
+
   test("adds their own address and others to the whitelist, and removes them", async () => {
     const page = await signIn("owner", ofAccount("whitelist"));
     await button(page, "Remove ::1/128").click();
