@@ -230,6 +230,8 @@ const situations: Readonly<Record<string, Situation>> = {
   "Events on request not sent": nothing,
   "Function errors": nothing,
   "Gateway errors": nothing,
+  "Console fails": nothing,
+  "Refused actions of the console": nothing,
   "Scheduled work not done": nothing,
 };
 
