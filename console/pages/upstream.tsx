@@ -63,7 +63,10 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
             inputOf={(_, why) => ({ why })}
             success={(output) => switchedText("on", output)}
           >
-            <p>New orders are accepted again, and waiting orders are sent or refunded.</p>
+            <p>
+              New orders are accepted again. Of the waiting orders, those that have waited for too long are refunded
+              within a minute, and the others are sent: resolve first what must not be sent any more.
+            </p>
           </ChangeDialog>
         )
       }
@@ -85,7 +88,7 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
 
 const switchedText = (wanted: "on" | "off", { changed, audit_error }: ActionOutput<"purchases off">): string => {
   if (!changed) return `Purchases were ${wanted} already.`;
-  const switched = `Purchases are ${wanted}. The whole service follows within 10 seconds.`;
+  const switched = `Purchases are ${wanted}. The whole service follows within seconds.`;
   return audit_error === undefined ? switched : `${switched} The audit log could not be written (${audit_error}).`;
 };
 

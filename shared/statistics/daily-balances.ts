@@ -3,6 +3,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
 import { isoTime } from "../platform/time.ts";
 
 /** A wallet's balance after one of its changes, which `version` counts. */
@@ -15,6 +16,8 @@ export type ChangedBalance = {
 
 const DAY_MS = 24 * 3_600_000;
 const KEPT_MS = 400 * DAY_MS;
+/** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
+const WRITES_AT_ONCE = 10;
 
 /** `2026-11-22`, in UTC. */
 export const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
@@ -29,13 +32,17 @@ export const setDailyBalances = async (cache: Table, changed: readonly ChangedBa
     const pk = dayPk(balance.accountId, dayOf(balance.changedAtMs));
     if (balance.version > (newest.get(pk)?.version ?? -1)) newest.set(pk, balance);
   }
-  for (const [pk, balance] of newest) await setDailyBalance(cache, pk, balance);
+  const writes = mapInOrder(newest, WRITES_AT_ONCE, ([pk, balance], abortSignal) =>
+    setDailyBalance(cache, pk, balance, abortSignal),
+  );
+  for await (const _ of writes);
 };
 
 const setDailyBalance = async (
   { db, table }: Table,
   pk: string,
   { balanceKobo, version, changedAtMs }: ChangedBalance,
+  abortSignal: AbortSignal,
 ): Promise<void> => {
   try {
     await db.send(
@@ -50,6 +57,7 @@ const setDailyBalance = async (
           ":expires": Math.floor((changedAtMs + KEPT_MS) / 1_000),
         },
       }),
+      { abortSignal },
     );
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;

@@ -147,6 +147,16 @@ test("a batch that is handled again leaves the newest balance, and its items end
   expect(await expiryOf("statistics#2026-11-21T12")).toBe(NOON_MS / 1_000 + 90 * 86_400);
 });
 
+test("the balances of a batch with a thousand accounts are kept within some seconds", async () => {
+  const { tables } = await openLedgerAtNoon();
+  const cache = { db: tables.db, table: tables.cacheTable };
+  const changed = Array.from({ length: 1_000 }, (_, index) => ({
+    ...{ accountId: `acc_${index}`, balanceKobo: index, version: 1, changedAtMs: NOON_MS },
+  }));
+  await setDailyBalances(cache, changed);
+  expect(await readDailyBalances(cache, "acc_999", 1, NOON_MS)).toEqual([{ day: "2026-11-21", balanceKobo: 999 }]);
+});
+
 test("a batch of more networks than one update can hold is counted whole", async () => {
   const { tables } = await openLedgerAtNoon();
   const cache = { db: tables.db, table: tables.cacheTable };
