@@ -2,7 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { usePerson } from "../api/use-person.ts";
-import { accountPath, PageLink } from "../components/page-link.tsx";
+import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
 import { navigationGroups } from "./page-list.ts";
 import { pages } from "./pages.ts";
 import styles from "./shell.module.css";
@@ -65,7 +65,7 @@ const Groups = ({ audience, pathOf }: GroupsProps) => {
             const isCurrent = current === to;
             return (
               <li key={path}>
-                <Link href={to} className={styles.link} {...(isCurrent && { "aria-current": "page" as const })}>
+                <Link href={linkTo(to)} className={styles.link} {...(isCurrent && { "aria-current": "page" as const })}>
                   {title}
                 </Link>
               </li>

@@ -7,9 +7,12 @@ import styles from "./values.module.css";
 export const accountPath = (account: string, ...parts: readonly string[]): string =>
   ["/accounts", account, ...parts].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join("/");
 
+/** What Link makes `/console` of: the service knows no `/console/`. */
+export const linkTo = (path: string): string => (path === "/" ? "" : path);
+
 /** A link to another page of the console; `to` is below `/console`. */
 export const PageLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
-  <Anchor component={Link} href={to} underline="always" className={styles.link}>
+  <Anchor component={Link} href={linkTo(to)} underline="always" className={styles.link}>
     {children}
   </Anchor>
 );

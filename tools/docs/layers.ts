@@ -78,7 +78,7 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "tools/trace": ["shared", "infra"],
   "tools/local": ["shared", "infra", "tools/simulator"],
   "tools/admin": ["shared", "infra", "tools/aws", "tools/local"],
-  "tools/screenshots": ["shared", "infra", "tools/local", "tools/simulator"],
+  "tools/screenshots": ["shared", "infra", "console", "tools/local", "tools/simulator"],
   "tools/acceptance": ["shared", "infra", "tools/aws", "tools/admin", "tools/costs", "tools/simulator"],
 };
 

@@ -42,6 +42,10 @@ describe("signing in", () => {
     await page.reload();
     await heading(page, "Catalog").waitFor();
     expect(new URL(page.url()).pathname).toBe("/console/catalog");
+    await navigation(page).getByRole("link", { name: "Today" }).click();
+    await heading(page, "Today").waitFor();
+    await page.reload();
+    await heading(page, "Today").waitFor();
   });
 
   test("no storage of the browser holds the token", async () => {
