@@ -1,4 +1,5 @@
 import { type Account, accountSchema, findAccount } from "../access/account-store.ts";
+import type { ConsoleRequest } from "../actions/action-context.ts";
 import { type Action, accountInput } from "../contract/actions/action.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -9,7 +10,7 @@ import type { ConsoleSettings } from "./console-settings.ts";
 import type { Person } from "./person.ts";
 
 /** What a person may do in the whole service; null: what the accounts that they own allow. */
-export type Role = "operator" | "reader" | null;
+export type Role = ConsoleRequest["role"];
 
 /** As what a person does one action. */
 export type Capacity = "operator" | "reader" | "owner" | "person";
@@ -42,20 +43,21 @@ export const authorise = async (
   { scope, kind }: Pick<Action, "scope" | "kind">,
   input: unknown,
 ): Promise<{ readonly capacity: Capacity; readonly account?: string }> => {
-  const byRole = role === "operator" || (role === "reader" && kind === "read") ? role : undefined;
   if (scope === "person") return { capacity: role ?? "person" };
+  const byRole = role === "operator" || (role === "reader" && kind === "read") ? role : undefined;
   if (scope === "service") {
     if (byRole === undefined) throw new NotAllowedError(role === "reader" ? READERS : NO_SERVICE);
     return { capacity: byRole };
   }
   const { account: accountId } = accountInput.parse(input);
   const account = await findAccount({ db: ledger.db, ledgerTable: ledger.table }, accountId);
-  const isOwner = account !== undefined && owns(person, account);
-  const capacity = role !== "operator" && isOwner ? "owner" : byRole;
-  if (capacity === undefined && role === "reader") throw new NotAllowedError(READERS);
-  if (capacity === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
-  if (capacity === undefined || account === undefined) throw new NotFoundError(`There is no account ${accountId}`);
-  return { capacity, account: account.account_id };
+  if (role !== "operator" && account !== undefined && owns(person, account)) {
+    return { capacity: "owner", account: accountId };
+  }
+  if (byRole !== undefined && account !== undefined) return { capacity: byRole, account: accountId };
+  if (byRole === undefined && role === "reader") throw new NotAllowedError(READERS);
+  if (byRole === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
+  throw new NotFoundError(`There is no account ${accountId}`);
 };
 
 const READERS = "Readers cannot change anything";

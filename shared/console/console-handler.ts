@@ -45,7 +45,7 @@ export const consoleHandler = <Table extends Actions<Table>>(
     ]),
   );
 
-  const answer: (request: ConsoleEvent, progress: Progress) => Promise<ApiResponse> = async (request, progress) => {
+  const answer = async (request: ConsoleEvent, progress: Progress): Promise<ApiResponse> => {
     const person = readPerson(request, settings.groupsClaim);
     const role = roleOf(person, settings);
     progress.person = person.sub;
@@ -105,8 +105,7 @@ const serveAction =
     const context: ActionContext = {
       ...stores,
       actor: () => {
-        if (action.kind === "read" && action.audited !== true)
-          throw new Error("An action that is declared a read writes an audit entry");
+        if (action.kind === "read" && !action.audited) throw new Error("This read writes an audit entry");
         return { by: person.by, person: { issuer: person.issuer, sub: person.sub } };
       },
       isOperator: capacity === "operator",
@@ -119,10 +118,8 @@ const serveAction =
       },
     };
     const data = action.output.parse(await run(context, input));
-    return successResponse({
-      message: "Done",
-      data: capacity === "reader" && action.audited !== true ? maskPhones(data) : data,
-    });
+    const isMasked = capacity === "reader" && !action.audited;
+    return successResponse({ message: "Done", data: isMasked ? maskPhones(data) : data });
   };
 
 /** The response to an error. Only an unexpected one is logged: it may have changed something. */

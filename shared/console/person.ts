@@ -32,7 +32,10 @@ export class WrongTokenError extends Error {
   override readonly name = "WrongTokenError";
 }
 
-/** API Gateway takes a token without `Bearer` too. Two `authorization` headers arrive joined by a comma, which this refuses. */
+/**
+ * API Gateway takes a token without `Bearer` too. Two `authorization` headers arrive joined by a comma, which is
+ * refused.
+ */
 const TOKEN = /^(?:Bearer )?[\w-]+\.([\w-]+)\.[\w-]+$/i;
 
 const idToken = z.looseObject({
@@ -60,9 +63,7 @@ export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClai
     throw new UnverifiedTokenError("The token is not the one that the authorizer verified");
   }
   const claims = token.data;
-  if (isAccessToken(claims)) {
-    throw new WrongTokenError("Send the ID token, not the access token");
-  }
+  if (isAccessToken(claims)) throw new WrongTokenError("Send the ID token, not the access token");
   const email = claims.email_verified === true ? claims.email : undefined;
   return {
     issuer: claims.iss,

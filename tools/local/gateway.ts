@@ -70,11 +70,9 @@ export const openGateway = async (options: {
       if (body === "too_large") return sendPlatformError(response, 413);
       if (invoke === undefined) return sendPlatformError(response, 503);
       const event = gatewayEvent(request, body, target);
-      if (!target.needsToken)
-        return sendResponse(response, functionResponse.parse(await invoke(target.functionName, event)));
-      const claims = await authorize(event.headers.authorization);
+      const claims = target.needsToken ? await authorize(event.headers.authorization) : {};
       if (claims === undefined) return sendUnauthorized(response, event.headers.authorization !== undefined);
-      const result = await invoke(target.functionName, withClaims(event, claims));
+      const result = await invoke(target.functionName, target.needsToken ? withClaims(event, claims) : event);
       sendResponse(response, functionResponse.parse(result));
     } catch (error) {
       // A client that disconnects while it sends is not a failed invocation.

@@ -8,9 +8,8 @@ export type AuthorizedClaims = Readonly<Record<string, string>>;
 export type Authorize = (authorization: string | undefined) => Promise<AuthorizedClaims | undefined>;
 
 /**
- * A JWT authorizer of API Gateway, with the rules that AWS documents and without a tolerance of clocks. Keys other than
- * RS256 are refused, because no provider of the local service has them. Source: AWS, "Control access to HTTP APIs with
- * JWT authorizers".
+ * A JWT authorizer of API Gateway, with the rules that AWS documents and without a tolerance of clocks. AWS takes all RSA
+ * algorithms; the local provider has only this one. Source: AWS, "Control access to HTTP APIs with JWT authorizers".
  */
 export const jwtAuthorizer =
   ({
