@@ -29,6 +29,7 @@ export const ChartDrawing = ({ series, points, kind, valueText, axisText = value
     x,
     ...Object.fromEntries(series.map((_, index) => [`s${index}`, values[index] ?? null])),
   }));
+  const isSingle = points.filter(({ values }) => values.some((value) => value !== null)).length === 1;
   const axes = (
     <>
       <CartesianGrid vertical={false} stroke="var(--console-line)" />
@@ -91,7 +92,7 @@ export const ChartDrawing = ({ series, points, kind, valueText, axisText = value
               strokeWidth={2}
               strokeDasharray={dashes[index % dashes.length] ?? ""}
               // A value without neighbours has no line.
-              dot={series.length > 1 && { r: 2, strokeDasharray: "" }}
+              dot={(series.length > 1 || isSingle) && { r: 2, strokeDasharray: "" }}
               isAnimationActive={false}
             />
           ))}

@@ -100,7 +100,14 @@ type TileProps<Data> = {
 };
 
 const Tile = <Data,>({ title, to, of, children }: TileProps<Data>) => (
-  <Section title={title} actions={<PageLink to={to}>{title}</PageLink>}>
+  <Section
+    title={title}
+    actions={
+      <PageLink to={to}>
+        Show<span className="visually-hidden"> {title}</span>
+      </PageLink>
+    }
+  >
     <Query of={of}>{(data) => <div>{children(data)}</div>}</Query>
   </Section>
 );

@@ -20,6 +20,7 @@ import {
   transactionTypes,
   typeText,
 } from "../components/transaction-values.tsx";
+import { Unbroken } from "../components/unbroken.tsx";
 
 type Listed = ActionOutput<"transactions list">["transactions"][number];
 
@@ -96,7 +97,7 @@ export const TransactionsPage = () => {
           { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} /> },
           { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
-          { header: "Your reference", cell: ({ caller_reference }) => caller_reference ?? "–" },
+          { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}
         emptyText="No transaction here. Choose other filters, or a longer period."
       />

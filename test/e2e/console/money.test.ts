@@ -58,7 +58,7 @@ describe("an operator", () => {
     const page = await signIn("operator");
     await page.getByText(/[1-9]\d* stuck/).waitFor();
     await expectAccessible(page);
-    await page.getByRole("main").getByRole("link", { name: "Open orders" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Show Open orders" }).click();
     await row(page, reference).getByText("Stuck").waitFor();
     await expectAccessible(page);
     await button(page, `Resolve ${reference}`).click();
