@@ -2,6 +2,7 @@ import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { usePerson } from "../api/use-person.ts";
+import { useRead } from "../api/use-read.ts";
 import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
 import { navigationGroups } from "./page-list.ts";
 import { pages } from "./pages.ts";
@@ -28,10 +29,11 @@ export const Navigation = () => {
 
 /** The name of the account; its owner can go to another one. */
 const AccountChoice = ({ account }: { readonly account: string }) => {
-  const { owns } = usePerson();
+  const { owns, seesService } = usePerson();
   const [, navigate] = useLocation();
   const names = new Map(owns.map(({ account_id, name }) => [account_id, name]));
-  const name = names.get(account) ?? account;
+  const { data } = useRead("accounts show", { account }, { enabled: seesService && !names.has(account) });
+  const name = names.get(account) ?? data?.name ?? account;
   return (
     <div className={styles.account}>
       {names.size > 1 ? (

@@ -132,6 +132,7 @@ describe("an operator", () => {
     }
     const page = await signIn("operator", `/accounts/${otherAccount}/audit`);
     await row(page, "number: 0").waitFor();
+    await page.getByRole("navigation").getByText("other app").waitFor();
     expect(await row(page, "number: 54").count()).toBe(0);
     await button(page, "Show more").click();
     await row(page, "number: 54").waitFor();
