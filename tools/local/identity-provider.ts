@@ -88,6 +88,8 @@ const startProvider = async (
   idTokenS: () => number,
 ): Promise<RequestListener> => {
   const { Provider } = await import("oidc-provider");
+  // Some people type this instead.
+  const consoleOrigins = [consoleOrigin, consoleOrigin.replace(HOST, "localhost")];
   const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
   const provider = new Provider(issuer, {
     adapter: memoryAdapter(),
@@ -98,11 +100,11 @@ const startProvider = async (
         token_endpoint_auth_method: "none",
         grant_types: ["authorization_code"],
         response_types: ["code"],
-        redirect_uris: [`${consoleOrigin}/console/callback`],
-        post_logout_redirect_uris: [`${consoleOrigin}/console/signed-out`],
+        redirect_uris: consoleOrigins.map((origin) => `${origin}/console/callback`),
+        post_logout_redirect_uris: consoleOrigins.map((origin) => `${origin}/console/signed-out`),
       },
     ],
-    clientBasedCORS: (_context, origin) => origin === consoleOrigin,
+    clientBasedCORS: (_context, origin) => consoleOrigins.includes(origin),
     claims: {
       openid: ["sub"],
       email: ["email", "email_verified"],

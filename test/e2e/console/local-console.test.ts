@@ -43,6 +43,27 @@ test.each([
   },
 );
 
+test("people also sign in at the console's address with localhost, and at no other one", async () => {
+  const { url, issuer } = service.details.console;
+  const at = (host: string) => signIn({ url: url.replace("127.0.0.1", host), issuer }, "reader");
+  expect(await at("localhost")).toMatch(/^ey/);
+  await expect(at("evil.example.com")).rejects.toThrow("invalid_redirect_uri");
+
+  const originsOf = async (origin: string) => {
+    const headers = { origin, "access-control-request-method": "POST" };
+    const preflight = await fetch(`${issuer}/token`, { method: "OPTIONS", headers });
+    const answer = await fetch(`${issuer}/token`, {
+      method: "POST",
+      headers: { origin },
+      body: new URLSearchParams({ client_id: "console", grant_type: "authorization_code", code: "x" }),
+    });
+    return [preflight.status, answer.headers.get("access-control-allow-origin"), answer.status];
+  };
+  const { origin } = new URL(url);
+  expect(await originsOf(origin)).toEqual([204, origin, 400]);
+  expect((await originsOf("http://evil.example.com"))[1]).toBeNull();
+});
+
 test.each([
   { name: "without a token", headers: {}, authenticate: "Bearer" },
   {
