@@ -16,7 +16,9 @@ export type Field =
   | (Common & { readonly kind: "secret"; readonly isOptional?: true })
   | (Common & { readonly kind: "choice"; readonly options: readonly Option[]; readonly initial?: string })
   | (Common & { readonly kind: "choices"; readonly options: readonly Option[]; readonly initial?: readonly string[] })
-  | (Common & { readonly kind: "check"; readonly initial?: boolean });
+  | (Common & { readonly kind: "check"; readonly initial?: boolean })
+  /** Not shown: what the person saw when the form opened, also if it is another one by now. */
+  | { readonly kind: "seen"; readonly initial: string };
 
 export type Option = { readonly value: string; readonly label: string; readonly description?: string };
 
@@ -69,7 +71,7 @@ export const draftOf = (fields: Fields, values: Draft): Draft =>
   Object.fromEntries(Object.entries(values).filter(([name]) => fields[name]?.kind !== "secret"));
 
 type FormFieldProps = {
-  readonly field: Field;
+  readonly field: Exclude<Field, { readonly kind: "seen" }>;
   readonly value: Value;
   readonly onChange: (value: Value) => void;
   readonly error: string | undefined;
@@ -141,12 +143,14 @@ type FormFieldsProps = {
 
 /** Fields one below the other, each with its own errors. */
 export const FormFields = ({ fields, values, onChange, errors }: FormFieldsProps) =>
-  Object.entries(fields).map(([name, field]) => (
-    <FormField
-      key={name}
-      field={field}
-      value={values[name] ?? ""}
-      onChange={(value) => onChange({ ...values, [name]: value })}
-      error={errors[name]?.join(". ")}
-    />
-  ));
+  Object.entries(fields).map(([name, field]) =>
+    field.kind === "seen" ? null : (
+      <FormField
+        key={name}
+        field={field}
+        value={values[name] ?? ""}
+        onChange={(value) => onChange({ ...values, [name]: value })}
+        error={errors[name]?.join(". ")}
+      />
+    ),
+  );

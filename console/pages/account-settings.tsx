@@ -1,3 +1,4 @@
+import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { useAccount } from "../api/use-account.ts";
 import { usePerson } from "../api/use-person.ts";
@@ -122,10 +123,12 @@ const SetOwners = ({ account: { account_id, owners = [] } }: { readonly account:
         initial: linesOf(owners, "group"),
         isOptional: true,
       },
+      before: { kind: "seen", initial: JSON.stringify(owners) },
     }}
     inputOf={(values, why) => ({
       account: account_id,
       owners: [...ownersIn(values.owners, "email"), ...ownersIn(values.groups, "group")],
+      before: accountOwnersSchema.parse(JSON.parse(values.before)),
       why,
     })}
     success="The owners were changed."

@@ -152,15 +152,24 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
       ),
   );
 
-/** Replaces the list of those who may manage an account in the console. */
+/**
+ * Replaces the list of those who may manage an account in the console. `before`: the list that the operator saw. Another
+ * one is not replaced, because somebody who was removed meanwhile would be back.
+ */
 export const setOwners = (
   store: AccountStore,
   accountId: string,
   owners: NonNullable<Account["owners"]>,
+  before?: NonNullable<Account["owners"]>,
 ): Promise<Account> =>
-  changeAccount(store, accountId, (account) =>
-    isDeepStrictEqual(account.owners ?? [], owners) ? undefined : { ...account, owners },
-  );
+  changeAccount(store, accountId, (account) => {
+    const present = account.owners ?? [];
+    if (isDeepStrictEqual(present, owners)) return undefined;
+    if (before !== undefined && !isDeepStrictEqual(present, before)) {
+      throw new AccountError("The owners were changed meanwhile: look at them again");
+    }
+    return { ...account, owners };
+  });
 
 /** Replaces the whitelist of an account and of all its keys in one transaction. */
 export const setWhitelist = (store: AccountStore, accountId: string, whitelist: readonly string[]): Promise<Account> =>

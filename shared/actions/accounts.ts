@@ -84,9 +84,9 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
 
   "accounts unrestrict": setStatus("active", "accounts unrestrict"),
 
-  "accounts owners": async (context, { account, owners, why }) => {
+  "accounts owners": async (context, { account, owners, before, why }) => {
     const details = { owners: ownersText(owners) };
     const store = audited(context, () => ({ action: "accounts owners", why, details }));
-    return { account_id: account, owners: (await setOwners(store, account, owners)).owners ?? [] };
+    return { account_id: account, owners: (await setOwners(store, account, owners, before)).owners ?? [] };
   },
 };

@@ -99,7 +99,11 @@ export const accountsActions = {
   "accounts owners": {
     scope: "service",
     kind: "change",
-    input: accountChangeInput.extend({ owners: accountOwnersSchema }),
+    input: accountChangeInput.extend({
+      owners: accountOwnersSchema,
+      /** The owners that the person saw: if there are others by now, nothing is changed. */
+      before: accountOwnersSchema.optional(),
+    }),
     output: z.object({ account_id: z.string(), owners: accountOwnersSchema }),
     summary: "Set who may manage an account in the console",
   },

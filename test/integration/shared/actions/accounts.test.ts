@@ -76,6 +76,23 @@ test("owners are replaced as a whole, and each change is in the audit log", asyn
   ]);
 });
 
+test("of two operators who change the same owners, the second one does not bring back whom the first one removed", async () => {
+  const { account_id: account } = await create("checkout");
+  const [ada, eve, bola] = ["ada", "eve", "bola"].map((name) => ({
+    kind: "email" as const,
+    value: `${name}@example.com`,
+  }));
+  if (!ada || !eve || !bola) throw new Error("Three owners are needed");
+  const set = (owners: (typeof ada)[], before: (typeof ada)[]) =>
+    accountsRuns["accounts owners"](context(), { account, owners, before });
+  await set([ada, eve], []);
+  await set([ada], [ada, eve]);
+  await expect(set([ada, eve, bola], [ada, eve])).rejects.toThrow("The owners were changed meanwhile");
+  expect((await accountsRuns["accounts show"](context(), { account })).owners).toEqual([ada]);
+  // The answer to the first one was lost, and it is repeated.
+  expect(await set([ada], [ada, eve])).toEqual({ account_id: account, owners: [ada] });
+});
+
 test("owners survive every other change of their account", async () => {
   const { account_id: account } = await create("checkout");
   const owners = [{ kind: "email", value: "ada@example.com" } as const];
