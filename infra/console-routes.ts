@@ -7,7 +7,7 @@ export type ConsoleRoute = {
   readonly function: ConsoleFunctionName;
   /** The request needs a token of the company's identity provider, which API Gateway verifies. */
   readonly needsToken?: true;
-  /** Its share of the stage's rate limit. A page's first visit loads about ten files at once. */
+  /** Its share of the stage's rate limit. */
   readonly share: number;
 };
 

@@ -138,7 +138,8 @@ export class Api extends Construct {
       ...(route.needsToken && this.authorizer && { authorizer: this.authorizer }),
     });
     if (added !== undefined) {
-      this.limit(added, consoleRouteKey(route), limitOf(this.requestsPerSecondMax, route.share));
+      const share = limitOf(this.requestsPerSecondMax, route.share);
+      this.limit(added, consoleRouteKey(route), Math.max(CONSOLE_REQUESTS_MIN, share));
     }
   }
 
@@ -274,6 +275,9 @@ const accessLogName = (stage: string): string =>
 const SHARE_OF_READS = 0.5;
 const SHARE_OF_DOCUMENTS = 0.1;
 const SHARE_OF_UNKNOWN = 0.1;
+
+/** A page's first visit loads about ten files at once, and then reads what it shows. */
+const CONSOLE_REQUESTS_MIN = 20;
 
 const limitOf = (requestsPerSecondMax: number, share: number): number =>
   Math.max(1, Math.floor(requestsPerSecondMax * share));
