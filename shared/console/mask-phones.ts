@@ -1,5 +1,5 @@
-/** Nigerian mobile numbers as people write them: `08031234567`, `+234 803 123 4567`. */
-const PHONE = /(?<!\d)(?:\+?234|0)[ -]?[789][ -]?[01](?:[ -]?\d){8}(?!\d)/;
+/** Nigerian mobile numbers as people write them: `08031234567`, `+234 803 123 4567`, `00234 0803 1234567`. */
+const PHONE = /(?<!\d)(?:(?:\+|00)?234(?:[ -]?0)?|0)[ -]?[789][ -]?[01](?:[ -]?\d){8}(?!\d)/;
 
 /** Ids and hashes, which are random and may contain what looks like a number. */
 const LONG_HEX = /[0-9a-f]{18,}/;
