@@ -23,7 +23,7 @@ export const TodayPage = () => {
   const purchases = useRead("purchases show", {}, OFTEN);
   const low = useRead("wallet low", {}, OFTEN);
   return (
-    <Page title="Today" description="What needs somebody. Numbers are read again every half minute.">
+    <Page title="Today" description="What needs attention. The numbers are read again every 30 seconds.">
       <Columns>
         <Tile title="Open orders" to="/open" of={open}>
           {({ number, stuck }) => (

@@ -4,6 +4,7 @@ import { useAccount } from "../api/use-account.ts";
 import { useRead } from "../api/use-read.ts";
 import { DataTable } from "../components/data-table.tsx";
 import { Facts } from "../components/facts.tsx";
+import { KeptWhileOpen } from "../components/kept-while-open.tsx";
 import { Money } from "../components/money.tsx";
 import { Page, Section } from "../components/page.tsx";
 import { accountPath, PageLink } from "../components/page-link.tsx";
@@ -20,18 +21,19 @@ export const TransactionPage = () => {
   const reference = params?.reference ?? "";
   const transaction = useRead("transactions show", { account, reference });
   const { data } = transaction;
-  const isOpen = data?.status === "processing" && data.mode === "live";
   return (
     <Page
       title={data?.reference ?? reference}
       description={<PageLink to={accountPath(account, "transactions")}>All transactions</PageLink>}
       actions={
-        isOpen && (
-          <ResolveDialog
-            reference={data.reference}
-            amount={data.amount}
-            canSucceed={isPurchase(data) && data.wait === null}
-          />
+        data !== undefined && (
+          <KeptWhileOpen isShown={data.status === "processing" && data.mode === "live"}>
+            <ResolveDialog
+              reference={data.reference}
+              amount={data.amount}
+              canSucceed={isPurchase(data) && data.wait === null}
+            />
+          </KeptWhileOpen>
         )
       }
     >

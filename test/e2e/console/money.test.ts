@@ -109,6 +109,25 @@ describe("an operator", () => {
     await loser.getByText(`resolved it as ${status} ("${ticket}")`).waitFor();
   });
 
+  test("who resolves an order after another one is told so by the dialog, also on the page of the transaction", async () => {
+    const caller = await service().newCaller();
+    const reference = await anOpenOrder(caller);
+    const late = await signIn("operator", `/accounts/${caller.accountId}/transactions/${reference}`);
+    const early = await signIn("operator", "/open");
+    expectError(/409/);
+    await resolve(late, reference, "Success", "late ticket");
+    await resolve(early, reference, "Failed", "early ticket");
+    await confirm(early).click();
+    await early.getByText(`${reference} is failed now`).waitFor();
+    await confirm(late).click();
+    const dialog = late.getByRole("dialog");
+    await dialog.getByText('operator@example.com resolved it as failed ("early ticket")').waitFor();
+    await row(late, "transactions resolve").getByText("early ticket").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await button(late, `Resolve ${reference}`).waitFor({ state: "detached" });
+    expect(await caller.balance()).toBe(10_000);
+  });
+
   test("waits as long as an order may be in flight, and can then resolve it", async () => {
     const caller = await service().newCaller();
     const reference = await anOpenOrder(caller, 29_000);
