@@ -32,7 +32,7 @@ export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, 
     const name = served.has(path) || path.startsWith(ASSETS) ? path : "index.html";
     const document = served.get(name);
     const contentType = contentTypes[name.split(".").at(-1) ?? ""];
-    // An asset of an earlier version: the page that wants it loads itself again.
+    // An asset of an earlier version: the page that wants it asks the person to load it again.
     if (document === undefined || contentType === undefined) return notFound(common);
     const cacheControl = name.startsWith(ASSETS) ? IMMUTABLE : REVALIDATED;
     const response = preparedResponse(serveDocument(document, request, { contentType, cacheControl }));
