@@ -21,7 +21,7 @@ export const CopyText = ({ text, label }: { readonly text: string; readonly labe
       <Button variant="default" leftSection={<Icon name="copy" />} onClick={() => void copy()}>
         Copy<span className="visually-hidden"> {label}</span>
       </Button>
-      <span role="status">
+      <span role="status" className={styles.copied}>
         {state === "copied" && "Copied"}
         {state === "refused" && "The browser does not allow it: select the text and copy it"}
       </span>

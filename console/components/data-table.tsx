@@ -7,12 +7,12 @@ import { HoldRowContext } from "./held-row.ts";
 import { Query } from "./query.tsx";
 
 export type Column<Row> = {
-  /** Also names the column of buttons, where only screen readers read it (`hidesHeader`). */
   readonly header: string;
-  readonly hidesHeader?: boolean;
+  /** A column of buttons: only screen readers read its header. It stays in view while the table scrolls. */
+  readonly hidesHeader?: boolean | undefined;
   readonly cell: (row: Row) => ReactNode;
   /** `end`: amounts and counts, with digits of one width. */
-  readonly align?: "end";
+  readonly align?: "end" | undefined;
 };
 
 type DataTableProps<Row> = {
@@ -41,7 +41,7 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText }: Dat
         <thead>
           <tr>
             {columns.map(({ header, hidesHeader, align }) => (
-              <th key={header} scope="col" className={align === "end" ? styles.end : undefined}>
+              <th key={header} scope="col" className={classOf({ hidesHeader, align })}>
                 {hidesHeader === true ? <span className="visually-hidden">{header}</span> : header}
               </th>
             ))}
@@ -57,6 +57,11 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText }: Dat
   );
 };
 
+const classOf = ({ hidesHeader, align }: Pick<Column<never>, "hidesHeader" | "align">): string | undefined => {
+  if (hidesHeader === true) return styles.buttons;
+  return align === "end" ? styles.end : undefined;
+};
+
 type TableRowProps<Row> = HeldRow<Row> & {
   readonly columns: readonly Column<Row>[];
   readonly onHold: (held: HeldRow<Row> | undefined) => void;
@@ -67,13 +72,13 @@ const TableRow = <Row,>({ columns, row, place, onHold }: TableRowProps<Row>) => 
   return (
     <HoldRowContext value={hold}>
       <tr>
-        {columns.map(({ header, cell, align }, index) =>
+        {columns.map(({ header, hidesHeader, cell, align }, index) =>
           index === 0 ? (
             <th key={header} scope="row">
               {cell(row)}
             </th>
           ) : (
-            <td key={header} className={align === "end" ? styles.end : undefined}>
+            <td key={header} className={classOf({ hidesHeader, align })}>
               {cell(row)}
             </td>
           ),

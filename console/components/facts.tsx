@@ -1,13 +1,17 @@
 import type { ReactNode } from "react";
 import styles from "./facts.module.css";
 
-export type Fact = { readonly name: string; readonly value: ReactNode };
+export type Fact = {
+  readonly name: string;
+  readonly value: ReactNode /** A long value has the room of two. */;
+  readonly isWide?: true;
+};
 
 /** Names and values: a definition list. A fact without a value shows a dash. */
 export const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
   <dl className={styles.facts}>
-    {facts.map(({ name, value }) => (
-      <div key={name} className={styles.fact}>
+    {facts.map(({ name, value, isWide }) => (
+      <div key={name} className={`${styles.fact} ${isWide ? styles.wide : ""}`}>
         <dt>{name}</dt>
         <dd>{value ?? "–"}</dd>
       </div>

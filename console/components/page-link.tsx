@@ -12,7 +12,7 @@ export const linkTo = (path: string): string => (path === "/" ? "" : path);
 
 /** A link to another page of the console; `to` is below `/console`. */
 export const PageLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
-  <Anchor component={Link} href={linkTo(to)} underline="always" className={styles.link}>
+  <Anchor component={Link} href={linkTo(to)} inherit underline="always" className={styles.link}>
     {children}
   </Anchor>
 );

@@ -68,7 +68,7 @@ export const Section = ({ title, description, actions, children }: SectionProps)
 /** Fields and buttons in a row, for example the filters of a table; they wrap on a phone. */
 export const Row = ({ children }: { readonly children: ReactNode }) => <div className={styles.row}>{children}</div>;
 
-/** Sections side by side where there is room. */
-export const Columns = ({ children }: { readonly children: ReactNode }) => (
-  <div className={styles.columns}>{children}</div>
+/** Sections side by side where there is room; `tiles` are narrower. */
+export const Columns = ({ kind, children }: { readonly kind?: "tiles"; readonly children: ReactNode }) => (
+  <div className={`${styles.columns} ${kind === undefined ? "" : styles.tiles}`}>{children}</div>
 );

@@ -1,17 +1,21 @@
 import styles from "./values.module.css";
 
-const format = new Intl.DateTimeFormat("en-GB", {
+const fields = {
   day: "numeric",
   month: "short",
-  year: "numeric",
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
   timeZoneName: "shortOffset",
-});
+} as const;
+const thisYear = new Intl.DateTimeFormat("en-GB", fields);
+const anyYear = new Intl.DateTimeFormat("en-GB", { ...fields, year: "numeric" });
 
-/** A time in the viewer's zone with its offset, as text. */
-export const timeText = (iso: string): string => format.format(new Date(iso));
+/** A time in the viewer's zone with its offset, as text. The year is left out if it is this one. */
+export const timeText = (iso: string): string => {
+  const time = new Date(iso);
+  return (time.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(time);
+};
 
 /** A time in the viewer's zone with its offset; pointing at it shows UTC. */
 export const Time = ({ iso }: { readonly iso: string }) => (

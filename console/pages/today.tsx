@@ -24,7 +24,7 @@ export const TodayPage = () => {
   const low = useRead("wallet low", {}, OFTEN);
   return (
     <Page title="Today" description="What needs attention. The numbers are read again every 30 seconds.">
-      <Columns>
+      <Columns kind="tiles">
         <Tile title="Open orders" to="/open" of={open}>
           {({ number, stuck }) => (
             <>

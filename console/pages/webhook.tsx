@@ -93,7 +93,7 @@ const EndpointSection = ({
       ) : (
         <Facts
           facts={[
-            { name: "URL", value: url },
+            { name: "URL", value: url, isWide: true },
             { name: "Status", value: <Status tone={tone}>{text}</Status> },
             {
               name: "Fails since",

@@ -156,7 +156,7 @@ const seedHistory = async (account: string): Promise<void> => {
     const busy = 12 + Math.round(10 * Math.sin(((new Date(endedAtMs).getUTCHours() - 8) / 24) * 2 * Math.PI));
     return Array.from({ length: busy * 3 }, (_, index) => ({
       type: index % 3 === 0 ? ("airtime" as const) : ("data" as const),
-      network: ["MTN", "AIRTEL", "GLO", "9MOBILE"][((index * index) % 7) % 4],
+      network: ["MTN", "Airtel", "Glo", "9mobile"][((index * index) % 7) % 4],
       status: index % 29 === 11 ? ("failed" as const) : ("success" as const),
       amountKobo: 50_000,
       endedAtMs,

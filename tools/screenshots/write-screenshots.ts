@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
@@ -7,6 +7,7 @@ import { builtConsole } from "../../infra/bundle/console-files.ts";
 import type { LocalPerson } from "../local/identity-provider.ts";
 import { type RunningService, startService } from "../local/service.ts";
 import { startChromium } from "./chromium.ts";
+import { withPalette } from "./png.ts";
 import { type Seeded, seed } from "./seed.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
@@ -62,7 +63,7 @@ const takePictures = async (
     const page = owners.some((owned) => owned === name) ? owner : operator;
     const take = async (suffix: string) => {
       await page.waitForTimeout(SETTLE_MS);
-      await page.screenshot({ path: join(FOLDER, `${name}${suffix}.png`) });
+      writeFileSync(join(FOLDER, `${name}${suffix}.png`), withPalette(await page.screenshot()));
     };
     const shown = path === "/" ? "" : path.replace(":account", account).replace(":reference", reference);
     await page.goto(`${details.console.url}${shown}`);
