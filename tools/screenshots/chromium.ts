@@ -28,8 +28,6 @@ export const startChromium = async (): Promise<Browser> => {
   return chromium.launch({
     executablePath: join(FOLDER, "chromium"),
     chromiumSandbox: false,
-    // The order of day and month in fields of dates.
-    args: ["--lang=en-GB"],
     // The archive has the libraries that a machine without a desktop lacks. Other processes must not load them.
     env: { ...process.env, LD_LIBRARY_PATH: join(FOLDER, "al2023", "lib"), FONTCONFIG_PATH: join(FOLDER, "fonts") },
   });
