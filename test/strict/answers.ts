@@ -25,6 +25,12 @@ export const inProgressAnswer = errorAnswer(
 export const notSimulatedAnswer = (what: string): WireAnswer =>
   errorAnswer("ValidationException", `The strict layer does not simulate ${what}`);
 
+/** The messages of AWS differ for empty and long values; the name is the same. */
+export const badKeyAnswer = errorAnswer(
+  "ValidationException",
+  "One or more parameter values are not valid. A key attribute is empty or exceeds the size limit of 2048 bytes",
+);
+
 /** Why one item of a transaction was refused. */
 export const cancellationReason = z.looseObject({ Code: z.string() });
 export type CancellationReason = z.infer<typeof cancellationReason>;

@@ -277,6 +277,16 @@ describe("lag", () => {
       }),
   );
 
+  test("a query of an index for a key that is empty or too long is refused, which the emulator answers", async () => {
+    beStrict({});
+    for (const key of ["", "x".repeat(2_049), "\u00e9".repeat(1_025)]) {
+      expect(await nameOf(db.send(query(key)))).toBe("ValidationException");
+    }
+    const ExclusiveStartKey = { pk: "", owner: "o", created_at: at(1) };
+    expect(await nameOf(db.send(query("o", { ExclusiveStartKey })))).toBe("ValidationException");
+    expect((await db.send(query("x".repeat(2_048)))).Items).toEqual([]);
+  });
+
   test("a query that the layer cannot evaluate under lag is refused and recorded", async () => {
     const strict = beStrict({ lagMaxMs: 60_000 });
     await db.send(new PutCommand({ TableName: table, Item: { pk: newPk(), owner: "o", created_at: at(1) } }));

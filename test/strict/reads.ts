@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { throttledAnswer } from "./answers.ts";
+import { badKeyAnswer, throttledAnswer } from "./answers.ts";
 import type { Counted } from "./counts.ts";
 import { type History, TABLE_VIEW } from "./history.ts";
 import { laggingQuery } from "./index-query.ts";
@@ -40,7 +40,9 @@ export const newReads = ({
   };
 
   const query = async (body: string): Promise<WireAnswer> => {
-    const { TableName: table, IndexName: index } = queryTarget.parse(JSON.parse(body));
+    const { TableName: table, IndexName: index, ...keys } = queryTarget.parse(JSON.parse(body));
+    const texts = [keys.ExpressionAttributeValues, keys.ExclusiveStartKey].flatMap((of) => Object.values(of));
+    if (texts.some(({ S }) => typeof S === "string" && !isKey(S))) return badKeyAnswer;
     const throttled = throttles.refusalOf({ kind: "Read", table, indexes: [index] });
     if (throttled !== undefined) return refused(throttled);
     const behind = history.behind(table, index);
@@ -86,9 +88,14 @@ const getBody = z.object({
   ConsistentRead: z.boolean().default(false),
   ProjectionExpression: z.string().optional(),
 });
+/** All values of our queries are keys. Source: AWS, "Constraints in Amazon DynamoDB", partition keys. */
+const isKey = (text: string): boolean => text !== "" && Buffer.byteLength(text) <= 2_048;
+
 const queryTarget = z.object({
   TableName: z.string(),
   IndexName: z.string("Only queries of indexes are simulated"),
+  ExpressionAttributeValues: item.default({}),
+  ExclusiveStartKey: item.default({}),
 });
 
 const batch = z.looseObject({ Keys: z.array(item) });
