@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { accountsRuns } from "../../../shared/actions/accounts.ts";
 import { auditView } from "../../../shared/actions/audit.ts";
-import { accountNameSchema } from "../../../shared/contract/actions/accounts.ts";
+import { accountNameSchema, accountsActions } from "../../../shared/contract/actions/accounts.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
@@ -20,7 +20,7 @@ export const addAccounts = (program: Command): void => {
   const group = addGroup(program, "accounts", "Manage the accounts of callers");
   addCommand(group, {
     usage: "create <name>",
-    summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
+    summary: accountsActions["accounts create"].summary,
     example: "create checkout",
     options: [why],
     input: z.object({ name: accountNameSchema, why: whySchema.optional() }),
@@ -29,7 +29,7 @@ export const addAccounts = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "List all accounts with their balances, oldest first",
+    summary: accountsActions["accounts list"].summary,
     example: "list",
     input: z.object({}),
     run: listAccounts,
@@ -44,7 +44,7 @@ export const addAccounts = (program: Command): void => {
   });
   addCommand(group, {
     usage: "restrict <account>",
-    summary: "Refuse all requests of an account from now on (403)",
+    summary: accountsActions["accounts restrict"].summary,
     example: 'restrict acc_0123456789abcdef01 --why "unpaid invoice 1042"',
     options: [why],
     input: changeInput,
@@ -52,7 +52,7 @@ export const addAccounts = (program: Command): void => {
   });
   addCommand(group, {
     usage: "unrestrict <account>",
-    summary: "Accept the requests of a restricted account again",
+    summary: accountsActions["accounts unrestrict"].summary,
     example: "unrestrict acc_0123456789abcdef01",
     options: [why],
     input: changeInput,

@@ -6,6 +6,7 @@ import { fetchCatalog, readCandidate, refreshCatalog } from "../../../shared/cat
 import { catalogChanges, catalogOf } from "../../../shared/catalog/snapshot.ts";
 import type { DroppedEntry } from "../../../shared/catalog/usable-catalog.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import { catalogActions } from "../../../shared/contract/actions/catalog.ts";
 import type { Catalog, DataPlan } from "../../../shared/contract/catalog.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
@@ -25,7 +26,7 @@ export const addCatalog = (program: Command): void => {
   addCommand(group, {
     usage: "show",
     readOnly: true,
-    summary: "Show the served catalog, its age, the dropped entries, and a refused catalog if there is one",
+    summary: catalogActions["catalog show"].summary,
     example: "show",
     input: z.object({}),
     run: show,
@@ -48,7 +49,7 @@ export const addCatalog = (program: Command): void => {
   });
   addCommand(group, {
     usage: "accept",
-    summary: "Serve the refused catalog, which has no plans or less than half of those before",
+    summary: catalogActions["catalog accept"].summary,
     example: 'accept --why "the upstream sells two networks only, ticket 90"',
     options: [why],
     input: changeInput,

@@ -8,6 +8,7 @@ import {
 } from "../../../shared/actions/deliveries.ts";
 import { requireTransaction } from "../../../shared/actions/lookup.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import { deliveriesActions } from "../../../shared/contract/actions/deliveries.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
@@ -26,14 +27,14 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
-    summary: "Show every delivery attempt of one transaction, or of one event on request by its webhook id",
+    summary: deliveriesActions["deliveries show"].summary,
     example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     input: z.object({ reference: z.string() }),
     run: show,
   });
   addCommand(group, {
     usage: "replay <reference>",
-    summary: "Resend the webhook of a final transaction, or an event on request, with the same webhook id",
+    summary: deliveriesActions["deliveries replay"].summary,
     example: "replay DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
     options: [why],
     input: z.object({ reference: z.string(), why: whySchema.optional() }),

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { upstreamEventsRuns } from "../../../shared/actions/upstream-events.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import { upstreamEventsActions } from "../../../shared/contract/actions/upstream-events.ts";
 import { addCommand, addGroup, type Report, whyRequired } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { afterFlight } from "../in-flight.ts";
@@ -23,7 +24,7 @@ export const addEvents = (program: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
-    summary: "List the events that wait for an operator, oldest first, with the reason",
+    summary: upstreamEventsActions["events list"].summary,
     example: "list",
     options: [{ flags: "--state <state>", text: "open, matched, discarded or all", fallback: "open" }],
     input: listInput,
@@ -31,7 +32,7 @@ export const addEvents = (program: Command): void => {
   });
   addCommand(group, {
     usage: "match <event> <reference>",
-    summary: "Settle a transaction with the outcome of an event",
+    summary: upstreamEventsActions["events match"].summary,
     example: 'match event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
     options: [
       whyRequired,
@@ -42,7 +43,7 @@ export const addEvents = (program: Command): void => {
   });
   addCommand(group, {
     usage: "discard <event>",
-    summary: "Close an event without applying it",
+    summary: upstreamEventsActions["events discard"].summary,
     example: 'discard event_mZ0 --why "the upstream tested, ticket 89"',
     options: [whyRequired],
     input: z.object({ event: z.string(), why: whySchema }),

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { whitelistRuns } from "../../../shared/actions/whitelist.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { whitelistActions } from "../../../shared/contract/actions/whitelist.ts";
 import { parseIpRange } from "../../../shared/platform/ip-range.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import { accountField } from "../fields.ts";
@@ -17,7 +18,7 @@ export const addIps = (program: Command): void => {
   const group = addGroup(program, "ips", "Manage the addresses from which an account may call");
   addCommand(group, {
     usage: "allow <account> <range...>",
-    summary: "Allow addresses or CIDR ranges, for all keys of the account",
+    summary: whitelistActions["ips allow"].summary,
     example: "allow acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
     options: [why],
     input: changeInput,
@@ -26,7 +27,7 @@ export const addIps = (program: Command): void => {
   });
   addCommand(group, {
     usage: "disallow <account> <range...>",
-    summary: "Remove addresses or CIDR ranges from the list, as ips list shows them",
+    summary: whitelistActions["ips disallow"].summary,
     example: "disallow acc_0123456789abcdef01 203.0.113.7",
     options: [why],
     input: changeInput,
@@ -36,7 +37,7 @@ export const addIps = (program: Command): void => {
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: "List the allowed addresses; with none the account cannot call",
+    summary: whitelistActions["ips list"].summary,
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: async (context, input) => whitelistReport(await whitelistRuns["ips list"](context, input)),

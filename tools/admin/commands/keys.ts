@@ -10,6 +10,7 @@ import { audited, auditItem } from "../../../shared/actions/action-context.ts";
 import { keysRuns, noSuchKey } from "../../../shared/actions/keys.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { keysActions } from "../../../shared/contract/actions/keys.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
@@ -33,7 +34,7 @@ export const addKeys = (program: Command): void => {
   const group = addGroup(program, "keys", "Manage API keys");
   addCommand(group, {
     usage: "create <account>",
-    summary: "Create a key and show it once",
+    summary: keysActions["keys create"].summary,
     example: "create acc_0123456789abcdef01 --mode live --permissions vtu,identity",
     options: [
       { flags: "--mode <mode>", text: "live, or test for the sandbox", required: true },
@@ -55,7 +56,7 @@ export const addKeys = (program: Command): void => {
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: "List an account's keys by id",
+    summary: keysActions["keys list"].summary,
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: async (context, { account }) => {
@@ -66,7 +67,7 @@ export const addKeys = (program: Command): void => {
   });
   addCommand(group, {
     usage: "rotate <key>",
-    summary: "Replace a key; the old one expires after the overlap",
+    summary: keysActions["keys rotate"].summary,
     example: "rotate key_0123456789abcdef01 --overlap 24h",
     options: [
       { flags: "--overlap <time>", text: "how long the old key stays valid: 0, 30m, 24h, 7d", fallback: "24h" },
@@ -84,7 +85,7 @@ export const addKeys = (program: Command): void => {
   });
   addCommand(group, {
     usage: "revoke <key>",
-    summary: "Refuse a key from now on (401)",
+    summary: keysActions["keys revoke"].summary,
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
     input: z.object({ key: keyField, why: whySchema.optional() }),

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { purchasesRuns, purchasesText } from "../../../shared/actions/purchases.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import type { purchasesActions } from "../../../shared/contract/actions/purchases.ts";
+import { purchasesActions } from "../../../shared/contract/actions/purchases.ts";
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
 import { duration } from "../views/print.ts";
@@ -12,7 +12,7 @@ export const addPurchases = (program: Command): void => {
   addCommand(group, {
     usage: "show",
     readOnly: true,
-    summary: "Show whether purchases are on, since when, by whom and why",
+    summary: purchasesActions["purchases show"].summary,
     example: "show",
     input: z.object({}),
     run: async (context) => {
@@ -31,7 +31,7 @@ export const addPurchases = (program: Command): void => {
   });
   addCommand(group, {
     usage: "on",
-    summary: "Accept orders again",
+    summary: purchasesActions["purchases on"].summary,
     example: "on",
     options: [why],
     input: z.object({ why: whySchema.optional() }),

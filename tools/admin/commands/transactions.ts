@@ -3,6 +3,7 @@ import * as z from "zod";
 import { openOlderThan, transactionsRuns, transactionView } from "../../../shared/actions/transactions.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { transactionsActions } from "../../../shared/contract/actions/transactions.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
 import { STUCK_MS } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
@@ -54,7 +55,7 @@ export const addTransactions = (program: Command): void => {
   });
   addCommand(group, {
     usage: "resolve <reference> <status>",
-    summary: "Settle an open transaction for good, as success or as failed (refunds the wallet)",
+    summary: transactionsActions["transactions resolve"].summary,
     example: 'resolve DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ failed --why "not in the upstream\'s list, ticket 88"',
     options: [whyRequired],
     input: z.object({

@@ -5,7 +5,7 @@ import { notReconciled, reconcileWallets } from "../../../shared/actions/reconci
 import { verifyWallet, walletRuns } from "../../../shared/actions/wallet.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { entryIdSchema } from "../../../shared/contract/actions/wallet.ts";
+import { entryIdSchema, walletActions } from "../../../shared/contract/actions/wallet.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readStatement, statementLines } from "../../../shared/ledger/statement.ts";
@@ -58,7 +58,7 @@ export const addWallet = (program: Command): void => {
   addCommand(group, {
     usage: "statement <account>",
     readOnly: true,
-    summary: "List the ledger entries of a wallet, oldest first, with the running balance",
+    summary: walletActions["wallet statement"].summary,
     example: "statement acc_0123456789abcdef01 --from 2026-11-01 --to 2026-11-30 --csv > november.csv",
     options: [
       { flags: "--from <time>", text: "a date or a time; default: the first entry" },

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { webhookRuns } from "../../../shared/actions/webhook.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { webhookActions } from "../../../shared/contract/actions/webhook.ts";
 import { findEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -41,7 +42,7 @@ export const addWebhook = (program: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "Show the URL, its status, its events, and since when deliveries fail; never the secret",
+    summary: webhookActions["webhook show"].summary,
     example: "show acc_0123456789abcdef01",
     input: accountInput,
     run: async (context, input) => report(await webhookRuns["webhook show"](context, input)),
@@ -55,7 +56,7 @@ export const addWebhook = (program: Command): void => {
   });
   addCommand(group, {
     usage: "disable <account>",
-    summary: "Stop sending webhooks to the endpoint",
+    summary: webhookActions["webhook disable"].summary,
     example: "disable acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
@@ -76,7 +77,7 @@ const addSecret = (webhook: Command): void => {
   const group = addGroup(webhook, "secret", "Manage the signing secret of the endpoint");
   addCommand(group, {
     usage: "rotate <account>",
-    summary: "Create a new secret; for 24 hours webhooks carry both signatures",
+    summary: webhookActions["webhook secret rotate"].summary,
     example: "rotate acc_0123456789abcdef01",
     options: [why],
     input: changeInput,
