@@ -11,7 +11,7 @@ export const AccountAuditPage = () => {
       <PagedTable
         label="Audit log"
         of={useReadPages("audit account", { account })}
-        rowsOf={({ acts }) => acts}
+        rowsOf={({ entries }) => entries}
         rowKey={entryKey}
         emptyText="Nobody has changed this account yet. Each change is listed here."
         columns={auditColumns}

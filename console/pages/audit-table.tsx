@@ -2,7 +2,7 @@ import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import type { Column } from "../components/data-table.tsx";
 import { Time } from "../components/time.tsx";
 
-type Entry = ActionOutput<"audit account">["acts"][number];
+type Entry = ActionOutput<"audit account">["entries"][number];
 
 /** An entry has no name of its own; two of one moment differ in their details. */
 export const entryKey = (entry: Entry): string => JSON.stringify(entry);

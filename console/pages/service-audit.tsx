@@ -11,7 +11,7 @@ export const ServiceAuditPage = () => (
     <PagedTable
       label="Audit log"
       of={useReadPages("audit service", {})}
-      rowsOf={({ acts }) => acts}
+      rowsOf={({ entries }) => entries}
       rowKey={entryKey}
       emptyText="Nobody has changed the service yet. Each change is listed here."
       columns={auditColumns}

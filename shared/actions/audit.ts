@@ -16,7 +16,7 @@ const page = async (context: ActionContext, subject: string, cursor: string | un
   const { entries, next } = await readAuditPage(context.ledger, subject, start);
   const views = entries.map(auditView);
   return {
-    acts: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null })) : views,
+    entries: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null })) : views,
     next_cursor: next === undefined ? null : encodeIndexKey(next),
   };
 };

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
-import { type ActionTable, accountInput, printableText, whySchema } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput, changeInput, printableText } from "./action.ts";
 
 const accountView = z.object({
   account_id: z.string(),
@@ -22,10 +22,10 @@ export const keyViewSchema = z.object({
 
 export const accountNameSchema = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
 
-export const ACCOUNT_OWNERS_MAX = 20;
+const ACCOUNT_OWNERS_MAX = 20;
 
 /** The person with this e-mail address, as the identity provider has verified it, or everybody in this group. */
-export const accountOwnerSchema = z.discriminatedUnion("kind", [
+const accountOwnerSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("email"),
     value: z
@@ -44,9 +44,6 @@ export const accountOwnerSchema = z.discriminatedUnion("kind", [
 export const accountOwnersSchema = z
   .array(accountOwnerSchema)
   .max(ACCOUNT_OWNERS_MAX, `Must be at most ${ACCOUNT_OWNERS_MAX} owners`);
-
-const whyInput = z.object({ why: whySchema.optional() });
-const accountChangeInput = accountInput.extend(whyInput.shape);
 
 /** Accounts of callers. */
 export const accountsActions = {
@@ -77,7 +74,7 @@ export const accountsActions = {
   "accounts create": {
     scope: "service",
     kind: "change",
-    input: whyInput.extend({ name: accountNameSchema }),
+    input: changeInput.extend({ name: accountNameSchema }),
     output: accountView,
     summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
   },

@@ -51,3 +51,8 @@ export const referenceInput = printableText
 export const whySchema = printableText
   .min(3, "Must have at least 3 characters")
   .max(500, "Must be at most 500 characters");
+
+/** What every change takes. */
+export const changeInput = z.object({ why: whySchema.optional() });
+
+export const accountChangeInput = accountInput.extend(changeInput.shape);

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type ActionTable, accountInput } from "./action.ts";
 
 /** A change, and who made it. */
-export const auditViewSchema = z.object({
+const auditView = z.object({
   at: z.iso.datetime(),
   by: z.string(),
   /** The operator's identity at AWS. Null if there is none, or if an owner asks. */
@@ -16,7 +16,7 @@ export const auditViewSchema = z.object({
 
 const pageInput = z.object({ cursor: z.string().max(400).optional() });
 const auditPage = z.object({
-  acts: z.array(auditViewSchema),
+  entries: z.array(auditView),
   /** The `cursor` of the next page; null on the last. */
   next_cursor: z.string().nullable(),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { dataPlanSchema, networkSchema } from "../catalog.ts";
-import { type ActionTable, whySchema } from "./action.ts";
+import { type ActionTable, changeInput } from "./action.ts";
 
 const outline = z.object({
   fetched_at: z.iso.datetime(),
@@ -59,10 +59,9 @@ export const catalogActions = {
     scope: "service",
     kind: "change",
     irreversible: true,
-    input: z.object({
+    input: changeInput.extend({
       /** The `fetched_at` of the refused catalog that was reviewed: another one is not accepted. */
       fetched_at: z.iso.datetime().optional(),
-      why: whySchema.optional(),
     }),
     output: z.object({ kind: z.literal("accepted"), plans: z.int() }),
     summary: "Serve the refused catalog, which has no plans or less than half of those before",

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, whySchema } from "./action.ts";
+import { type ActionTable, changeInput } from "./action.ts";
 
 /** `outcomes`: what became of orders. `delivery`: webhooks to send. */
 const redrivable = z.enum(["outcomes", "delivery"]);
@@ -42,7 +42,7 @@ export const deadLettersActions = {
     scope: "service",
     kind: "change",
     irreversible: true,
-    input: z.object({ queue: redrivable, why: whySchema.optional() }),
+    input: changeInput.extend({ queue: redrivable }),
     output: z.object({
       queue: redrivable,
       moved: z.int(),

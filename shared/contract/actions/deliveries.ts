@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, accountInput, referenceInput, whySchema } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput, referenceInput } from "./action.ts";
 
 const attempt = z.object({
   number: z.int(),
@@ -67,7 +67,7 @@ export const deliveriesActions = {
   "deliveries replay": {
     scope: "account",
     kind: "change",
-    input: accountInput.extend({ reference, why: whySchema.optional() }),
+    input: accountChangeInput.extend({ reference }),
     output: z.object({
       reference: z.string(),
       status: z.enum(["success", "failed"]).nullable(),

@@ -2,9 +2,8 @@ import * as z from "zod";
 import { permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
 import { keyViewSchema } from "./accounts.ts";
-import { type ActionTable, accountInput, whySchema } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
 
-const why = whySchema.optional();
 const keyId = z.string().regex(/^key_[0-9a-f]{1,60}$/, "Must be a key id such as key_0123456789abcdef01");
 
 /** How long a replaced key may stay valid. */
@@ -33,10 +32,9 @@ export const keysActions = {
   "keys create": {
     scope: "account",
     kind: "change",
-    input: accountInput.extend({
+    input: accountChangeInput.extend({
       mode: modeSchema,
       permissions: z.array(permissionSchema).min(1, "Must have at least one permission").max(10),
-      why,
     }),
     output: newKeyView.extend({ mode: modeSchema, permissions: z.array(permissionSchema) }),
     summary: "Create a key and show it once",
@@ -44,7 +42,7 @@ export const keysActions = {
   "keys rotate": {
     scope: "account",
     kind: "change",
-    input: accountInput.extend({ key: keyId, overlap_ms: z.int().min(0).max(OVERLAP_MS_MAX), why }),
+    input: accountChangeInput.extend({ key: keyId, overlap_ms: z.int().min(0).max(OVERLAP_MS_MAX) }),
     output: newKeyView.extend({ instead_of: z.string(), which_ends_at: z.iso.datetime() }),
     summary: "Replace a key; the old one expires after the overlap",
   },
@@ -52,7 +50,7 @@ export const keysActions = {
     scope: "account",
     kind: "change",
     irreversible: true,
-    input: accountInput.extend({ key: keyId, why }),
+    input: accountChangeInput.extend({ key: keyId }),
     output: z.object({ account_id: z.string(), key_id: z.string(), status: z.literal("revoked") }),
     summary: "Refuse a key from now on (401)",
   },

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, whySchema } from "./action.ts";
+import { type ActionTable, changeInput } from "./action.ts";
 
 /** The switch; only `purchases` is known if it was never used. */
 export const purchasesView = z.object({
@@ -29,14 +29,14 @@ export const purchasesActions = {
     scope: "service",
     kind: "change",
     irreversible: true,
-    input: z.object({ why: whySchema.optional() }),
+    input: changeInput,
     output: switched,
     summary: "Refuse every new order before its debit, and neither send nor refund waiting orders",
   },
   "purchases on": {
     scope: "service",
     kind: "change",
-    input: z.object({ why: whySchema.optional() }),
+    input: changeInput,
     output: switched,
     summary: "Accept orders again",
   },

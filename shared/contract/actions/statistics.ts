@@ -17,7 +17,7 @@ export const endedCount = z.object({
 });
 
 export const STATISTICS_HOURS_MAX = 31 * 24;
-export const BALANCE_DAYS_MAX = 400;
+const BALANCE_DAYS_MAX = 400;
 
 /** Counts by hour and balances by day. */
 export const statisticsActions = {

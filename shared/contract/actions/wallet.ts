@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { transactionQuery, transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput, whySchema } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput, whySchema } from "./action.ts";
 
 /** The idempotency id of a ledger entry, such as the bank's reference. */
 export const entryIdSchema = z
@@ -65,7 +65,7 @@ export const walletActions = {
     scope: "account",
     kind: "change",
     /** 0 removes it. */
-    input: accountInput.extend({ amount_kobo: amountKobo.min(0), why: whySchema.optional() }),
+    input: accountChangeInput.extend({ amount_kobo: amountKobo.min(0) }),
     output: z.object({ account_id: z.string(), low_balance_threshold: z.number().nullable() }),
     summary: "Set the balance below which a low balance is reported",
   },
@@ -73,11 +73,10 @@ export const walletActions = {
     scope: "service",
     kind: "change",
     movesMoney: true,
-    input: accountInput.extend({
+    input: accountChangeInput.extend({
       amount_kobo: amountKobo.min(1, "Must be above 0"),
       /** The bank's reference of the transfer. */
       id: entryIdSchema,
-      why: whySchema.optional(),
     }),
     output: entryResult,
     summary: "Credit a bank transfer to a wallet; safe to retry with the same id",

@@ -1,8 +1,6 @@
 import * as z from "zod";
 import { accountEventName } from "../webhook-events.ts";
-import { type ActionTable, accountInput, whySchema } from "./action.ts";
-
-const changeInput = accountInput.extend({ why: whySchema.optional() });
+import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
 
 /** The events beside `transaction.updated`, which every endpoint gets. */
 const eventsInput = z.array(accountEventName);
@@ -32,7 +30,7 @@ export const webhookActions = {
   "webhook set": {
     scope: "account",
     kind: "change",
-    input: changeInput.extend({ url: z.string(), events: eventsInput.optional() }),
+    input: accountChangeInput.extend({ url: z.string(), events: eventsInput.optional() }),
     output: z.object({
       account_id: z.string(),
       url: z.string(),
@@ -45,28 +43,28 @@ export const webhookActions = {
   "webhook events": {
     scope: "account",
     kind: "change",
-    input: changeInput.extend({ events: eventsInput }),
+    input: accountChangeInput.extend({ events: eventsInput }),
     output: endpointView,
     summary: "Choose the events that the endpoint gets; changes neither URL, secret nor status",
   },
   "webhook enable": {
     scope: "account",
     kind: "change",
-    input: changeInput,
+    input: accountChangeInput,
     output: endpointView,
     summary: "Start sending webhooks again",
   },
   "webhook disable": {
     scope: "account",
     kind: "change",
-    input: changeInput,
+    input: accountChangeInput,
     output: endpointView,
     summary: "Stop sending webhooks to the endpoint",
   },
   "webhook test": {
     scope: "account",
     kind: "change",
-    input: changeInput,
+    input: accountChangeInput,
     output: z.object({
       account_id: z.string(),
       url: z.string(),
@@ -86,7 +84,7 @@ export const webhookActions = {
     scope: "account",
     kind: "change",
     irreversible: true,
-    input: changeInput,
+    input: accountChangeInput,
     output: z.object({
       account_id: z.string(),
       webhook_secret: z.string(),

@@ -1,11 +1,10 @@
 import * as z from "zod";
-import { type ActionTable, accountInput, whySchema } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
 
 const whitelistView = z.object({ account_id: z.string(), ips: z.array(z.string()) });
-const changeInput = accountInput.extend({
+const whitelistChangeInput = accountChangeInput.extend({
   /** IP addresses and CIDR ranges. */
   ranges: z.array(z.string().trim().max(50)).min(1, "Must have at least one address").max(20),
-  why: whySchema.optional(),
 });
 
 /** An account's whitelist. */
@@ -31,14 +30,14 @@ export const whitelistActions = {
   "ips allow": {
     scope: "account",
     kind: "change",
-    input: changeInput,
+    input: whitelistChangeInput,
     output: whitelistView,
     summary: "Allow addresses or CIDR ranges, for all keys of the account",
   },
   "ips disallow": {
     scope: "account",
     kind: "change",
-    input: changeInput,
+    input: whitelistChangeInput,
     output: whitelistView,
     summary: "Remove addresses or CIDR ranges from the list, as ips list shows them",
   },

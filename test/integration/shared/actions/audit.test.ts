@@ -25,7 +25,7 @@ const record = async (subject: string, count: number): Promise<void> => {
 };
 
 const numbersOf = (page: Awaited<ReturnType<(typeof auditRuns)["audit account"]>>) =>
-  page.acts.map(({ details }) => details.number);
+  page.entries.map(({ details }) => details.number);
 
 test("the audit log of an account comes in pages, newest first, each entry once", async () => {
   await record("acc_pages", 120);
@@ -33,7 +33,7 @@ test("the audit log of an account comes in pages, newest first, each entry once"
   let cursor: string | undefined;
   do {
     const page = await auditRuns["audit account"](context(), { account: "acc_pages", ...(cursor && { cursor }) });
-    expect(page.acts.length).toBeLessThanOrEqual(50);
+    expect(page.entries.length).toBeLessThanOrEqual(50);
     seen.push(...numbersOf(page));
     cursor = page.next_cursor ?? undefined;
   } while (cursor !== undefined);
@@ -47,7 +47,7 @@ test("a cursor of another account's list shows entries of the asked account only
   const page = await auditRuns["audit account"](context(), { account: "acc_two", cursor: next_cursor ?? "" });
   const own = await auditRuns["audit account"](context(), { account: "acc_two" });
   expect(numbersOf(page).every((number) => Number(number) <= 10)).toBe(true);
-  expect(own.acts.slice(0, 1)).toMatchObject([{ details: { number: 59 } }]);
+  expect(own.entries.slice(0, 1)).toMatchObject([{ details: { number: 59 } }]);
 });
 
 test("a text that is no cursor is refused", async () => {
@@ -60,9 +60,9 @@ test("a text that is no cursor is refused", async () => {
 test("an owner sees who acted and not the company's identity at AWS, which operators and readers see", async () => {
   await record("acc_arn", 1);
   const arnFor = async (changes: Partial<ActionContext>) => {
-    const { acts } = await auditRuns["audit account"](anActionContext(tables, changes), { account: "acc_arn" });
-    expect(acts).toMatchObject([{ by: "ada", action: "test", why: null }]);
-    return acts[0]?.caller_arn;
+    const { entries } = await auditRuns["audit account"](anActionContext(tables, changes), { account: "acc_arn" });
+    expect(entries).toMatchObject([{ by: "ada", action: "test", why: null }]);
+    return entries[0]?.caller_arn;
   };
   expect(await arnFor(anOwnersRequest())).toBeNull();
   expect(await arnFor(anOwnersRequest({ role: "reader" }))).toBe(ARN);
