@@ -12,7 +12,7 @@ import type { ActionRuns } from "./action-runs.ts";
 export const NO_CATALOG: Catalog = { networks: [], data_plans: [] };
 
 /** A catalog in figures. */
-export const catalogOutline = (snapshot: Snapshot, nowMs: number) => {
+const catalogOutline = (snapshot: Snapshot, nowMs: number) => {
   const { networks, data_plans } = catalogOf(snapshot);
   return {
     fetched_at: isoTime(snapshot.fetchedAtMs),

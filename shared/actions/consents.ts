@@ -10,7 +10,7 @@ import {
   footerLine,
   headerLine,
 } from "../identity/consent-export.ts";
-import { decodeCursor, encodeCursor } from "../ledger/list-transactions.ts";
+import { encodeCursor } from "../ledger/list-transactions.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema } from "../ledger/query-index.ts";
 import { transactionPkOfConsent } from "../ledger/schema.ts";
@@ -20,7 +20,7 @@ import { isoTime } from "../platform/time.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransactionOf } from "./lookup.ts";
-import { requireTimeRange } from "./time-range.ts";
+import { requireCursor, requireTimeRange } from "./time-range.ts";
 
 /** Queries of one page, of 500 transactions each. */
 const READS_PER_PAGE = 4;
@@ -29,9 +29,7 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
   "consents list": async ({ accounts, ledger }, { account, mode, cursor, ...period }) => {
     await requireAccount(accounts, account);
     const range = requireTimeRange(period);
-    let start = cursor === undefined ? undefined : decodeCursor(cursor);
-    const isForeign = start === undefined || start.created_at < range.from || start.created_at > range.to;
-    if (cursor !== undefined && isForeign) throw new OperatorError("The cursor is not of this list");
+    let start = cursor === undefined ? undefined : requireCursor(cursor, range);
     for (let read = 0; read < READS_PER_PAGE; read += 1) {
       const page = await readConsents(ledger, { accountId: account, mode }, range, start, "newest");
       start = page.next;

@@ -77,6 +77,13 @@ const move = async ({ sqs }: ActionContext, message: Message, from: string, to: 
   await sqs.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }));
 };
 
+/** About how many messages a queue has. */
+export const countMessages = async ({ sqs }: ActionContext, QueueUrl: string): Promise<number> => {
+  const attribute = "ApproximateNumberOfMessages";
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [attribute] }));
+  return Number(Attributes?.[attribute] ?? 0);
+};
+
 /** What may be shown of a message. `transaction`: the key of the transaction that it is about. */
 type Summary = {
   readonly kind: string;
@@ -92,11 +99,7 @@ const listQueue = async <Name extends DeadLetterQueue>(
   url: string,
   summaryOf: (message: Message) => Summary,
 ) => {
-  const attribute = "ApproximateNumberOfMessages";
-  const { Attributes } = await context.sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [attribute] }),
-  );
-  const number = Number(Attributes?.[attribute] ?? 0);
+  const number = await countMessages(context, url);
   // They stay visible, so a redrive finds them.
   const received = number === 0 ? [] : await receive(context, url, 0);
   const summaries = received.map((message) => ({ message, ...summaryOf(message) }));

@@ -1,5 +1,5 @@
-import { GetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { openTransactions } from "../ledger/find-transactions.ts";
+import { ALL_TIMES } from "../ledger/query-index.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
 import { longWaitS } from "../ledger/waiting-order.ts";
 import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
@@ -7,6 +7,7 @@ import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
 import { listEvents } from "../upstream-events/stored-event.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
+import { countMessages } from "./dead-letters.ts";
 import { purchasesText, purchasesView } from "./purchases.ts";
 import { readWaitingOrders, sendingText } from "./waiting-orders.ts";
 
@@ -58,13 +59,12 @@ export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
   return ok(age);
 };
 
-export const deadLetters: DoctorCheck = async ({ sqs, queues }) => {
-  const attribute = "ApproximateNumberOfMessages";
+export const deadLetters: DoctorCheck = async (context) => {
   const counts = await Promise.all(
-    Object.entries(queues.deadLetters).map(async ([name, QueueUrl]) => {
-      const get = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [attribute] });
-      return { name, count: Number((await sqs.send(get)).Attributes?.[attribute] ?? 0) };
-    }),
+    Object.entries(context.queues.deadLetters).map(async ([name, url]) => ({
+      name,
+      count: await countMessages(context, url),
+    })),
   );
   const filled = counts.filter(({ count }) => count > 0).map(({ name, count }) => `${name}: ${count}`);
   if (filled.length === 0) return ok("none");
@@ -72,7 +72,7 @@ export const deadLetters: DoctorCheck = async ({ sqs, queues }) => {
 };
 
 export const stuck: DoctorCheck = async ({ ledger }) => {
-  const range = { from: "0000", to: isoTime(ledger.clock() - STUCK_MS) };
+  const range = { from: ALL_TIMES.from, to: isoTime(ledger.clock() - STUCK_MS) };
   const { length } = await openTransactions(ledger, range);
   if (length === 0) return ok("none");
   return lookInto(`${length} open for more than 15 minutes`, "Run transactions list --stuck");
@@ -90,7 +90,7 @@ export const waiting: DoctorCheck = async (context) => {
 };
 
 export const events: DoctorCheck = async ({ ledger }) => {
-  const { length } = (await listEvents(ledger, "0000")).filter(({ state }) => state === "open");
+  const { length } = (await listEvents(ledger, ALL_TIMES.from)).filter(({ state }) => state === "open");
   if (length === 0) return ok("none");
   return lookInto(`${length} wait for an operator`, "Run events list");
 };

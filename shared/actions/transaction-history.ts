@@ -1,6 +1,6 @@
 import { type AuditEntry, detailsText, readAudit } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
-import { ownedKeys } from "../ledger/query-index.ts";
+import { ALL_TIMES, ownedKeys } from "../ledger/query-index.ts";
 import { deliveriesOwner, deliveryPk, transactionIdOf } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { isWaitingOrder } from "../ledger/waiting-order.ts";
@@ -14,7 +14,7 @@ export const deliveriesOf = async (
   { ledger }: ActionContext,
   transaction: Transaction,
 ): Promise<readonly Delivery[]> => {
-  const range = { from: transaction.created_at, to: "9999" };
+  const range = { from: transaction.created_at, to: ALL_TIMES.to };
   const keys = await ownedKeys(ledger, deliveriesOwner(transaction.account_id), range);
   const [prefix = ""] = deliveryPk({ transaction: transaction.pk, status: "success" }).split(
     transactionIdOf(transaction),

@@ -2,7 +2,7 @@ import { requireAccount } from "../access/account-store.ts";
 import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/actions/transactions.ts";
 import { readAudit } from "../ledger/audit.ts";
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
-import { decodeCursor, encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
+import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isFinalStatus, referenceOf, STUCK_MS, type Transaction, transactionToView } from "../ledger/transaction.ts";
 import { nairaNumber } from "../platform/money.ts";
@@ -14,7 +14,7 @@ import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { resolvedView } from "./resolved-transaction.ts";
-import { requireTimeRange } from "./time-range.ts";
+import { requireCursor, requireTimeRange } from "./time-range.ts";
 import { historyOf } from "./transaction-history.ts";
 import { readWaitingOrders, type WaitingOrders, waitingOrderJson, waitText } from "./waiting-orders.ts";
 
@@ -22,9 +22,7 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   "transactions list": async (context, { account, mode, cursor, limit, from, to, ...filter }) => {
     await requireAccount(context.accounts, account);
     const range = requireTimeRange({ from, to });
-    const start = cursor === undefined ? undefined : decodeCursor(cursor);
-    const isForeign = start === undefined || start.created_at < range.from || start.created_at > range.to;
-    if (cursor !== undefined && isForeign) throw new OperatorError("The cursor is not of this list");
+    const start = cursor === undefined ? undefined : requireCursor(cursor, range);
     const owner = { accountId: account, mode };
     const { transactions, next } = await listTransactions(context.ledger, owner, filter, range, start, limit);
     return {
@@ -91,7 +89,7 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
   };
 };
 
-export const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: WaitingOrders, nowMs: number) => ({
+const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: WaitingOrders, nowMs: number) => ({
   number: count,
   amount: nairaNumber(amountKobo),
   oldest_s: oldestS ?? null,

@@ -1,5 +1,6 @@
 import type { upstreamEventsActions } from "../contract/actions/upstream-events.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
+import { ALL_TIMES } from "../ledger/query-index.ts";
 import { referenceOf, sentAt, transactionToView } from "../ledger/transaction.ts";
 import { orNull } from "../platform/format.ts";
 import { nairaNumber } from "../platform/money.ts";
@@ -13,7 +14,7 @@ import { resolvedView } from "./resolved-transaction.ts";
 
 export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
   "events list": async (context, { state }) => {
-    const events = await listEvents(context.ledger, "0000");
+    const events = await listEvents(context.ledger, ALL_TIMES.from);
     const selected = events.filter((event) => state === "all" || event.state === state);
     return { events: await Promise.all(selected.map((event) => view(context, event))) };
   },

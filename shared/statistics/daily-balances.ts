@@ -20,7 +20,7 @@ const KEPT_MS = 400 * DAY_MS;
 const WRITES_AT_ONCE = 10;
 
 /** `2026-11-22`, in UTC. */
-export const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
+const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
 
 /** The item of an account's day in the cache table. */
 const dayPk = (accountId: string, day: string): string => `balances#${accountId}#${day}`;
