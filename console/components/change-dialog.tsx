@@ -11,7 +11,15 @@ import { usePerson } from "../api/use-person.ts";
 import { forgetDraft, keepDraft, restoredDraft } from "../sign-in/drafts.ts";
 import { announce } from "./announce.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
-import { draftOf, type Fields, type FieldValues, FormFields, hasValues, initialValues } from "./form-fields.tsx";
+import {
+  draftOf,
+  type Fields,
+  type FieldValues,
+  FormFields,
+  hasValues,
+  initialValues,
+  isShown,
+} from "./form-fields.tsx";
 import { useHeldRow } from "./held-row.ts";
 import { Notice } from "./notice.tsx";
 import { type ShownOnce, ShownOnceDialog } from "./shown-once-dialog.tsx";
@@ -163,6 +171,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
           description="It stands in the audit log."
           required={needsWhy}
           rows={2}
+          data-autofocus={!Object.values(fields).some(isShown) || undefined}
           value={why}
           onChange={({ currentTarget }) => setWhy(currentTarget.value)}
           error={errors.why?.join(". ")}
@@ -171,7 +180,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       {nameToType !== undefined && (
         <TextInput
           label={`Type ${nameToType} to confirm`}
-          description="This cannot be taken back."
+          description="What follows from it cannot be taken back."
           required
           autoComplete="off"
           value={typed}

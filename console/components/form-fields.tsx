@@ -70,8 +70,14 @@ export const hasValues = <Of extends Fields>(fields: Fields, values: Draft): val
 export const draftOf = (fields: Fields, values: Draft): Draft =>
   Object.fromEntries(Object.entries(values).filter(([name]) => fields[name]?.kind !== "secret"));
 
+type ShownField = Exclude<Field, { readonly kind: "seen" }>;
+
+export const isShown = (field: Field): field is ShownField => field.kind !== "seen";
+
 type FormFieldProps = {
-  readonly field: Exclude<Field, { readonly kind: "seen" }>;
+  readonly field: ShownField;
+  /** It has the focus when the dialog opens. */
+  readonly isFirst: boolean;
   readonly value: Value;
   readonly onChange: (value: Value) => void;
   readonly error: string | undefined;
@@ -79,14 +85,20 @@ type FormFieldProps = {
 
 const textOf = (value: Value): string => (typeof value === "string" ? value : "");
 
-const FormField = ({ field, value, onChange, error }: FormFieldProps) => {
+const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) => {
   const { kind, label, description } = field;
-  const common = { label, ...(description !== undefined && { description }), ...(error !== undefined && { error }) };
+  const focus = { "data-autofocus": isFirst || undefined };
+  const common = {
+    label,
+    ...(description !== undefined && { description }),
+    ...(error !== undefined && { error }),
+  };
   switch (kind) {
     case "choice":
       return (
         <NativeSelect
           {...common}
+          {...focus}
           data={field.options.map((option) => ({ value: option.value, label: option.label }))}
           value={textOf(value)}
           onChange={({ currentTarget }) => onChange(currentTarget.value)}
@@ -95,9 +107,10 @@ const FormField = ({ field, value, onChange, error }: FormFieldProps) => {
     case "choices":
       return (
         <Checkbox.Group {...common} value={Array.isArray(value) ? value : []} onChange={onChange}>
-          {field.options.map((option) => (
+          {field.options.map((option, index) => (
             <Checkbox
               key={option.value}
+              {...(index === 0 && focus)}
               mt="xs"
               value={option.value}
               label={option.label}
@@ -110,6 +123,7 @@ const FormField = ({ field, value, onChange, error }: FormFieldProps) => {
       return (
         <Checkbox
           {...common}
+          {...focus}
           checked={value === true}
           onChange={({ currentTarget }) => onChange(currentTarget.checked)}
         />
@@ -117,6 +131,7 @@ const FormField = ({ field, value, onChange, error }: FormFieldProps) => {
     default: {
       const text = {
         ...common,
+        ...focus,
         value: textOf(value),
         required: field.isOptional !== true,
         autoComplete: "off",
@@ -143,14 +158,15 @@ type FormFieldsProps = {
 
 /** Fields one below the other, each with its own errors. */
 export const FormFields = ({ fields, values, onChange, errors }: FormFieldsProps) =>
-  Object.entries(fields).map(([name, field]) =>
-    field.kind === "seen" ? null : (
+  Object.entries(fields)
+    .flatMap(([name, field]) => (isShown(field) ? [{ name, field }] : []))
+    .map(({ name, field }, index) => (
       <FormField
         key={name}
         field={field}
+        isFirst={index === 0}
         value={values[name] ?? ""}
         onChange={(value) => onChange({ ...values, [name]: value })}
         error={errors[name]?.join(". ")}
       />
-    ),
-  );
+    ));

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useEffect, useRef } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { useRead } from "../api/use-read.ts";
+import { reasonText } from "../components/attempt-outcome.ts";
 import { ChangeDialog } from "../components/change-dialog.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Facts } from "../components/facts.tsx";
@@ -108,7 +109,7 @@ const OneDelivery = ({ delivery }: { readonly delivery: Delivery }) => {
 const OneAttempt = ({ attempt }: { readonly attempt: Attempt }) => {
   const { number, at, outcome, http_status, duration_ms, request_headers, response_headers } = attempt;
   const isDelivered = outcome === "delivered";
-  const answer = http_status === undefined ? outcome : `HTTP ${http_status}`;
+  const answer = http_status === undefined ? reasonText(outcome) : `HTTP ${http_status}`;
   return (
     <>
       <h3 className={styles.title}>
@@ -116,7 +117,7 @@ const OneAttempt = ({ attempt }: { readonly attempt: Attempt }) => {
       </h3>
       <p className={styles.when}>
         <Time iso={at} />, {duration_ms} ms
-        {http_status !== undefined && !["delivered", "status"].includes(outcome) && `, ${outcome}`}
+        {http_status !== undefined && !["delivered", "status"].includes(outcome) && `, ${reasonText(outcome)}`}
       </p>
       <Columns>
         <Headers title="Request" headers={{ ...request_headers, "webhook-signature": "not shown" }} />

@@ -55,12 +55,7 @@ const WalletFacts = ({ wallet }: { readonly wallet: ActionOutput<"wallet show"> 
         { name: "Balance", value: <Money naira={balance} /> },
         {
           name: "State",
-          value:
-            threshold !== null && balance < threshold ? (
-              <Status tone="attention">Low</Status>
-            ) : (
-              <Status tone="good">Not low</Status>
-            ),
+          value: <WalletState balance={balance} threshold={threshold} />,
         },
         { name: "Low below", value: threshold === null ? "No threshold" : <Money naira={threshold} /> },
         { name: "Orders that wait", value: waiting_orders },
@@ -68,6 +63,12 @@ const WalletFacts = ({ wallet }: { readonly wallet: ActionOutput<"wallet show"> 
       ]}
     />
   );
+};
+
+const WalletState = ({ balance, threshold }: { readonly balance: number; readonly threshold: number | null }) => {
+  if (balance <= 0) return <Status tone="attention">Empty</Status>;
+  if (threshold === null) return <Status tone="neutral">Not watched</Status>;
+  return balance < threshold ? <Status tone="attention">Low</Status> : <Status tone="good">Not low</Status>;
 };
 
 const ThresholdDialog = ({ account, threshold }: { readonly account: string; readonly threshold: number | null }) => (

@@ -6,6 +6,7 @@ import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { useAccount } from "../api/use-account.ts";
 import { useRead } from "../api/use-read.ts";
+import { reasonText } from "../components/attempt-outcome.ts";
 import { ChangeDialog } from "../components/change-dialog.tsx";
 import { DataTable } from "../components/data-table.tsx";
 import { Empty } from "../components/empty.tsx";
@@ -41,7 +42,9 @@ export const WebhookPage = () => {
       description="Your app's endpoint, which the service calls when an order becomes final. Each call is signed."
     >
       <Query of={endpoint}>{(data) => <EndpointSection endpoint={data} onTest={setAnswer} />}</Query>
-      {answer !== undefined && <TestResult answer={answer} onClose={() => setAnswer(undefined)} />}
+      {answer !== undefined && answer.url === endpoint.data?.url && (
+        <TestResult answer={answer} onClose={() => setAnswer(undefined)} />
+      )}
       {reference !== null && (
         <Attempts
           account={account}
@@ -266,7 +269,7 @@ const TestResult = ({ answer, onClose }: { readonly answer: TestAnswer; readonly
             <Status tone="good">The endpoint accepted it</Status>
           ) : (
             <Status tone="bad">
-              {answer.reason === null ? "The endpoint refused it" : `No usable answer: ${answer.reason}`}
+              {answer.reason === null ? "The endpoint refused it" : `No usable answer: ${reasonText(answer.reason)}`}
             </Status>
           ),
         },
@@ -346,7 +349,7 @@ const DeliveryState = ({ delivery: { state, parked, repeat, next_attempt_at } }:
 
 const lastAnswer = (attempt: Delivery["attempts"][number] | undefined): string => {
   if (attempt === undefined) return "–";
-  return attempt.http_status === undefined ? attempt.outcome : String(attempt.http_status);
+  return attempt.http_status === undefined ? reasonText(attempt.outcome) : String(attempt.http_status);
 };
 
 const FindDelivery = ({ onShow }: { readonly onShow: (reference: string) => void }) => {

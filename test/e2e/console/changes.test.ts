@@ -35,8 +35,8 @@ describe("a change in the console", () => {
     await page.keyboard.press("Enter");
     await createDialog(page).waitFor();
     await expectAccessible(page);
+    await createDialog(page).getByLabel("Mode").and(page.locator(":focus")).waitFor();
     // Past the field of the mode, the two permissions and the reason.
-    await createDialog(page).getByLabel("Mode").focus();
     for (const key of ["Tab", "Space", "Tab", "Tab"]) await page.keyboard.press(key);
     await page.keyboard.type("For the new checkout");
     await page.keyboard.press("Tab");

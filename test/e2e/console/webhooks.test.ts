@@ -105,6 +105,24 @@ test("an owner mends a dead endpoint by the console alone: attempts, another URL
   ]);
 });
 
+test("an endpoint that refuses connections is described in words, and a test event of another URL is not shown", async () => {
+  const account = service().demoAccount;
+  const refused = await startReceiver();
+  await refused.stop();
+  await send("owner", "webhook set", { account, url: refused.url });
+  const page = await signIn("owner", webhookPath(account));
+  await button(page, "Send test event").click();
+  await dialog(page).getByLabel("Reason").and(page.locator(":focus")).waitFor();
+  await confirm(page, "Send test event");
+  await page.getByText("No usable answer: Connection refused (ECONNREFUSED)").waitFor();
+  await button(page, "Change URL").click();
+  await dialog(page)
+    .getByLabel("URL")
+    .fill((await aReceiver()).url);
+  await confirm(page, "Change URL");
+  await page.getByText("No usable answer").waitFor({ state: "detached" });
+});
+
 test("the signing secret is shown once, and after a rotation both secrets verify what the endpoint gets", async () => {
   const { accountId } = await service().newCaller();
   const receiver = await aReceiver();
