@@ -4,7 +4,7 @@ import { nairaText } from "./money.tsx";
 type ResolveDialogProps = {
   readonly reference: string;
   readonly amount: number;
-  /** A check without a result and an order that was not sent can only have failed. */
+  /** A check without a result can only have failed. */
   readonly canSucceed: boolean;
 };
 

@@ -28,11 +28,7 @@ export const TransactionPage = () => {
       actions={
         data !== undefined && (
           <KeptWhileOpen isShown={data.status === "processing" && data.mode === "live"}>
-            <ResolveDialog
-              reference={data.reference}
-              amount={data.amount}
-              canSucceed={isPurchase(data) && data.wait === null}
-            />
+            <ResolveDialog reference={data.reference} amount={data.amount} canSucceed={isPurchase(data)} />
           </KeptWhileOpen>
         )
       }

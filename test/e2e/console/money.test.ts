@@ -150,6 +150,29 @@ describe("an operator", () => {
     await page.getByText(`${reference} is success now`).waitFor();
   });
 
+  test("sees what waits for the upstream's limit, and resolves it only as failed, which refunds it", async () => {
+    const caller = await service().newCaller();
+    const faults = [{ kind: "rate_limited", path: "/vtu/", method: "POST", retry_after_s: 600 }];
+    const controlUrl = `${service().simulator.controlUrl}/faults`;
+    await fetch(controlUrl, { method: "PUT", body: JSON.stringify({ faults }) });
+    const body = { network: "mtn", amount: 500, phone_number: "08031234567", reference: randomUUID() };
+    const { reference } = transactionOf(
+      await service().call("POST", "/vtu/airtime/purchase", { key: caller.key, body }),
+    );
+    expectError(/409/);
+    const page = await signIn("operator", "/waiting");
+    await row(page, reference).getByRole("link", { name: reference }).click();
+    await page.getByText("for the upstream's rate limit").waitFor();
+    await resolve(page, reference, "Success", "they have it");
+    await confirm(page).click();
+    await page.getByText("it can only be resolved as failed").waitFor();
+    await page.getByRole("dialog").getByLabel("What became of it").selectOption("failed");
+    await confirm(page).click();
+    await page.getByText(`${reference} is failed now, and`).waitFor();
+    expect(await caller.balance()).toBe(10_000);
+    await fetch(controlUrl, { method: "DELETE" });
+  });
+
   test("funds a wallet, corrects it once although the first answer was lost, sets a threshold and verifies the balance", async () => {
     const { accountId, balance } = await service().newCaller({ naira: 0 });
     const page = await signIn("operator", `/accounts/${accountId}`);
