@@ -28,7 +28,7 @@ type Progress = { route?: string; role?: string; account?: string; person?: stri
 type Serve = (request: ConsoleEvent, signed: Signed, progress: Progress) => Promise<ApiResponse>;
 
 /**
- * The handler of all actions: a GET for a read, a POST for a change, below /console/api. Order of checks: token, route,
+ * The handler of all actions: a GET for a read, a POST for a change, below /console-api. Order of checks: token, route,
  * fields, permission, reason.
  */
 export const consoleHandler = <Table extends Actions<Table>>(

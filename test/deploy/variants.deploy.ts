@@ -139,7 +139,7 @@ describe("the console of the deployed stage", () => {
 
   const read = (path: string, headers: Headers = {}) => fetch(`${origin}/console/${path}`, { headers });
   const change = (path: string, headers: Headers, body: object) =>
-    fetch(`${origin}/console/api/${path}`, {
+    fetch(`${origin}/console-api/${path}`, {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
       body: JSON.stringify(body),

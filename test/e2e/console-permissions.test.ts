@@ -71,8 +71,8 @@ const act = async (
   const event = anApiEvent({
     method,
     path,
-    routeKey: `${method} /console/api/{path+}`,
-    pathParameters: { path: path.replace("/console/api/", "") },
+    routeKey: `${method} /console-api/{path+}`,
+    pathParameters: { path: path.replace("/console-api/", "") },
     headers: { authorization },
     ...(method === "POST"
       ? { body: JSON.stringify(input) }

@@ -47,7 +47,7 @@ const signIn = async (browser: Browser, url: string, person: LocalPerson): Promi
 
 /** The ID token of the person, as the page sends it. */
 const tokenOf = async (page: Page): Promise<string> => {
-  const request = page.waitForRequest("**/console/api/me");
+  const request = page.waitForRequest("**/console-api/me");
   await page.reload();
   return (await (await request).headerValue("authorization"))?.replace("Bearer ", "") ?? "";
 };

@@ -22,7 +22,7 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   readonly summary: string;
 };
 
-/** Actions by name: `keys create` is `POST /console/api/keys/create`. */
+/** Actions by name: `keys create` is `POST /console-api/keys/create`. */
 export type ActionTable = Readonly<Record<string, Action>>;
 
 /** What names an item is bounded, because DynamoDB fails for a key that is empty, too long or no Unicode. */

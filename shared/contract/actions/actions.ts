@@ -44,5 +44,5 @@ export type ActionName = keyof Actions;
 export type ActionInput<Name extends ActionName> = z.output<Actions[Name]["input"]>;
 export type ActionOutput<Name extends ActionName> = z.output<Actions[Name]["output"]>;
 
-/** The path of an action: `/console/api/keys/create`. */
-export const actionPath = (name: ActionName): `/console/api/${string}` => `/console/api/${name.replaceAll(" ", "/")}`;
+/** The path of an action: `/console-api/keys/create`. */
+export const actionPath = (name: ActionName): `/console-api/${string}` => `/console-api/${name.replaceAll(" ", "/")}`;

@@ -29,13 +29,13 @@ const visit = (page: Page, path: string): Promise<unknown> =>
 const signInWithRequests = async (person: "owner" | "reader", path: string, options: PageOptions = {}) => {
   const page = await newPage(options);
   const [request] = await Promise.all([
-    page.waitForRequest(/console\/api/),
+    page.waitForRequest(/console-api/),
     page.goto(`${service().consoleUrl}${path}`).then(() => choosePerson(page, person)),
   ]);
   const { authorization = "" } = await request.allHeaders();
   const send = async (action: string, init: RequestInit): Promise<number> => {
     const headers = { authorization, ...init.headers };
-    return (await fetch(`${service().consoleUrl}/api/${action}`, { ...init, headers })).status;
+    return (await fetch(`${service().consoleUrl}-api/${action}`, { ...init, headers })).status;
   };
   return {
     page,
@@ -182,7 +182,7 @@ describe("an owner", () => {
     const rows = page.getByRole("row");
     await rows.nth(1).waitFor();
     const before = await rows.count();
-    await page.route("**/console/api/keys/create", async (route) => {
+    await page.route("**/console-api/keys/create", async (route) => {
       await route.fetch();
       await route.abort();
     });

@@ -106,7 +106,7 @@ describe("a change in the console", () => {
     const page = await signIn("owner", keysPath());
     await openForm(page);
     const before = await rows(page).count();
-    await page.route("**/console/api/keys/create", async (route) => {
+    await page.route("**/console-api/keys/create", async (route) => {
       await route.fetch();
       await route.abort();
     });
@@ -119,7 +119,7 @@ describe("a change in the console", () => {
   test("a page that cannot be loaded says so, and loads when it is tried again", async () => {
     expectError(/ERR_FAILED|503/);
     const page = await signIn("owner");
-    await page.route("**/console/api/keys/list*", (route) => route.fulfill({ status: 503, json: { message: "x" } }));
+    await page.route("**/console-api/keys/list*", (route) => route.fulfill({ status: 503, json: { message: "x" } }));
     await page.getByRole("navigation").getByRole("link", { name: "Keys" }).click();
     await heading(page, "Keys").waitFor();
     await page.getByText("This could not be loaded").waitFor();
@@ -134,7 +134,7 @@ describe("a change in the console", () => {
     const page = await signIn("operator", keysPath());
     await openForm(page);
     await createDialog(page).getByLabel("Reason").fill("Only for me");
-    await page.route("**/console/api/keys/create", (route) => route.fulfill({ status: 401, body: "{}" }));
+    await page.route("**/console-api/keys/create", (route) => route.fulfill({ status: 401, body: "{}" }));
     await submit(page);
     await page.context().clearCookies();
     await page

@@ -33,7 +33,7 @@ test.each([
   "the local identity provider signs in the $person, whom the service knows",
   async ({ person, role, owns }) => {
     const token = await signIn(service.details.console, person);
-    const answer = await fetch(`${service.details.console.url}/api/me`, {
+    const answer = await fetch(`${service.details.console.url}-api/me`, {
       headers: { authorization: `Bearer ${token}` },
     });
     expect(await answer.json()).toMatchObject({
@@ -75,7 +75,7 @@ test.each([
   "a request $name gets API Gateway's 401, also of an action that does not exist",
   async ({ headers, authenticate }) => {
     for (const path of ["me", "no/such/action"]) {
-      const answer = await fetch(`${service.details.console.url}/api/${path}`, { headers });
+      const answer = await fetch(`${service.details.console.url}-api/${path}`, { headers });
       expect(answer.status).toBe(401);
       expect(answer.headers.get("www-authenticate")).toBe(authenticate);
       expect(await answer.json()).toEqual({ message: "Unauthorized" });

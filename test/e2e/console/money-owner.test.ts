@@ -48,10 +48,10 @@ const saved = async (page: Page, name: string): Promise<string> => {
 
 /** Sends actions as the person of a page, past its buttons; resolves with the status. */
 const requestsOf = async (page: Page) => {
-  const [request] = await Promise.all([page.waitForRequest(/console\/api/), page.reload()]);
+  const [request] = await Promise.all([page.waitForRequest(/console-api/), page.reload()]);
   const { authorization = "" } = await request.allHeaders();
   const send = async (path: string, init: RequestInit = {}): Promise<number> =>
-    (await fetch(`${service().consoleUrl}/api/${path}`, { ...init, headers: { authorization, ...init.headers } }))
+    (await fetch(`${service().consoleUrl}-api/${path}`, { ...init, headers: { authorization, ...init.headers } }))
       .status;
   return {
     read: (path: string, input: Record<string, string>) => send(`${path}?${new URLSearchParams(input)}`),

@@ -66,7 +66,7 @@ const expectRefused = async (path: string): Promise<void> => {
   const url = service().consoleUrl;
   const { issuer } = z.object({ issuer: z.string() }).parse(await (await fetch(`${url}/config.json`)).json());
   for (const person of ["reader", "owner"] as const) {
-    const response = await fetch(`${url}/api/${path}`, {
+    const response = await fetch(`${url}-api/${path}`, {
       method: "POST",
       headers: {
         authorization: `Bearer ${await tokenOf({ url, issuer }, person)}`,

@@ -86,7 +86,7 @@ describe("a token", () => {
     expectError(/401/);
     const page = await newPage();
     let refused = 0;
-    await page.route("**/console/api/me", (route) => {
+    await page.route("**/console-api/me", (route) => {
       refused += 1;
       return refused === 1 ? route.fulfill({ status: 401, json: { message: "Unauthorized" } }) : route.continue();
     });

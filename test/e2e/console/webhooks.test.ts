@@ -48,7 +48,7 @@ const authorizationOf = async (person: Person): Promise<string> => {
 /** A request as the page sends it, by a person who need not see the button. */
 const send = async (person: Person, name: string, input: Readonly<Record<string, string>>) => {
   const authorization = await authorizationOf(person);
-  const path = `${service().consoleUrl}/api/${name.replaceAll(" ", "/")}`;
+  const path = `${service().consoleUrl}-api/${name.replaceAll(" ", "/")}`;
   const isRead = /(list|show|candidates)$/.test(name);
   const response = await (isRead
     ? fetch(`${path}?${new URLSearchParams(input)}`, { headers: { authorization } })

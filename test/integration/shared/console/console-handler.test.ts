@@ -132,8 +132,8 @@ const send = async (
   const method = body === undefined ? "GET" : "POST";
   const event = anApiEvent({
     method,
-    path: `/console/api/${path}`,
-    routeKey: `${method} /console/api/{path+}`,
+    path: `/console-api/${path}`,
+    routeKey: `${method} /console-api/{path+}`,
     pathParameters: { path },
     headers: { authorization: `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln` },
     ...(query && { query }),

@@ -82,7 +82,7 @@ describe("the console of a stage", () => {
         expect(service.get(idIn(Properties.AuthorizerId)).Type).toBe("AWS::ApiGatewayV2::Authorizer");
         return z.string().parse(Properties.RouteKey);
       });
-    expect(protectedKeys.toSorted()).toEqual(["GET /console/api/{path+}", "POST /console/api/{path+}"]);
+    expect(protectedKeys.toSorted()).toEqual(["GET /console-api/{path+}", "POST /console-api/{path+}"]);
     expect(
       consoleRoutes
         .filter((route) => route.function === "console-api")
@@ -94,7 +94,7 @@ describe("the console of a stage", () => {
   test("more than 10 refused actions in 5 minutes raise an alarm, and only the routes of actions count", () => {
     const [filter] = ofType("AWS::Logs::MetricFilter");
     expect(filter?.Properties.FilterPattern).toBe(
-      '{ ($.status = "403") && (($.route = "GET /console/api/{path+}") || ($.route = "POST /console/api/{path+}")) }',
+      '{ ($.status = "403") && (($.route = "GET /console-api/{path+}") || ($.route = "POST /console-api/{path+}")) }',
     );
     const [alarm, ...others] = ofType("AWS::CloudWatch::Alarm").filter(
       ({ Properties }) => Properties.MetricName === "ConsoleRefusals-prod",
