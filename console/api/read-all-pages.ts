@@ -1,9 +1,6 @@
-import * as z from "zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { callAction, type SentInput } from "./call-action.ts";
-import type { PagedName } from "./use-read.ts";
-
-const paged = z.object({ next_cursor: z.string().nullable() });
+import { type PagedName, paged } from "./use-read.ts";
 
 /** Every page of a read, for a file; `onPage` hears how many there are so far. */
 export const readAllPages = async <Name extends PagedName>(

@@ -14,7 +14,8 @@ export type ReadName = {
   [Name in ActionName]: (typeof actions)[Name]["kind"] extends "read" ? Name : never;
 }[ActionName];
 
-const paged = z.object({ next_cursor: z.string().nullable() });
+/** Any page of a list. */
+export const paged = z.object({ next_cursor: z.string().nullable() });
 
 /** Reads whose answer is a page, with the cursor of the next one. */
 export type PagedName = {

@@ -12,7 +12,7 @@ const thisYear = new Intl.DateTimeFormat("en-GB", fields);
 const anyYear = new Intl.DateTimeFormat("en-GB", { ...fields, year: "numeric" });
 
 /** A time in the viewer's zone with its offset, as text. The year is left out if it is this one. */
-export const timeText = (iso: string): string => {
+const timeText = (iso: string): string => {
   const time = new Date(iso);
   return (time.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(time);
 };

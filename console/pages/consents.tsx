@@ -8,8 +8,8 @@ import { CopyText } from "../components/copy-text.tsx";
 import { PagedTable } from "../components/data-table.tsx";
 import { DownloadButton } from "../components/download-button.tsx";
 import { Page, Row, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
 import { type Period, PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
+import { TransactionLink } from "../components/record-links.tsx";
 import { Time } from "../components/time.tsx";
 import { typeText } from "../components/transaction-values.tsx";
 
@@ -48,9 +48,7 @@ export const ConsentsPage = () => {
         columns={[
           {
             header: "Check",
-            cell: ({ reference }) => (
-              <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>
-            ),
+            cell: ({ reference }) => <TransactionLink account={account} reference={reference} />,
           },
           { header: "Time", cell: ({ created_at }) => <Time iso={created_at} /> },
           { header: "Kind", cell: ({ operation }) => typeText(operation) },

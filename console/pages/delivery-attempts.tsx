@@ -1,11 +1,11 @@
 import { Button } from "@mantine/core";
-import { useEffect, useRef } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { useRead } from "../api/use-read.ts";
 import { reasonText } from "../components/attempt-outcome.ts";
 import { ChangeDialog } from "../components/change-dialog.tsx";
 import { Empty } from "../components/empty.tsx";
 import { Facts } from "../components/facts.tsx";
+import { Focused } from "../components/focused.tsx";
 import { Columns, Section } from "../components/page.tsx";
 import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Query } from "../components/query.tsx";
@@ -36,11 +36,8 @@ type AttemptsProps = {
 /** Every attempt to send the webhook of one order or event, with the headers of request and answer. */
 export const Attempts = ({ account, reference, everyMs, onClose }: AttemptsProps) => {
   const shown = useRead("deliveries show", { account, reference }, { everyMs });
-  const place = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: The focus follows what is shown.
-  useEffect(() => place.current?.focus(), [reference]);
   return (
-    <div ref={place} tabIndex={-1} className={styles.place}>
+    <Focused subject={reference}>
       <Section
         title={`Attempts of ${reference}`}
         actions={
@@ -76,7 +73,7 @@ export const Attempts = ({ account, reference, everyMs, onClose }: AttemptsProps
           }
         </Query>
       </Section>
-    </div>
+    </Focused>
   );
 };
 

@@ -6,8 +6,8 @@ import { DataTable } from "../components/data-table.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Money } from "../components/money.tsx";
 import { Page, Row, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Query } from "../components/query.tsx";
+import { AccountLink, TransactionLink } from "../components/record-links.tsx";
 import { ResolveDialog } from "../components/resolve-dialog.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
@@ -40,9 +40,7 @@ export const OpenPage = () => {
               columns={[
                 {
                   header: "Reference",
-                  cell: ({ account_id, reference }) => (
-                    <PageLink to={accountPath(account_id, "transactions", reference)}>{reference}</PageLink>
-                  ),
+                  cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
                 },
                 { header: "State", cell: (transaction) => <OpenState transaction={transaction} /> },
                 {
@@ -60,10 +58,10 @@ export const OpenPage = () => {
                 { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
                 { header: "Type", cell: ({ type }) => typeText(type) },
                 { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
-                { header: "Upstream's reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
+                { header: "Upstream reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
                 {
                   header: "Account",
-                  cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                  cell: ({ account_id }) => <AccountLink account={account_id} />,
                 },
                 { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
               ]}
@@ -115,13 +113,9 @@ const FindTransaction = () => {
               facts={[
                 {
                   name: "Transaction",
-                  value: (
-                    <PageLink to={accountPath(account_id, "transactions", transaction.reference)}>
-                      {transaction.reference}
-                    </PageLink>
-                  ),
+                  value: <TransactionLink account={account_id} reference={transaction.reference} />,
                 },
-                { name: "Account", value: <PageLink to={accountPath(account_id)}>{account_id}</PageLink> },
+                { name: "Account", value: <AccountLink account={account_id} /> },
                 { name: "Status", value: <TransactionStatusText status={status} /> },
                 { name: "Amount", value: <Money naira={amount} /> },
               ]}

@@ -10,8 +10,8 @@ import { DownloadButton } from "../components/download-button.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Money } from "../components/money.tsx";
 import { Page, Row } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
 import { PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
+import { TransactionLink } from "../components/record-links.tsx";
 import { Time } from "../components/time.tsx";
 import { typeText } from "../components/transaction-values.tsx";
 
@@ -82,11 +82,7 @@ export const StatementPage = () => {
 };
 
 const EntryName = ({ account, line: { kind, id } }: { readonly account: string; readonly line: Line }) =>
-  transactionType.safeParse(kind).success ? (
-    <PageLink to={accountPath(account, "transactions", id)}>{id}</PageLink>
-  ) : (
-    id
-  );
+  transactionType.safeParse(kind).success ? <TransactionLink account={account} reference={id} /> : id;
 
 const kindText = (kind: Line["kind"]): string => {
   if (kind === "funding") return "Funding";

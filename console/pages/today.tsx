@@ -4,8 +4,9 @@ import { useRead } from "../api/use-read.ts";
 import { DataTable } from "../components/data-table.tsx";
 import { Money } from "../components/money.tsx";
 import { Columns, Page, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
+import { PageLink } from "../components/page-link.tsx";
 import { Query } from "../components/query.tsx";
+import { AccountLink } from "../components/record-links.tsx";
 import { Status } from "../components/status.tsx";
 import { Time } from "../components/time.tsx";
 import type { Tone } from "../components/tones.ts";
@@ -73,7 +74,7 @@ export const TodayPage = () => {
               columns={[
                 {
                   header: "Account",
-                  cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                  cell: ({ account_id }) => <AccountLink account={account_id} />,
                 },
                 { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
                 {

@@ -11,8 +11,9 @@ import { PagedTable } from "../components/data-table.tsx";
 import { DownloadButton } from "../components/download-button.tsx";
 import { Money } from "../components/money.tsx";
 import { Page, Row } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
+import { accountPath } from "../components/page-link.tsx";
 import { PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
+import { TransactionLink } from "../components/record-links.tsx";
 import { Time } from "../components/time.tsx";
 import {
   TransactionStatusText,
@@ -88,9 +89,7 @@ export const TransactionsPage = () => {
         columns={[
           {
             header: "Reference",
-            cell: ({ reference }) => (
-              <PageLink to={accountPath(account, "transactions", reference)}>{reference}</PageLink>
-            ),
+            cell: ({ reference }) => <TransactionLink account={account} reference={reference} />,
           },
           { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
           { header: "Type", cell: ({ type }) => typeText(type) },

@@ -3,8 +3,8 @@ import { DataTable } from "../components/data-table.tsx";
 import { Facts } from "../components/facts.tsx";
 import { Money } from "../components/money.tsx";
 import { Page, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Query } from "../components/query.tsx";
+import { AccountLink, TransactionLink } from "../components/record-links.tsx";
 import { Time } from "../components/time.tsx";
 import { durationText } from "../components/transaction-values.tsx";
 
@@ -37,7 +37,7 @@ export const WaitingPage = () => {
                   columns={[
                     {
                       header: "Account",
-                      cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                      cell: ({ account_id }) => <AccountLink account={account_id} />,
                     },
                     { header: "Orders", align: "end", cell: (account) => account.number },
                     { header: "Amount", align: "end", cell: (account) => <Money naira={account.amount} /> },
@@ -53,15 +53,13 @@ export const WaitingPage = () => {
               columns={[
                 {
                   header: "Reference",
-                  cell: ({ account_id, reference }) => (
-                    <PageLink to={accountPath(account_id, "transactions", reference)}>{reference}</PageLink>
-                  ),
+                  cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
                 },
                 { header: "Waits for", align: "end", cell: ({ age_s }) => durationText(age_s) },
                 { header: "Amount", align: "end", cell: (order) => <Money naira={order.amount} /> },
                 {
                   header: "Account",
-                  cell: ({ account_id }) => <PageLink to={accountPath(account_id)}>{account_id}</PageLink>,
+                  cell: ({ account_id }) => <AccountLink account={account_id} />,
                 },
                 { header: "Since", cell: ({ created_at }) => <Time iso={created_at} /> },
               ]}

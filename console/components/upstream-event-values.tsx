@@ -1,0 +1,30 @@
+import type { ReactNode } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { Money } from "./money.tsx";
+import { Status } from "./status.tsx";
+
+export type UpstreamEvent = ActionOutput<"events list">["events"][number];
+
+/** Why an event was not applied. */
+export const reasons = {
+  contradiction: "It contradicts the final status of its order",
+  unauthenticated: "It reports a failure, and nothing proves that the upstream sent it",
+  no_candidate: "No open order fits",
+  several_candidates: "Several open orders fit",
+  unknown_failure: "It reports the failure of an unknown order",
+  unreadable: "It could not be read",
+} as const;
+
+const states = {
+  open: { tone: "attention", text: "Waits for a decision" },
+  matched: { tone: "good", text: "Matched" },
+  discarded: { tone: "neutral", text: "Discarded" },
+} as const;
+
+/** Whether somebody has decided about an event. */
+export const EventState = ({ event: { state } }: { readonly event: UpstreamEvent }) => (
+  <Status tone={states[state].tone}>{states[state].text}</Status>
+);
+
+/** An amount that an event may lack. */
+export const amountText = (naira: number | null): ReactNode => (naira === null ? "–" : <Money naira={naira} />);

@@ -1,0 +1,161 @@
+import { Button } from "@mantine/core";
+import { type ReactNode, useContext, useRef, useState } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { useRead } from "../api/use-read.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { Empty } from "../components/empty.tsx";
+import { Facts } from "../components/facts.tsx";
+import { Focused } from "../components/focused.tsx";
+import { HoldRowContext } from "../components/held-row.ts";
+import { Money } from "../components/money.tsx";
+import { Row, Section } from "../components/page.tsx";
+import { Query } from "../components/query.tsx";
+import { AccountLink } from "../components/record-links.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
+import { durationText } from "../components/transaction-values.tsx";
+import { amountText, EventState, reasons, type UpstreamEvent } from "../components/upstream-event-values.tsx";
+import { Discard, Match, MatchOther } from "./event-decisions.tsx";
+
+type Comparison = ActionOutput<"events candidates">;
+type Candidate = Comparison["candidates"][number];
+
+/** An event beside the orders that it may be about. */
+export const EventComparison = ({ event: id, onClose }: { readonly event: string; readonly onClose: () => void }) => {
+  const compared = useRead("events candidates", { event: id });
+  return (
+    <Focused subject={id}>
+      <Section
+        title="The event and the orders that it may be about"
+        actions={
+          <Button variant="default" onClick={onClose}>
+            Close
+          </Button>
+        }
+      >
+        <Query of={compared}>{(data) => <HeldComparison data={data} />}</Query>
+      </Section>
+    </Focused>
+  );
+};
+
+/**
+ * The comparison, unchanged while one of its dialogs is open: after somebody else's decision the dialog would vanish,
+ * together with why it failed.
+ */
+const HeldComparison = ({ data }: { readonly data: Comparison }) => {
+  const [isHeld, setIsHeld] = useState(false);
+  const shown = useRef(data);
+  if (!isHeld) shown.current = data;
+  return (
+    <HoldRowContext value={setIsHeld}>
+      <Comparison {...shown.current} />
+    </HoldRowContext>
+  );
+};
+
+const Comparison = ({ event, candidates }: Comparison) => (
+  <>
+    <Facts
+      facts={[
+        { name: "Event", value: event.event },
+        { name: "State", value: <EventState event={event} /> },
+        { name: "Why it is here", value: reasons[event.reason] },
+        { name: "Received", value: <Time iso={event.at} /> },
+      ]}
+    />
+    {candidates.length === 0 ? <NoCandidate event={event} /> : <SideBySide event={event} candidates={candidates} />}
+    {event.state === "open" && (
+      <Row>
+        {event.reason !== "unreadable" && <MatchOther event={event} />}
+        <Discard event={event} />
+      </Row>
+    )}
+  </>
+);
+
+const NoCandidate = ({ event }: { readonly event: UpstreamEvent }) => (
+  <Empty>
+    {event.reason === "unreadable"
+      ? "An event that cannot be read is applied to no order. If you know its order, resolve that among the open orders, then discard the event."
+      : "No order that was sent before the event is open. Ask the upstream what the reference is about."}
+  </Empty>
+);
+
+type FieldRow = {
+  readonly name: string;
+  /** As differences name it. */
+  readonly field?: string;
+  readonly event: ReactNode;
+  readonly of: (candidate: Candidate) => ReactNode;
+};
+
+const rowsOf = (event: UpstreamEvent): readonly FieldRow[] => [
+  { name: "Type", field: "type", event: event.type ?? "–", of: ({ type }) => type },
+  {
+    name: "Amount",
+    field: "amount",
+    event: amountText(event.amount),
+    of: ({ amount }) => <Money naira={amount} />,
+  },
+  {
+    name: "Phone number",
+    field: "phone number",
+    event: event.phone_number ?? "–",
+    of: ({ phone_number }) => phone_number ?? "–",
+  },
+  { name: "Network", event: "–", of: ({ network }) => network ?? "–" },
+  { name: "Status", event: event.says, of: ({ status }) => status },
+  {
+    name: "Upstream reference",
+    event: event.upstream_reference ?? "–",
+    of: ({ upstream_reference }) => upstream_reference ?? "not known",
+  },
+  {
+    name: "Time",
+    event: <Time iso={event.at} />,
+    of: ({ sent_before_s: seconds }) =>
+      `${durationText(Math.abs(seconds))} ${seconds < 0 ? "after" : "before"} the event`,
+  },
+  {
+    name: "Account",
+    event: "–",
+    of: ({ account_id }) => <AccountLink account={account_id} />,
+  },
+];
+
+const SideBySide = ({ event, candidates }: Comparison) => {
+  // Rows stay by themselves: what a dialog has to hold is the comparison.
+  const hold = useContext(HoldRowContext);
+  return (
+    <DataTable
+      label="The event and the orders that it may be about"
+      rows={[...rowsOf(event), undefined]}
+      rowKey={(row) => row?.name ?? "decision"}
+      emptyText=""
+      columns={[
+        { header: "Field", cell: (row) => row?.name ?? "Decision" },
+        { header: "Event", cell: (row) => row?.event },
+        ...candidates.map((candidate) => ({
+          header: candidate.reference,
+          cell: (row: FieldRow | undefined) =>
+            row === undefined ? (
+              <HoldRowContext value={hold}>
+                <Match event={event} candidate={candidate} />
+              </HoldRowContext>
+            ) : (
+              <>
+                {row.of(candidate)}
+                {candidate.differences.some(({ field }) => field === row.field) && (
+                  <>
+                    {" "}
+                    <Status tone="attention">differs</Status>
+                  </>
+                )}
+              </>
+            ),
+        })),
+      ]}
+    />
+  );
+};

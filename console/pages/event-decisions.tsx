@@ -1,0 +1,88 @@
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { ChangeDialog } from "../components/change-dialog.tsx";
+import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
+import { Notice } from "../components/notice.tsx";
+import type { UpstreamEvent } from "../components/upstream-event-values.tsx";
+
+type Candidate = ActionOutput<"events candidates">["candidates"][number];
+
+const effectOf = ({ says }: UpstreamEvent): string =>
+  says === "failed" ? "as failed, which refunds it" : "as delivered";
+
+/** Settles a candidate with the event. */
+export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; readonly candidate: Candidate }) => {
+  const { reference, differences, status } = candidate;
+  if (event.state !== "open") return null;
+  if (status !== "processing") return `It is ${status}, which is final`;
+  const common = {
+    action: "events match",
+    button: "Match",
+    subject: reference,
+    title: `Match the event to ${reference}`,
+    nameToType: reference,
+    success: `${reference} was settled as the event says.`,
+  } as const;
+  const effect = `The order is settled ${effectOf(event)}, and its app hears of it.`;
+  if (differences.length === 0) {
+    return (
+      <IrreversibleDialog {...common} inputOf={(_, why = "") => ({ event: event.event, reference, why })}>
+        {effect}
+      </IrreversibleDialog>
+    );
+  }
+  return (
+    <IrreversibleDialog
+      {...common}
+      fields={{ accepts_differences: acceptsDifferences }}
+      inputOf={({ accepts_differences }, why = "") => ({ event: event.event, reference, accepts_differences, why })}
+    >
+      <Notice tone="attention" title={`They differ in ${differences.map(({ field }) => field).join(" and ")}`}>
+        {differences
+          .map((one) => `${one.field}: ${one.event} in the event, ${one.transaction} in the order`)
+          .join("; ")}
+        .
+      </Notice>
+      {effect}
+    </IrreversibleDialog>
+  );
+};
+
+const acceptsDifferences = { kind: "check", label: "Match them although they differ" } as const;
+
+/** For an order that is not among the candidates. */
+export const MatchOther = ({ event }: { readonly event: UpstreamEvent }) => (
+  <ChangeDialog
+    action="events match"
+    button="Match another order"
+    buttonVariant="default"
+    title="Match the event to another order"
+    nameToType={event.event}
+    fields={{
+      reference: { kind: "text", label: "Reference of the order" },
+      accepts_differences: acceptsDifferences,
+    }}
+    inputOf={({ reference, accepts_differences }, why = "") => ({
+      event: event.event,
+      reference: reference.trim(),
+      accepts_differences,
+      why,
+    })}
+    success={({ reference }) => `${reference} was settled as the event says.`}
+  >
+    The order is settled {effectOf(event)}, and its app hears of it.
+  </ChangeDialog>
+);
+
+export const Discard = ({ event }: { readonly event: UpstreamEvent }) => (
+  <IrreversibleDialog
+    action="events discard"
+    button="Discard"
+    subject={event.upstream_reference ?? event.event}
+    title="Discard the event"
+    nameToType={event.event}
+    inputOf={(_, why = "") => ({ event: event.event, why })}
+    success="The event was discarded."
+  >
+    The event is closed without an effect on any order.
+  </IrreversibleDialog>
+);
