@@ -71,7 +71,7 @@ export const TransactionsPage = () => {
           onChange={({ currentTarget }) => choose({ type: currentTarget.value })}
         />
         <NativeSelect
-          label="Keys"
+          label="Mode"
           data={[
             { value: "live", label: "Live" },
             { value: "test", label: "Test" },
