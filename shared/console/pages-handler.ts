@@ -19,8 +19,8 @@ const IMMUTABLE = "public, max-age=31536000, immutable";
 const REVALIDATED = "no-cache";
 
 /**
- * The handler of the console's files, which the first request loads. Every path that is no file is a page of the console, which index.html shows:
- * the browser knows the pages.
+ * The handler of the console's files, which the first request loads. Every path that is no file is a page of the
+ * console, which index.html shows: the browser knows the pages.
  */
 export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, settings: ConsoleSettings) => {
   const common = securityHeaders(settings);
