@@ -1,6 +1,6 @@
 import type { FieldErrors } from "../../shared/contract/errors.ts";
 
-export type ActionErrorDetails = {
+type ActionErrorDetails = {
   /** Absent if no answer came. */
   readonly status?: number;
   /** `x-error-code`. */

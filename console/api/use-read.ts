@@ -10,7 +10,7 @@ import type { ActionName, ActionOutput, actions } from "../../shared/contract/ac
 import { callAction, type SentInput } from "./call-action.ts";
 
 /** Actions that change nothing. */
-export type ReadName = {
+type ReadName = {
   [Name in ActionName]: (typeof actions)[Name]["kind"] extends "read" ? Name : never;
 }[ActionName];
 
@@ -26,7 +26,7 @@ export type PagedName = {
     : never;
 }[ReadName];
 
-export type ReadOptions = {
+type ReadOptions = {
   /** False: nothing is read yet, for example because a search is empty. */
   readonly enabled?: boolean;
   /** Reads again by itself while the page is visible. */

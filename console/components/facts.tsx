@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import styles from "./facts.module.css";
 
-export type Fact = {
+type Fact = {
   readonly name: string;
   readonly value: ReactNode /** A long value has the room of two. */;
   readonly isWide?: true;

@@ -1,7 +1,7 @@
 import { createContext, useContext, useEffect } from "react";
 
 /** Keeps a row in its table, or a button in its page, or lets it go. */
-export type HoldRow = (isHeld: boolean) => void;
+type HoldRow = (isHeld: boolean) => void;
 
 export const HoldRowContext = createContext<HoldRow | undefined>(undefined);
 

@@ -21,7 +21,7 @@ export type ConsoleRequest = {
   readonly stage: string;
 };
 
-export type ServiceFacts = {
+type ServiceFacts = {
   /** False: test keys only. They need no upstream, so there is no key for it, no catalog of it and no event from it. */
   readonly sells: boolean;
   /** `off`: background changes of the ledger are stopped. */

@@ -23,7 +23,7 @@ export const deliveriesOf = async (
   return getItems(ledger, own, deliverySchema);
 };
 
-export type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };
+type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };
 
 /** A transaction's status changes, events, webhook deliveries and audit entries, oldest first. */
 export const historyOf = async (context: ActionContext, transaction: Transaction): Promise<readonly HistoryEntry[]> => {

@@ -13,7 +13,7 @@ import type { Person } from "./person.ts";
 export type Role = ConsoleRequest["role"];
 
 /** As what a person does one action. */
-export type Capacity = "operator" | "reader" | "owner" | "person";
+type Capacity = "operator" | "reader" | "owner" | "person";
 
 /** Group names are compared exactly. */
 export const roleOf = (

@@ -15,17 +15,17 @@ import { maskPhones } from "./mask-phones.ts";
 import { type ConsoleEvent, consoleEvent, type Person, readPerson, WrongTokenError } from "./person.ts";
 
 /** The part of an action's context that all requests share. */
-export type ConsoleStores = Omit<ActionContext, "actor" | "isOperator" | "request">;
+type ConsoleStores = Omit<ActionContext, "actor" | "isOperator" | "request">;
 
 /** A table each of whose names has an action. */
 type Actions<Table> = ActionTable & { readonly [Name in keyof Table]: Action };
 
-type Signed = { readonly person: Person; readonly role: Role };
+type SignedIn = { readonly person: Person; readonly role: Role };
 
 /** What is known of a request so far, for its log line. */
 type Progress = { route?: string; role?: string; account?: string; person?: string };
 
-type Serve = (request: ConsoleEvent, signed: Signed, progress: Progress) => Promise<ApiResponse>;
+type Serve = (request: ConsoleEvent, signedIn: SignedIn, progress: Progress) => Promise<ApiResponse>;
 
 /**
  * The handler of all actions: a GET for a read, a POST for a change, below /console-api. Order of checks: token, route,
