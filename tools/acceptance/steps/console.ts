@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { actionPath } from "../../../shared/contract/actions/actions.ts";
 import type { ConsoleToken } from "../console-token.ts";
 import type { Stage } from "../context.ts";
 import { callable } from "../emulator.ts";
@@ -8,34 +9,34 @@ import { requestCounts } from "../request-counts.ts";
 const me = z.object({ data: z.object({ by: z.string(), role: z.enum(["operator", "reader"]).nullable() }) });
 
 /**
- * Tries the console with a real token. AWS documents neither that the `authorization` header reaches a function behind
- * an authorizer, nor which of two routes with `{path+}` it takes: both are seen here.
+ * Tries the console with a real token. AWS does not document that the `authorization` header reaches a function behind
+ * an authorizer: it is seen here.
  */
 export const tryConsole = async ({ outputs }: Stage, given: ConsoleToken | undefined): Promise<Outcome> => {
   if (given === undefined) return skipped("no CONSOLE_ID_TOKEN is set");
   const { token, role } = given;
-  const url = callable(outputs.ConsoleUrl ?? "");
+  const root = callable(outputs.ConsoleUrl ?? "").replace(/\/console$/, "");
   const call = (path: string, authorization?: string, method = "GET") => {
     requestCounts.requests += 1;
-    return fetch(`${url}${path}`, { method, ...(authorization !== undefined && { headers: { authorization } }) });
+    return fetch(`${root}${path}`, { method, ...(authorization !== undefined && { headers: { authorization } }) });
   };
 
-  const page = await call("/accounts");
+  const page = await call("/console/accounts");
   const policy = page.headers.get("content-security-policy") ?? "none";
   assertThat(page.status === 200 && policy.includes("default-src 'none'"), `a page: ${page.status}, policy ${policy}`);
 
-  const withoutToken = await call("/api/me");
+  const withoutToken = await call(actionPath("me"));
   assertThat(withoutToken.status === 401, `a request without a token: ${withoutToken.status}, not 401`);
-  const forged = await call("/api/me", `Bearer ${withOtherSignature(token)}`);
+  const forged = await call(actionPath("me"), `Bearer ${withOtherSignature(token)}`);
   assertThat(forged.status === 401, `a token with another signature: ${forged.status}, not 401`);
 
-  const answer = await call("/api/me", `Bearer ${token}`);
+  const answer = await call(actionPath("me"), `Bearer ${token}`);
   const body = await answer.text();
   assertThat(answer.status === 200, `a signed-in person: ${answer.status} ${body}; the log of console-api says why`);
   const { data } = me.parse(JSON.parse(body));
   assertThat(data.role === role, `the person is ${data.role ?? "without a role"}, and not ${role ?? "without one"}`);
 
-  const change = await call("/api/no/such/action", `Bearer ${token}`, "POST");
+  const change = await call("/console-api/no/such/action", `Bearer ${token}`, "POST");
   const code = change.headers.get("x-error-code");
   assertThat(change.status === 404 && code === "not_found", `a POST of no action: ${change.status} ${code}, not 404`);
   return found(`API Gateway passes the token on, and its person is ${role === null ? "known" : `an ${role}`}`);
