@@ -4,7 +4,7 @@ import { Notice } from "../components/notice.tsx";
 
 type Props = { readonly children: ReactNode };
 
-/** A page that fails, or that cannot be loaded after a deployment, is replaced by a notice; the rest stays. */
+/** A page that fails, or that cannot be loaded offline or after a deployment, is replaced by a notice; the rest stays. */
 export class ErrorBoundary extends Component<Props, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
 
@@ -24,7 +24,9 @@ export class ErrorBoundary extends Component<Props, { readonly hasFailed: boolea
           </Button>
         }
       >
-        A new version of the console may have been deployed. Reload the page.
+        {navigator.onLine
+          ? "A new version of the console may have been deployed. Reload the page."
+          : "Without a network this page cannot be loaded. Reload it once the network is back."}
       </Notice>
     );
   }

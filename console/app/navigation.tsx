@@ -12,6 +12,7 @@ import styles from "./shell.module.css";
 export const Navigation = () => {
   const { seesService, owns } = usePerson();
   const account = useOptionalAccount() ?? (seesService ? undefined : owns[0]?.account_id);
+  if (account === undefined && !seesService) return null;
   if (account === undefined) return <Groups audience="service" pathOf={(path) => path} />;
   return (
     <>

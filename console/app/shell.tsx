@@ -1,8 +1,10 @@
 import { Button, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
+import { ActionError } from "../api/action-error.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { type Person, usePerson } from "../api/use-person.ts";
+import { useRead } from "../api/use-read.ts";
 import { Empty } from "../components/empty.tsx";
 import { Icon } from "../components/icon.tsx";
 import { Page } from "../components/page.tsx";
@@ -130,6 +132,20 @@ const Allowed = ({
 }) => {
   const { seesService, owns } = usePerson();
   const account = useOptionalAccount();
+  const { error } = useRead(
+    "accounts show",
+    { account: account ?? "" },
+    { enabled: seesService && account !== undefined },
+  );
+  if (seesService && error instanceof ActionError && error.details.status === 404) {
+    return (
+      <Page title="No such account">
+        <Empty>
+          No account has the id {account}. <PageLink to="/accounts">Show all accounts</PageLink>
+        </Empty>
+      </Page>
+    );
+  }
   if (seesService || (audience === "account" && owns.some((owned) => owned.account_id === account))) return children;
   return (
     <Page title="Not your page">

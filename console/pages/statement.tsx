@@ -13,7 +13,6 @@ import { Page, Row } from "../components/page.tsx";
 import { PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
 import { TransactionLink } from "../components/record-links.tsx";
 import { Time } from "../components/time.tsx";
-import { typeText } from "../components/transaction-values.tsx";
 
 type StatementPage = ActionOutput<"wallet statement">;
 type Line = StatementPage["lines"][number];
@@ -67,9 +66,8 @@ export const StatementPage = () => {
         columns={[
           { header: "Entry", cell: (line) => <EntryName account={account} line={line} /> },
           { header: "Time", cell: ({ at }) => <Time iso={at} /> },
-          { header: "Kind", cell: ({ kind }) => kindText(kind) },
+          { header: "Description", cell: descriptionOf },
           { header: "Status", cell: ({ status }) => status },
-          { header: "Description", cell: ({ description }) => description },
           { header: "Amount", align: "end", cell: ({ effect }) => <Money naira={effect} /> },
           { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
         ]}
@@ -84,9 +82,11 @@ export const StatementPage = () => {
 const EntryName = ({ account, line: { kind, id } }: { readonly account: string; readonly line: Line }) =>
   transactionType.safeParse(kind).success ? <TransactionLink account={account} reference={id} /> : id;
 
-const kindText = (kind: Line["kind"]): string => {
-  if (kind === "funding") return "Funding";
-  return kind === "adjustment" ? "Adjustment" : typeText(kind);
+/** That of an order names its kind; that of another entry is the reason, if one is on record. */
+const descriptionOf = ({ kind, description }: Line): string => {
+  if (kind !== "funding" && kind !== "adjustment") return description;
+  const name = kind === "funding" ? "Funding" : "Adjustment";
+  return description === "" ? name : `${name}: ${description}`;
 };
 
 const csvOf = (pages: readonly StatementPage[]): string =>

@@ -125,6 +125,14 @@ describe("an operator", () => {
     await button(page, `Replace ${keyId}`).waitFor();
   });
 
+  test("who opens an account that does not exist is told so, and offered nothing to change", async () => {
+    expectError(/404/);
+    const page = await signIn("operator", "/accounts/acc_unknown");
+    await page.getByRole("heading", { level: 1, name: "No such account" }).waitFor();
+    await page.getByRole("main").getByRole("link", { name: "Show all accounts" }).waitFor();
+    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+  });
+
   test("reads the audit log of an account page by page", async () => {
     for (let number = 0; number < 55; number += 1) {
       const action = { subject: otherAccount, by: "ada", action: "test", details: { number } };

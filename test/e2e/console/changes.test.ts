@@ -129,6 +129,18 @@ describe("a change in the console", () => {
     await rows(page).first().waitFor();
   });
 
+  test("a page that was not loaded before is said to need the network while there is none", async () => {
+    expectError(/ERR_INTERNET_DISCONNECTED|Failed to fetch/);
+    const page = await signIn("owner");
+    await heading(page, "Overview").waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole("navigation").getByRole("link", { name: "Statement" }).click();
+    await page.getByText("Without a network this page cannot be loaded").waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Reload" }).click();
+    await heading(page, "Statement").waitFor();
+  });
+
   test("somebody else who signs in does not see a form that was kept", async () => {
     expectError(/401/);
     const page = await signIn("operator", keysPath());

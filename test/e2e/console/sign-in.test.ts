@@ -33,6 +33,7 @@ describe("signing in", () => {
     const page = await signIn("visitor");
     await heading(page, "You have no access yet").waitFor();
     await page.getByText("Ask the operators of the service").waitFor();
+    expect(await navigation(page).getByRole("link").count()).toBe(0);
     await expectAccessible(page);
   });
 
