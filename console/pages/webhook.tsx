@@ -1,33 +1,24 @@
-import { Button, TextInput } from "@mantine/core";
-import { type SubmitEvent, useState } from "react";
+import { Button } from "@mantine/core";
+import { useState } from "react";
 import { useSearchParams } from "wouter";
-import * as z from "zod";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { useAccount } from "../api/use-account.ts";
 import { useRead } from "../api/use-read.ts";
 import { reasonText } from "../components/attempt-outcome.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { DataTable } from "../components/data-table.tsx";
-import { Empty } from "../components/empty.tsx";
 import { Facts } from "../components/facts.tsx";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Notice } from "../components/notice.tsx";
-import { Page, Row, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Page, Section } from "../components/page.tsx";
 import { Query } from "../components/query.tsx";
 import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
-import { Attempts, deliveryStates } from "./delivery-attempts.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { Attempts } from "./delivery-attempts.tsx";
+import { EndpointSection } from "./webhook-endpoint.tsx";
 
-/** Deliveries change while nobody does anything. */
+/** The status of the endpoint changes with its deliveries. */
 const REFRESH_MS = 10_000;
 /** Those of one order take less to read, and somebody waits for them after a replay. */
 const ATTEMPTS_REFRESH_MS = 3_000;
 
-type Endpoint = ActionOutput<"webhook show">;
 type TestAnswer = ActionOutput<"webhook test">;
-type Delivery = ActionOutput<"deliveries list">["deliveries"][number];
 
 export const WebhookPage = () => {
   const account = useAccount();
@@ -57,197 +48,6 @@ export const WebhookPage = () => {
     </Page>
   );
 };
-
-const statuses = {
-  on: { tone: "good", text: "Enabled" },
-  off: { tone: "bad", text: "Disabled: nothing is sent" },
-  none: { tone: "neutral", text: "No endpoint" },
-} as const;
-
-const EndpointSection = ({
-  endpoint,
-  onTest,
-}: {
-  readonly endpoint: Endpoint;
-  readonly onTest: (answer: TestAnswer) => void;
-}) => {
-  const { account_id: account, url, status, failing_since, down, previous_secret_until, events } = endpoint;
-  const { tone, text } = statuses[status];
-  return (
-    <Section
-      title="Endpoint"
-      actions={
-        <>
-          {/* It stays in place once there is a URL, because it then shows the first secret. */}
-          <SetUrl account={account} url={url} />
-          {url !== null && (
-            <>
-              <SendTest account={account} onTest={onTest} />
-              <ChooseEvents account={account} events={events} />
-              {status === "on" ? <Disable account={account} /> : <Enable account={account} />}
-              <RotateSecret account={account} />
-            </>
-          )}
-        </>
-      }
-    >
-      {url === null ? (
-        <Empty>There is no endpoint, so nothing is sent. Set the URL at which your app receives webhooks.</Empty>
-      ) : (
-        <Facts
-          facts={[
-            { name: "URL", value: url, isWide: true },
-            { name: "Status", value: <Status tone={tone}>{text}</Status> },
-            {
-              name: "Fails since",
-              value:
-                failing_since === null ? (
-                  <Status tone="good">Does not fail</Status>
-                ) : (
-                  <>
-                    <Status tone="bad">{down ? "Down" : "Fails"}</Status> <Time iso={failing_since} />
-                  </>
-                ),
-            },
-            { name: "Events", value: events.join(", ") },
-            ...(previous_secret_until !== null && Date.parse(previous_secret_until) > Date.now()
-              ? [{ name: "Previous secret also signs until", value: <Time iso={previous_secret_until} /> }]
-              : []),
-          ]}
-        />
-      )}
-      {down && (
-        <Notice tone="attention" title="Webhooks wait until the endpoint works again">
-          One at a time is tried every 1 to 5 minutes. The attempts below say how the endpoint answers. Correct the URL
-          or the app, then send a test event.
-        </Notice>
-      )}
-    </Section>
-  );
-};
-
-const SetUrl = ({ account, url }: { readonly account: string; readonly url: string | null }) => (
-  <ChangeDialog
-    action="webhook set"
-    button={url === null ? "Set URL" : "Change URL"}
-    buttonVariant={url === null ? "filled" : "default"}
-    title={url === null ? "Set the URL of the endpoint" : "Change the URL of the endpoint"}
-    fields={{
-      url: {
-        kind: "text",
-        label: "URL",
-        description: "It begins with https:// and is reached from the internet at port 443.",
-        placeholder: "https://app.example.com/webhooks",
-        initial: url ?? "",
-      },
-    }}
-    inputOf={(values, why) => ({ account, url: values.url.trim(), why })}
-    success="The URL was set, and the endpoint is enabled."
-    shownOnce={({ webhook_secret: secret }) =>
-      secret === null
-        ? undefined
-        : {
-            title: "The signing secret of the endpoint",
-            label: "signing secret",
-            secret,
-            children: "Your app checks with it that a webhook comes from this service.",
-          }
-    }
-    ifUnknown="If the URL is set and you have not seen the first signing secret, rotate it."
-  >
-    The endpoint is enabled, also if it was disabled. The signing secret stays as it is.
-  </ChangeDialog>
-);
-
-const eventTexts = {
-  "wallet.low": "The balance fell below the threshold",
-  "catalog.updated": "Data plans or their prices changed",
-} as const;
-
-const ChooseEvents = ({ account, events }: { readonly account: string; readonly events: readonly string[] }) => (
-  <ChangeDialog
-    action="webhook events"
-    button="Choose events"
-    buttonVariant="default"
-    title="Choose events"
-    fields={{
-      events: {
-        kind: "choices",
-        label: "Events beside transaction.updated",
-        description: "transaction.updated is always sent.",
-        options: accountEventName.options.map((value) => ({ value, label: value, description: eventTexts[value] })),
-        initial: accountEventName.options.filter((name) => events.includes(name)),
-      },
-    }}
-    inputOf={(values, why) => ({ account, events: z.array(accountEventName).parse(values.events), why })}
-    success="The events were chosen."
-  />
-);
-
-const Enable = ({ account }: { readonly account: string }) => (
-  <ChangeDialog
-    action="webhook enable"
-    button="Enable"
-    title="Enable the endpoint"
-    inputOf={(_, why) => ({ account, why })}
-    success="The endpoint is enabled."
-  >
-    Webhooks are sent again from now on. Those of the time in between are not sent by themselves: replay them below.
-  </ChangeDialog>
-);
-
-const Disable = ({ account }: { readonly account: string }) => (
-  <ChangeDialog
-    action="webhook disable"
-    button="Disable"
-    buttonVariant="default"
-    title="Disable the endpoint"
-    inputOf={(_, why) => ({ account, why })}
-    success="The endpoint is disabled."
-  >
-    Nothing is sent until it is enabled again. Webhooks stay on record and can be replayed.
-  </ChangeDialog>
-);
-
-const SendTest = ({ account, onTest }: { readonly account: string; readonly onTest: (answer: TestAnswer) => void }) => (
-  <ChangeDialog
-    action="webhook test"
-    button="Send test event"
-    title="Send a test event"
-    inputOf={(_, why) => ({ account, why })}
-    success="The test event was sent. Its answer is shown below."
-    onDone={onTest}
-  >
-    One signed webhook.test event goes to the endpoint. It is about no order, and is sent also while the endpoint is
-    disabled.
-  </ChangeDialog>
-);
-
-const RotateSecret = ({ account }: { readonly account: string }) => (
-  <IrreversibleDialog
-    action="webhook secret rotate"
-    button="Rotate secret"
-    title="Rotate the signing secret"
-    nameToType={account}
-    inputOf={(_, why) => ({ account, why })}
-    success="The signing secret was rotated."
-    shownOnce={({ webhook_secret: secret, previous_until }) => ({
-      title: "The new signing secret",
-      label: "signing secret",
-      secret,
-      ...(previous_until !== null && {
-        children: (
-          <>
-            Webhooks carry a signature of the previous secret too until <Time iso={previous_until} />.
-          </>
-        ),
-      }),
-    })}
-    ifUnknown="Rotate it once more: the new secret cannot be shown any more."
-  >
-    A new secret is made. For 24 hours webhooks carry the signatures of both, so that your app can change over.
-  </IrreversibleDialog>
-);
 
 const headerFacts = (headers: Readonly<Record<string, string>>) =>
   Object.entries(headers).map(([name, value]) => ({ name, value }));
@@ -282,94 +82,3 @@ const TestResult = ({ answer, onClose }: { readonly answer: TestAnswer; readonly
     />
   </Section>
 );
-
-const Deliveries = ({
-  account,
-  onShow,
-}: {
-  readonly account: string;
-  readonly onShow: (reference: string) => void;
-}) => {
-  const deliveries = useRead("deliveries list", { account }, { everyMs: REFRESH_MS });
-  return (
-    <Section
-      title="Deliveries"
-      description="The latest 50, the newest first. Those of older orders are found by reference."
-    >
-      <FindDelivery onShow={onShow} />
-      <Query of={deliveries}>
-        {(data) => (
-          <DataTable
-            label="Deliveries"
-            rows={data.deliveries}
-            rowKey={({ webhook_id, repeat }) => `${webhook_id} ${repeat ?? ""}`}
-            emptyText="Nothing was sent yet. A webhook is sent when an order becomes final."
-            columns={[
-              { header: "Order or event", cell: (delivery) => <AttemptsLink account={account} delivery={delivery} /> },
-              { header: "Event", cell: ({ event, status }) => (status === null ? event : `${event}, ${status}`) },
-              { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
-              { header: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
-              { header: "Last answer", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
-              { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-            ]}
-          />
-        )}
-      </Query>
-    </Section>
-  );
-};
-
-/** An event on request has no reference. */
-const AttemptsLink = ({
-  account,
-  delivery: { reference, webhook_id },
-}: {
-  readonly account: string;
-  readonly delivery: Delivery;
-}) => {
-  const name = reference ?? webhook_id;
-  return <PageLink to={`${accountPath(account, "webhook")}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
-};
-
-const DeliveryState = ({ delivery: { state, parked, repeat, next_attempt_at } }: { readonly delivery: Delivery }) => {
-  const { tone, text } = parked ? deliveryStates.parked : deliveryStates[state];
-  return (
-    <>
-      <Status tone={tone}>{text}</Status>
-      {repeat !== null && " sent again"}
-      {next_attempt_at !== null && (
-        <>
-          {" "}
-          until <Time iso={next_attempt_at} />
-        </>
-      )}
-    </>
-  );
-};
-
-const lastAnswer = (attempt: Delivery["attempts"][number] | undefined): string => {
-  if (attempt === undefined) return "–";
-  return attempt.http_status === undefined ? reasonText(attempt.outcome) : String(attempt.http_status);
-};
-
-const FindDelivery = ({ onShow }: { readonly onShow: (reference: string) => void }) => {
-  const [text, setText] = useState("");
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (text.trim() !== "") onShow(text.trim());
-  };
-  return (
-    <form onSubmit={submit}>
-      <Row>
-        <TextInput
-          label="Reference or webhook id"
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <Button type="submit" variant="default">
-          Show attempts
-        </Button>
-      </Row>
-    </form>
-  );
-};

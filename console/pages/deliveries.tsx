@@ -1,0 +1,109 @@
+import { Button, TextInput } from "@mantine/core";
+import { type SubmitEvent, useState } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { useRead } from "../api/use-read.ts";
+import { reasonText } from "../components/attempt-outcome.ts";
+import { DataTable } from "../components/data-table.tsx";
+import { Row, Section } from "../components/page.tsx";
+import { accountPath, PageLink } from "../components/page-link.tsx";
+import { Query } from "../components/query.tsx";
+import { Status } from "../components/status.tsx";
+import { Time } from "../components/time.tsx";
+import { deliveryStates } from "./delivery-attempts.tsx";
+
+/** Deliveries change while nobody does anything. */
+const REFRESH_MS = 10_000;
+
+type Delivery = ActionOutput<"deliveries list">["deliveries"][number];
+
+/** The latest deliveries of an account, each with a link to its attempts. */
+export const Deliveries = ({
+  account,
+  onShow,
+}: {
+  readonly account: string;
+  readonly onShow: (reference: string) => void;
+}) => {
+  const deliveries = useRead("deliveries list", { account }, { everyMs: REFRESH_MS });
+  return (
+    <Section
+      title="Deliveries"
+      description="The latest 50, the newest first. Those of older orders are found by reference."
+    >
+      <FindDelivery onShow={onShow} />
+      <Query of={deliveries}>
+        {(data) => (
+          <DataTable
+            label="Deliveries"
+            rows={data.deliveries}
+            rowKey={({ webhook_id, repeat }) => `${webhook_id} ${repeat ?? ""}`}
+            emptyText="Nothing was sent yet. A webhook is sent when an order becomes final."
+            columns={[
+              { header: "Order or event", cell: (delivery) => <AttemptsLink account={account} delivery={delivery} /> },
+              { header: "Event", cell: ({ event, status }) => (status === null ? event : `${event}, ${status}`) },
+              { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
+              { header: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
+              { header: "Last answer", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
+              { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+            ]}
+          />
+        )}
+      </Query>
+    </Section>
+  );
+};
+
+/** An event on request has no reference. */
+const AttemptsLink = ({
+  account,
+  delivery: { reference, webhook_id },
+}: {
+  readonly account: string;
+  readonly delivery: Delivery;
+}) => {
+  const name = reference ?? webhook_id;
+  return <PageLink to={`${accountPath(account, "webhook")}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
+};
+
+const DeliveryState = ({ delivery: { state, parked, repeat, next_attempt_at } }: { readonly delivery: Delivery }) => {
+  const { tone, text } = parked ? deliveryStates.parked : deliveryStates[state];
+  return (
+    <>
+      <Status tone={tone}>{text}</Status>
+      {repeat !== null && " sent again"}
+      {next_attempt_at !== null && (
+        <>
+          {" "}
+          until <Time iso={next_attempt_at} />
+        </>
+      )}
+    </>
+  );
+};
+
+const lastAnswer = (attempt: Delivery["attempts"][number] | undefined): string => {
+  if (attempt === undefined) return "–";
+  return attempt.http_status === undefined ? reasonText(attempt.outcome) : String(attempt.http_status);
+};
+
+const FindDelivery = ({ onShow }: { readonly onShow: (reference: string) => void }) => {
+  const [text, setText] = useState("");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (text.trim() !== "") onShow(text.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <Row>
+        <TextInput
+          label="Reference or webhook id"
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Button type="submit" variant="default">
+          Show attempts
+        </Button>
+      </Row>
+    </form>
+  );
+};
