@@ -14,7 +14,7 @@ type ListedPage = {
   readonly group?: (typeof navigationGroups)["account" | "service"][number];
 };
 
-/** Every page of the console, by the name of its file in pages/. */
+/** Every page of the console, by the name of its file in the folder of its audience in pages/. */
 export const pageList = {
   today: { path: "/", title: "Today", audience: "service", group: "Service" },
   accounts: { path: "/accounts", title: "Accounts", audience: "service", group: "Service" },

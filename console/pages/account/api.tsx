@@ -1,14 +1,14 @@
 import { Anchor } from "@mantine/core";
 import { useState } from "react";
-import { callsOf } from "../../shared/contract/openapi-samples.ts";
-import { type Route, routes } from "../../shared/contract/routes.ts";
-import { useAccount } from "../api/use-account.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { CopyText } from "../components/copy-text.tsx";
-import { Facts } from "../components/facts.tsx";
-import { Notice } from "../components/notice.tsx";
-import { Page, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
+import { callsOf } from "../../../shared/contract/openapi-samples.ts";
+import { type Route, routes } from "../../../shared/contract/routes.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { CopyText } from "../../components/copy-text.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
 
 /** The console and the interface for apps have one origin. */
 const baseUrl = (): string => `${window.location.origin}/v1`;

@@ -1,19 +1,19 @@
 import { useMemo } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { RECENT_HOURS } from "../../shared/contract/actions/upstream.ts";
-import { rateGroups } from "../../shared/contract/limits.ts";
-import { useRead } from "../api/use-read.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { DataTable } from "../components/data-table.tsx";
-import { Facts } from "../components/facts.tsx";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Notice } from "../components/notice.tsx";
-import { Columns, Page, Section } from "../components/page.tsx";
-import { PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { ofNetworks, percentText, withinText } from "../components/statistics.ts";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { RECENT_HOURS } from "../../../shared/contract/actions/upstream.ts";
+import { rateGroups } from "../../../shared/contract/limits.ts";
+import { useRead } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Columns, Page, Section } from "../../components/page.tsx";
+import { PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { ofNetworks, percentText, withinText } from "../../components/statistics.ts";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
 
 const REFRESH_MS = 30_000;
 

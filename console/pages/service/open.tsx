@@ -1,17 +1,17 @@
 import { Button, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useRead } from "../api/use-read.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { Facts } from "../components/facts.tsx";
-import { Money } from "../components/money.tsx";
-import { Page, Row, Section } from "../components/page.tsx";
-import { Query } from "../components/query.tsx";
-import { AccountLink, TransactionLink } from "../components/record-links.tsx";
-import { ResolveDialog } from "../components/resolve-dialog.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
-import { ageText, durationText, TransactionStatusText, typeText } from "../components/transaction-values.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useRead } from "../../api/use-read.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Row, Section } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
+import { ResolveDialog } from "../../components/resolve-dialog.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
+import { ageText, durationText, TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
 
 type Open = ActionOutput<"transactions open">["transactions"][number];
 

@@ -1,10 +1,10 @@
-import { useAccount } from "../api/use-account.ts";
-import { usePerson } from "../api/use-person.ts";
-import { useRead } from "../api/use-read.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { DataTable } from "../components/data-table.tsx";
-import { Page } from "../components/page.tsx";
-import { Query } from "../components/query.tsx";
+import { useAccount } from "../../api/use-account.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { Page } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
 
 export const WhitelistPage = () => {
   const account = useAccount();

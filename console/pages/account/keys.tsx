@@ -1,19 +1,19 @@
 import { useState } from "react";
 import * as z from "zod";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { permissionSchema } from "../../shared/contract/permission.ts";
-import { modeSchema } from "../../shared/contract/transaction.ts";
-import { useAccount } from "../api/use-account.ts";
-import { usePerson } from "../api/use-person.ts";
-import { useRead } from "../api/use-read.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { DataTable } from "../components/data-table.tsx";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Page, Row } from "../components/page.tsx";
-import { Query } from "../components/query.tsx";
-import { ShownOnceDialog } from "../components/shown-once-dialog.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { permissionSchema } from "../../../shared/contract/permission.ts";
+import { modeSchema } from "../../../shared/contract/transaction.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+import { ShownOnceDialog } from "../../components/shown-once-dialog.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
 
 type Key = ActionOutput<"keys list">["keys"][number];
 

@@ -1,16 +1,16 @@
 import { Button } from "@mantine/core";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useRead } from "../api/use-read.ts";
-import { reasonText } from "../components/attempt-outcome.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { Empty } from "../components/empty.tsx";
-import { Facts } from "../components/facts.tsx";
-import { Focused } from "../components/focused.tsx";
-import { Columns, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useRead } from "../../api/use-read.ts";
+import { reasonText } from "../../components/attempt-outcome.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { Empty } from "../../components/empty.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Focused } from "../../components/focused.tsx";
+import { Columns, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
 import styles from "./delivery-attempts.module.css";
 
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];

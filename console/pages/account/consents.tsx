@@ -1,17 +1,17 @@
 import { useState } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { CSV_LINE_END, csvRow } from "../../shared/contract/csv.ts";
-import { useAccount } from "../api/use-account.ts";
-import { usePerson } from "../api/use-person.ts";
-import { useReadPages } from "../api/use-read.ts";
-import { CopyText } from "../components/copy-text.tsx";
-import { PagedTable } from "../components/data-table.tsx";
-import { DownloadButton } from "../components/download-button.tsx";
-import { Page, Row, Section } from "../components/page.tsx";
-import { type Period, PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
-import { TransactionLink } from "../components/record-links.tsx";
-import { Time } from "../components/time.tsx";
-import { typeText } from "../components/transaction-values.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useReadPages } from "../../api/use-read.ts";
+import { CopyText } from "../../components/copy-text.tsx";
+import { PagedTable } from "../../components/data-table.tsx";
+import { DownloadButton } from "../../components/download-button.tsx";
+import { Page, Row, Section } from "../../components/page.tsx";
+import { type Period, PeriodFields, periodInput, periodName, wholePeriod } from "../../components/period-fields.tsx";
+import { TransactionLink } from "../../components/record-links.tsx";
+import { Time } from "../../components/time.tsx";
+import { typeText } from "../../components/transaction-values.tsx";
 
 type Consent = ActionOutput<"consents list">["consents"][number];
 

@@ -1,13 +1,13 @@
 import { NativeSelect } from "@mantine/core";
 import { useSearchParams } from "wouter";
 import * as z from "zod";
-import { useRead } from "../api/use-read.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { Page, Row } from "../components/page.tsx";
-import { PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { Time } from "../components/time.tsx";
-import { amountText, EventState, reasons, type UpstreamEvent } from "../components/upstream-event-values.tsx";
+import { useRead } from "../../api/use-read.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Time } from "../../components/time.tsx";
+import { amountText, EventState, reasons, type UpstreamEvent } from "../../components/upstream-event-values.tsx";
 import { EventComparison } from "./event-comparison.tsx";
 
 const stateSchema = z.enum(["open", "matched", "discarded", "all"]);

@@ -1,15 +1,15 @@
 import { useState } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { REDRIVE_MAX } from "../../shared/contract/actions/dead-letters.ts";
-import { useRead } from "../api/use-read.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { HoldRowContext } from "../components/held-row.ts";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Page, Section } from "../components/page.tsx";
-import { Query } from "../components/query.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
-import { durationText } from "../components/transaction-values.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { REDRIVE_MAX } from "../../../shared/contract/actions/dead-letters.ts";
+import { useRead } from "../../api/use-read.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { HoldRowContext } from "../../components/held-row.ts";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
+import { durationText } from "../../components/transaction-values.tsx";
 
 type Queue = ActionOutput<"dead-letters list">["queues"][number];
 

@@ -1,13 +1,13 @@
 import { Button } from "@mantine/core";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useRead } from "../api/use-read.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { Notice } from "../components/notice.tsx";
-import { Page } from "../components/page.tsx";
-import { PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { Status } from "../components/status.tsx";
-import type { Tone } from "../components/tones.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useRead } from "../../api/use-read.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Page } from "../../components/page.tsx";
+import { PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Status } from "../../components/status.tsx";
+import type { Tone } from "../../components/tones.ts";
 
 type Check = ActionOutput<"doctor">["checks"][number];
 

@@ -1,8 +1,8 @@
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Notice } from "../components/notice.tsx";
-import type { UpstreamEvent } from "../components/upstream-event-values.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Notice } from "../../components/notice.tsx";
+import type { UpstreamEvent } from "../../components/upstream-event-values.tsx";
 
 type Candidate = ActionOutput<"events candidates">["candidates"][number];
 

@@ -1,15 +1,15 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { useRead } from "../api/use-read.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { DataTable } from "../components/data-table.tsx";
-import { Money } from "../components/money.tsx";
-import { Page, Row } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { Time } from "../components/time.tsx";
-import { AccountStatus } from "./account-status.tsx";
+import { useRead } from "../../api/use-read.ts";
+import { AccountStatus } from "../../components/account-status.tsx";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Time } from "../../components/time.tsx";
 
 export const AccountsPage = () => {
   const [search, setSearch] = useState("");

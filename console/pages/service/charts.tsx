@@ -1,12 +1,12 @@
 import { NativeSelect } from "@mantine/core";
 import { useMemo, useState } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useRead } from "../api/use-read.ts";
-import { Chart } from "../components/chart.tsx";
-import { Empty } from "../components/empty.tsx";
-import { nairaText } from "../components/money.tsx";
-import { Page, Row, Section } from "../components/page.tsx";
-import { Query } from "../components/query.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useRead } from "../../api/use-read.ts";
+import { Chart } from "../../components/chart.tsx";
+import { Empty } from "../../components/empty.tsx";
+import { nairaText } from "../../components/money.tsx";
+import { Page, Row, Section } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
 import {
   type EndedCount,
   networkOf,
@@ -15,7 +15,7 @@ import {
   secondsText,
   type Total,
   withinMs,
-} from "../components/statistics.ts";
+} from "../../components/statistics.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,16 +1,16 @@
-import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useAccount } from "../api/use-account.ts";
-import { usePerson } from "../api/use-person.ts";
-import { useRead } from "../api/use-read.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { DataTable } from "../components/data-table.tsx";
-import { Facts } from "../components/facts.tsx";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Page, Section } from "../components/page.tsx";
-import { Query } from "../components/query.tsx";
-import { Time } from "../components/time.tsx";
-import { AccountStatus } from "./account-status.tsx";
+import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead } from "../../api/use-read.ts";
+import { AccountStatus } from "../../components/account-status.tsx";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+import { Time } from "../../components/time.tsx";
 
 type Account = ActionOutput<"accounts show">;
 

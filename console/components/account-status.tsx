@@ -1,4 +1,4 @@
-import { Status } from "../components/status.tsx";
+import { Status } from "./status.tsx";
 
 /** A restricted account's requests are refused. */
 export const AccountStatus = ({ status }: { readonly status: "active" | "restricted" }) => (

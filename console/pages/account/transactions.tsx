@@ -1,27 +1,27 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
 import { useLocation } from "wouter";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { LISTED_TRANSACTIONS_MAX } from "../../shared/contract/actions/transactions.ts";
-import { CSV_LINE_END, csvRow } from "../../shared/contract/csv.ts";
-import { modeSchema, transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
-import { useAccount } from "../api/use-account.ts";
-import { useReadPages } from "../api/use-read.ts";
-import { PagedTable } from "../components/data-table.tsx";
-import { DownloadButton } from "../components/download-button.tsx";
-import { Money } from "../components/money.tsx";
-import { Page, Row } from "../components/page.tsx";
-import { accountPath } from "../components/page-link.tsx";
-import { PeriodFields, periodInput, periodName, wholePeriod } from "../components/period-fields.tsx";
-import { TransactionLink } from "../components/record-links.tsx";
-import { Time } from "../components/time.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { LISTED_TRANSACTIONS_MAX } from "../../../shared/contract/actions/transactions.ts";
+import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
+import { modeSchema, transactionStatus, transactionType } from "../../../shared/contract/transaction.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { useReadPages } from "../../api/use-read.ts";
+import { PagedTable } from "../../components/data-table.tsx";
+import { DownloadButton } from "../../components/download-button.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { accountPath } from "../../components/page-link.tsx";
+import { PeriodFields, periodInput, periodName, wholePeriod } from "../../components/period-fields.tsx";
+import { TransactionLink } from "../../components/record-links.tsx";
+import { Time } from "../../components/time.tsx";
 import {
   TransactionStatusText,
   transactionStatuses,
   transactionTypes,
   typeText,
-} from "../components/transaction-values.tsx";
-import { Unbroken } from "../components/unbroken.tsx";
+} from "../../components/transaction-values.tsx";
+import { Unbroken } from "../../components/unbroken.tsx";
 
 type Listed = ActionOutput<"transactions list">["transactions"][number];
 

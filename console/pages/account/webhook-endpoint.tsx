@@ -1,14 +1,14 @@
 import * as z from "zod";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { accountEventName } from "../../shared/contract/webhook-events.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { Empty } from "../components/empty.tsx";
-import { Facts } from "../components/facts.tsx";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Notice } from "../components/notice.tsx";
-import { Section } from "../components/page.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { accountEventName } from "../../../shared/contract/webhook-events.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { Empty } from "../../components/empty.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Section } from "../../components/page.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
 
 type Endpoint = ActionOutput<"webhook show">;
 type TestAnswer = ActionOutput<"webhook test">;

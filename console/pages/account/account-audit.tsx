@@ -1,8 +1,8 @@
-import { useAccount } from "../api/use-account.ts";
-import { useReadPages } from "../api/use-read.ts";
-import { PagedTable } from "../components/data-table.tsx";
-import { Page } from "../components/page.tsx";
-import { auditColumns, entryKey } from "./audit-table.tsx";
+import { useAccount } from "../../api/use-account.ts";
+import { useReadPages } from "../../api/use-read.ts";
+import { auditColumns, entryKey } from "../../components/audit-table.tsx";
+import { PagedTable } from "../../components/data-table.tsx";
+import { Page } from "../../components/page.tsx";
 
 export const AccountAuditPage = () => {
   const account = useAccount();

@@ -1,21 +1,21 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useAccount } from "../api/use-account.ts";
-import { usePerson } from "../api/use-person.ts";
-import { useRead } from "../api/use-read.ts";
-import { koboOf } from "../components/amount.ts";
-import { ChangeDialog } from "../components/change-dialog.tsx";
-import { Chart } from "../components/chart.tsx";
-import { Facts } from "../components/facts.tsx";
-import { IrreversibleDialog } from "../components/irreversible-dialog.tsx";
-import { Money, nairaText } from "../components/money.tsx";
-import { Notice } from "../components/notice.tsx";
-import { Page, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead } from "../../api/use-read.ts";
+import { koboOf } from "../../components/amount.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { Chart } from "../../components/chart.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Money, nairaText } from "../../components/money.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
 
 const READ_EVERY_MS = 30_000;
 

@@ -1,14 +1,14 @@
 import { Button, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useRead } from "../api/use-read.ts";
-import { reasonText } from "../components/attempt-outcome.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { Row, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useRead } from "../../api/use-read.ts";
+import { reasonText } from "../../components/attempt-outcome.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Row, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
 import { deliveryStates } from "./delivery-attempts.tsx";
 
 /** Deliveries change while nobody does anything. */

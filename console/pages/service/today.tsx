@@ -1,16 +1,16 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useRead } from "../api/use-read.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { Money } from "../components/money.tsx";
-import { Columns, Page, Section } from "../components/page.tsx";
-import { PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { AccountLink } from "../components/record-links.tsx";
-import { Status } from "../components/status.tsx";
-import { Time } from "../components/time.tsx";
-import type { Tone } from "../components/tones.ts";
-import { durationText } from "../components/transaction-values.tsx";
+import { useRead } from "../../api/use-read.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Money } from "../../components/money.tsx";
+import { Columns, Page, Section } from "../../components/page.tsx";
+import { PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { AccountLink } from "../../components/record-links.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
+import type { Tone } from "../../components/tones.ts";
+import { durationText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 30_000;
 const OFTEN = { everyMs: READ_EVERY_MS };

@@ -1,12 +1,12 @@
-import { useRead } from "../api/use-read.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { Facts } from "../components/facts.tsx";
-import { Money } from "../components/money.tsx";
-import { Page, Section } from "../components/page.tsx";
-import { Query } from "../components/query.tsx";
-import { AccountLink, TransactionLink } from "../components/record-links.tsx";
-import { Time } from "../components/time.tsx";
-import { durationText } from "../components/transaction-values.tsx";
+import { useRead } from "../../api/use-read.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
+import { Time } from "../../components/time.tsx";
+import { durationText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 15_000;
 

@@ -1,17 +1,17 @@
 import { useRoute } from "wouter";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { useAccount } from "../api/use-account.ts";
-import { useRead } from "../api/use-read.ts";
-import { DataTable } from "../components/data-table.tsx";
-import { Facts } from "../components/facts.tsx";
-import { KeptWhileOpen } from "../components/kept-while-open.tsx";
-import { Money } from "../components/money.tsx";
-import { Page, Section } from "../components/page.tsx";
-import { accountPath, PageLink } from "../components/page-link.tsx";
-import { Query } from "../components/query.tsx";
-import { ResolveDialog } from "../components/resolve-dialog.tsx";
-import { Time } from "../components/time.tsx";
-import { TransactionStatusText, typeText } from "../components/transaction-values.tsx";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { useRead } from "../../api/use-read.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { ResolveDialog } from "../../components/resolve-dialog.tsx";
+import { Time } from "../../components/time.tsx";
+import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
 
 type Shown = ActionOutput<"transactions show">;
 

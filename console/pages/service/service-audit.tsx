@@ -1,7 +1,7 @@
-import { useReadPages } from "../api/use-read.ts";
-import { PagedTable } from "../components/data-table.tsx";
-import { Page } from "../components/page.tsx";
-import { auditColumns, entryKey } from "./audit-table.tsx";
+import { useReadPages } from "../../api/use-read.ts";
+import { auditColumns, entryKey } from "../../components/audit-table.tsx";
+import { PagedTable } from "../../components/data-table.tsx";
+import { Page } from "../../components/page.tsx";
 
 export const ServiceAuditPage = () => (
   <Page

@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import type { Column } from "../components/data-table.tsx";
-import { Time } from "../components/time.tsx";
+import type { Column } from "./data-table.tsx";
+import { Time } from "./time.tsx";
 
 type Entry = ActionOutput<"audit account">["entries"][number];
 
