@@ -91,10 +91,10 @@ export const TransactionsPage = () => {
             header: "Reference",
             cell: ({ reference }) => <TransactionLink account={account} reference={reference} />,
           },
-          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-          { header: "Type", cell: ({ type }) => typeText(type) },
           { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} /> },
           { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+          { header: "Type", cell: ({ type }) => typeText(type) },
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
           { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}

@@ -42,9 +42,9 @@ export const AccountsPage = () => {
                 header: "Name",
                 cell: ({ account_id, name }) => <PageLink to={accountPath(account_id)}>{name}</PageLink>,
               },
-              { header: "Account", cell: ({ account_id }) => <code>{account_id}</code> },
               { header: "Status", cell: ({ status }) => <AccountStatus status={status} /> },
               { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
+              { header: "Account", cell: ({ account_id }) => <code>{account_id}</code> },
               { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
             ]}
           />
