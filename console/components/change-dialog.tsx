@@ -19,6 +19,7 @@ import {
   hasValues,
   initialValues,
   isShown,
+  missingChoices,
 } from "./form-fields.tsx";
 import { useHeldRow } from "./held-row.ts";
 import { Notice } from "./notice.tsx";
@@ -140,7 +141,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (!hasValues<Of>(fields, values)) return;
     const reason = why.trim();
     const input = inputOf(values, reason === "" ? undefined : reason);
-    const found = errorsOf(schema, input);
+    const found = { ...errorsOf(schema, input), ...missingChoices(fields, values) };
     if (needsWhy && reason === "") found.why = ["A reason is required"];
     if (nameToType !== undefined && typed !== nameToType) found.typed = [`Type exactly ${nameToType}`];
     setErrors(found);

@@ -14,7 +14,13 @@ export type Field =
     })
   /** Never kept while the person signs in again. */
   | (Common & { readonly kind: "secret"; readonly isOptional?: true })
-  | (Common & { readonly kind: "choice"; readonly options: readonly Option[]; readonly initial?: string })
+  | (Common & {
+      readonly kind: "choice";
+      readonly options: readonly Option[];
+      readonly initial?: string;
+      /** Nothing is chosen beforehand. */
+      readonly mustChoose?: true;
+    })
   | (Common & { readonly kind: "choices"; readonly options: readonly Option[]; readonly initial?: readonly string[] })
   | (Common & { readonly kind: "check"; readonly initial?: boolean })
   /** Not shown: what the person saw when the form opened, also if it is another one by now. */
@@ -42,7 +48,7 @@ const emptyValue = (field: Field): Value => {
     case "check":
       return field.initial ?? false;
     case "choice":
-      return field.initial ?? field.options[0]?.value ?? "";
+      return field.initial ?? (field.mustChoose ? "" : (field.options[0]?.value ?? ""));
     case "secret":
       return "";
     default:
@@ -65,6 +71,14 @@ export const initialValues = (fields: Fields, draft: Draft | undefined): Draft =
 
 export const hasValues = <Of extends Fields>(fields: Fields, values: Draft): values is Draft & FieldValues<Of> =>
   Object.entries(fields).every(([name, field]) => fits(field, values[name]));
+
+/** The choices that the person has not made, as errors by field. */
+export const missingChoices = (fields: Fields, values: Draft): FieldErrors =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([name, field]) => field.kind === "choice" && field.mustChoose && values[name] === "")
+      .map(([name]) => [name, ["Choose one"]]),
+  );
 
 /** The values without secrets. */
 export const draftOf = (fields: Fields, values: Draft): Draft =>
@@ -99,7 +113,11 @@ const FormField = ({ field, isFirst, value, onChange, error }: FormFieldProps) =
         <NativeSelect
           {...common}
           {...focus}
-          data={field.options.map((option) => ({ value: option.value, label: option.label }))}
+          {...(field.mustChoose && { required: true })}
+          data={[
+            ...(field.mustChoose ? [{ value: "", label: "Choose" }] : []),
+            ...field.options.map((option) => ({ value: option.value, label: option.label })),
+          ]}
           value={textOf(value)}
           onChange={({ currentTarget }) => onChange(currentTarget.value)}
         />

@@ -20,6 +20,7 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
     fields={{
       status: {
         kind: "choice",
+        mustChoose: true,
         label: "What became of it",
         description: "Ask the upstream before you decide.",
         options: [

@@ -64,6 +64,7 @@ describe("an operator", () => {
     await button(page, `Resolve ${reference}`).click();
     await expectAccessible(page);
     await confirm(page).click();
+    await page.getByText("Choose one").waitFor();
     await page.getByText("A reason is required").waitFor();
     await page.getByText(`Type exactly ${reference}`).waitFor();
     expect(await statusOf(reference)).toBe("processing");
