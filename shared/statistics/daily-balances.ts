@@ -3,6 +3,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { retryContention } from "../platform/backoff.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { isoTime } from "../platform/time.ts";
 
@@ -44,21 +45,19 @@ const setDailyBalance = async (
   { balanceKobo, version, changedAtMs }: ChangedBalance,
   abortSignal: AbortSignal,
 ): Promise<void> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk },
+    UpdateExpression: "SET balance_kobo = :balance, version = :version, expires_at_s = :expires",
+    ConditionExpression: "attribute_not_exists(version) OR version < :version",
+    ExpressionAttributeValues: {
+      ":balance": balanceKobo,
+      ":version": version,
+      ":expires": Math.floor((changedAtMs + KEPT_MS) / 1_000),
+    },
+  });
   try {
-    await db.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { pk },
-        UpdateExpression: "SET balance_kobo = :balance, version = :version, expires_at_s = :expires",
-        ConditionExpression: "attribute_not_exists(version) OR version < :version",
-        ExpressionAttributeValues: {
-          ":balance": balanceKobo,
-          ":version": version,
-          ":expires": Math.floor((changedAtMs + KEPT_MS) / 1_000),
-        },
-      }),
-      { abortSignal },
-    );
+    await retryContention(() => db.send(update, { abortSignal }));
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 
 /** A live transaction that has ended. */
@@ -76,18 +77,18 @@ const addToHour = async (
   hourMs: number,
   sums: readonly (readonly [name: string, amount: number])[],
 ): Promise<void> => {
-  await db.send(
-    new UpdateCommand({
-      TableName: table,
-      Key: { pk: hourPk(hourMs) },
-      UpdateExpression: `SET expires_at_s = :expires ADD ${sums.map((_, index) => `#${index} :${index}`).join(", ")}`,
-      ExpressionAttributeNames: Object.fromEntries(sums.map(([name], index) => [`#${index}`, name])),
-      ExpressionAttributeValues: {
-        ":expires": Math.floor((hourMs + KEPT_MS) / 1_000),
-        ...Object.fromEntries(sums.map(([, amount], index) => [`:${index}`, amount])),
-      },
-    }),
-  );
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk: hourPk(hourMs) },
+    UpdateExpression: `SET expires_at_s = :expires ADD ${sums.map((_, index) => `#${index} :${index}`).join(", ")}`,
+    ExpressionAttributeNames: Object.fromEntries(sums.map(([name], index) => [`#${index}`, name])),
+    ExpressionAttributeValues: {
+      ":expires": Math.floor((hourMs + KEPT_MS) / 1_000),
+      ...Object.fromEntries(sums.map(([, amount], index) => [`:${index}`, amount])),
+    },
+  });
+  // A failed batch is handled again, which would count the hours before this one twice.
+  await retryContention(() => db.send(update));
 };
 
 const hourItem = z.looseObject({ pk: z.string() });

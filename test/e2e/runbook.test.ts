@@ -286,6 +286,8 @@ test("the runbook onboards a caller with 5 commands", () => {
 
 test.for(sections.filter(({ blocks }) => blocks.length > 0))(
   'the commands of the runbook\'s section "$heading" work as written',
+  // Each command is a process of its own.
+  { timeout: 60_000 },
   async ({ heading, blocks }) => {
     const situation = situations[heading] ?? nothing;
     let names = await situation.begin();

@@ -157,6 +157,19 @@ test("the balances of a batch with a thousand accounts are kept within some seco
   expect(await readDailyBalances(cache, "acc_999", 1, NOON_MS)).toEqual([{ day: "2026-11-21", balanceKobo: 999 }]);
 });
 
+test("writes that DynamoDB throttles are repeated, and counted once", async () => {
+  const { tables } = await openLedgerAtNoon();
+  const cache = { db: tables.db, table: tables.cacheTable };
+  const throttled = Object.assign(new Error("throttled"), { name: "ThrottlingException" });
+  vi.spyOn(tables.db, "send").mockRejectedValueOnce(throttled);
+  await setDailyBalances(cache, [{ accountId: "acc_1", balanceKobo: 1, version: 1, changedAtMs: NOON_MS }]);
+  vi.spyOn(tables.db, "send").mockRejectedValueOnce(throttled);
+  const ended = { type: "airtime", network: "MTN", status: "success", amountKobo: 1, latencyMs: 1 } as const;
+  await addToHours(cache, [{ ...ended, endedAtMs: NOON_MS }]);
+  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS)).toEqual([{ day: "2026-11-21", balanceKobo: 1 }]);
+  expect(await readHours(cache, NOON_MS, NOON_MS)).toMatchObject([{ counts: [{ count: 1 }] }]);
+});
+
 test("a batch of more networks than one update can hold is counted whole", async () => {
   const { tables } = await openLedgerAtNoon();
   const cache = { db: tables.db, table: tables.cacheTable };
