@@ -137,7 +137,8 @@ describe("the console of the deployed stage", () => {
   const asReader = () => signedIn({ sub: "chi", groups: [readerGroup] });
   const asOwner = () => signedIn({ sub: "bola", email: "bola@example.com", email_verified: true });
 
-  const read = (path: string, headers: Headers = {}) => fetch(`${origin}/console/${path}`, { headers });
+  const read = (path: string, headers: Headers = {}) => fetch(`${origin}/console-api/${path}`, { headers });
+  const file = (path: string) => fetch(`${origin}/console/${path}`);
   const change = (path: string, headers: Headers, body: object) =>
     fetch(`${origin}/console-api/${path}`, {
       method: "POST",
@@ -169,10 +170,10 @@ describe("the console of the deployed stage", () => {
     const found: Record<string, readonly number[]> = {};
     for (const [person, headers] of Object.entries(people)) {
       const answers = [
-        await read("api/me", headers),
-        await read("api/accounts/list", headers),
-        await read(`api/accounts/show?account=${own}`, headers),
-        await read(`api/accounts/show?account=${other}`, headers),
+        await read("me", headers),
+        await read("accounts/list", headers),
+        await read(`accounts/show?account=${own}`, headers),
+        await read(`accounts/show?account=${other}`, headers),
         await change("accounts/create", headers, { name: "another", why: "test" }),
       ];
       found[person] = answers.map(({ status }) => status);
@@ -184,7 +185,7 @@ describe("the console of the deployed stage", () => {
       nobody: [200, 403, 403, 403, 403],
       namesake: [200, 403, 403, 403, 403],
     });
-    expect(await dataOf(await read("api/me", people.owner))).toMatchObject({
+    expect(await dataOf(await read("me", people.owner))).toMatchObject({
       by: "bola@example.com",
       role: null,
       owns: [{ account_id: own, name: "app" }],
@@ -205,15 +206,15 @@ describe("the console of the deployed stage", () => {
     ];
     foreign.stop();
     for (const headers of tokens) {
-      const answers = [await read("api/me", headers), await change("accounts/create", headers, { name: "app" })];
+      const answers = [await read("me", headers), await change("accounts/create", headers, { name: "app" })];
       expect(answers.map(({ status }) => status)).toEqual([401, 401]);
     }
   });
 
   test("an unknown action is 404, and an access token is refused although its signature is right", async () => {
-    expect((await read("api/no/such/action", await asOperator())).status).toBe(404);
+    expect((await read("no/such/action", await asOperator())).status).toBe(404);
     const access = await signedIn({ sub: "ada", groups: [operatorGroup], scope: "openid" });
-    const refused = await read("api/me", access);
+    const refused = await read("me", access);
     expect([refused.status, refused.headers.get("x-error-code")]).toEqual([401, "wrong_token"]);
   });
 
@@ -223,16 +224,16 @@ describe("the console of the deployed stage", () => {
       expect(page.status).toBe(200);
       expect(page.headers.get("content-security-policy")).toContain(`connect-src 'self' ${provider.issuer};`);
       const [, script = ""] = /src="\/console\/([^"]+)"/.exec(await page.text()) ?? [];
-      const file = await read(script);
-      expect(file.status).toBe(200);
-      expect(file.headers.get("cache-control")).toContain("immutable");
-      expect(await file.text()).toContain("Minified React error");
+      const asset = await file(script);
+      expect(asset.status).toBe(200);
+      expect(asset.headers.get("cache-control")).toContain("immutable");
+      expect(await asset.text()).toContain("Minified React error");
     }
-    expect(await (await read("config.json")).json()).toEqual({
+    expect(await (await file("config.json")).json()).toEqual({
       issuer: provider.issuer,
       clientId,
       scope: "openid email profile",
     });
-    expect((await read("assets/none.js")).status).toBe(404);
+    expect((await file("assets/none.js")).status).toBe(404);
   });
 });
