@@ -4,7 +4,7 @@ import type { FunctionName } from "./functions.ts";
 /**
  * The consumers of the ledger's stream, of which DynamoDB allows two. Each of `patterns` lets changes through, in the
  * form of Lambda's event filters: a list holds the values that an attribute may have, or the prefix of one. AWS waits up
- * to `windowS` for a full batch; the local service does not wait.
+ * to `windowS` for a full batch, the local service for 2 s.
  */
 export const streamConsumers = {
   webhooks: {

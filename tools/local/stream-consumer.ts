@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
   DescribeStreamCommand,
@@ -17,6 +18,8 @@ import { localClient, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 
 const IDLE_MS = 200;
+/** Stands for a window of Lambda's, which may be a minute. */
+const WINDOW_MS = 2_000;
 const PAUSE_AFTER_ERROR_MS = 500;
 const STOP_MS_MAX = 2_000;
 
@@ -42,6 +45,8 @@ export const consumeStream = (options: {
   readonly endpoint: string;
   readonly table: string;
   readonly batchSize: number;
+  /** Above 0 changes are collected for a while before each batch. */
+  readonly windowS: number;
   readonly recordAgeMaxS: number;
   readonly patterns: readonly Pattern[];
   readonly functionName: string;
@@ -49,11 +54,13 @@ export const consumeStream = (options: {
   /** The file of the checkpoint. */
   readonly checkpointPath: string;
 }): LocalStreamConsumer => {
-  const { endpoint, table, batchSize, recordAgeMaxS, patterns, functionName, invoke, checkpointPath } = options;
+  const { endpoint, table, batchSize, windowS, recordAgeMaxS, patterns, functionName, invoke, checkpointPath } =
+    options;
   const tablesClient = new DynamoDBClient(localClient(endpoint));
   const client = new DynamoDBStreamsClient(localClient(endpoint));
   const stopping = new AbortController();
   const abort = { abortSignal: stopping.signal };
+  const idleMs = windowS === 0 ? IDLE_MS : WINDOW_MS;
 
   /** The checkpoint; or the beginning of the stream, if the checkpoint is of another stream. */
   const startingPoint = async (): Promise<StreamCheckpoint | undefined> => {
@@ -125,7 +132,7 @@ export const consumeStream = (options: {
       const { Records = [], NextShardIterator } = page;
       iterator = NextShardIterator;
       if (Records.length === 0) {
-        if (iterator !== undefined) await sleep(IDLE_MS);
+        if (iterator !== undefined) await pause(idleMs, undefined, { signal: stopping.signal });
         continue;
       }
       const handled = await handle(Records, checkpoint.stream);
@@ -137,6 +144,7 @@ export const consumeStream = (options: {
         await sleep(PAUSE_AFTER_ERROR_MS);
         iterator = await iteratorAt(checkpoint);
       }
+      if (windowS > 0) await pause(idleMs, undefined, { signal: stopping.signal });
     }
     return checkpoint;
   };

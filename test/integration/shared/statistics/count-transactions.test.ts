@@ -24,9 +24,9 @@ const aCountedLedger = async () => {
   const ledger = await openLedgerAtNoon();
   const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
   const handler = streamBatchHandler(countTransactions(cache));
-  const { batchSize, recordAgeMaxS, patterns } = streamConsumers.statistics;
+  const { batchSize, windowS, recordAgeMaxS, patterns } = streamConsumers.statistics;
   const consumer = consumeStream({
-    ...{ endpoint: inject("dynamodbEndpoint"), table: ledger.table, batchSize, recordAgeMaxS, patterns },
+    ...{ endpoint: inject("dynamodbEndpoint"), table: ledger.table, batchSize, windowS, recordAgeMaxS, patterns },
     functionName: "count-transactions",
     invoke: (_name, event) => handler(event),
     checkpointPath: `${temporaryFolder()}/checkpoint.json`,

@@ -23,6 +23,7 @@ const aStream = async () => {
       endpoint: inject("dynamodbEndpoint"),
       table: ledgerTable,
       batchSize: 100,
+      windowS: 0,
       recordAgeMaxS,
       patterns: [
         { dynamodb: { OldImage: { status: { S: ["processing"] } }, NewImage: { status: { S: ["success"] } } } },
