@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { requireAccount } from "../access/account-store.ts";
 import type { consentsActions } from "../contract/actions/consents.ts";
-import { type Consent, readConsent, readConsents } from "../identity/consent.ts";
+import { consentView, readConsent, readConsents } from "../identity/consent.ts";
 import {
   chainEndSchema,
   consentLine,
@@ -13,8 +13,7 @@ import {
 import { encodeCursor } from "../ledger/list-transactions.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema } from "../ledger/query-index.ts";
-import { transactionPkOfConsent } from "../ledger/schema.ts";
-import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import type { Transaction } from "../ledger/transaction.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
@@ -71,21 +70,6 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
     }
     return { lines, next_cursor: await exportCursor(context, position) };
   },
-};
-
-const consentView = (consent: Consent) => {
-  const { account_id, key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
-  return {
-    reference: referenceOf({ pk: transactionPkOfConsent(consent), type: operation, mode }),
-    account_id,
-    key_id,
-    mode,
-    operation,
-    extent,
-    purpose,
-    created_at,
-    request_id,
-  };
 };
 
 /** Without the subject: only its keyed hash is stored. */

@@ -1,9 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
-import { transactionPkOfConsent } from "../ledger/schema.ts";
-import { referenceOf } from "../ledger/transaction.ts";
-import type { Consent } from "./consent.ts";
+import { type Consent, consentView } from "./consent.ts";
 
 /**
  * The consents of one account as JSON Lines: a header, a line for each consent, a footer. Each consent has its number
@@ -50,19 +48,9 @@ export const consentLine = (
   { count, hash }: ChainEnd,
   consent: Consent,
 ): { readonly line: string; readonly end: ChainEnd } => {
-  const { key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
-  const line = lineOf(recordSchema, {
-    number: count + 1,
-    previous: hash,
-    reference: referenceOf({ pk: transactionPkOfConsent(consent), type: operation, mode }),
-    key_id,
-    mode,
-    operation,
-    extent,
-    purpose,
-    created_at,
-    request_id,
-  });
+  // The header has the account.
+  const { account_id: _account, ...view } = consentView(consent);
+  const line = lineOf(recordSchema, { number: count + 1, previous: hash, ...view });
   return { line, end: { count: count + 1, hash: hashOf(line) } };
 };
 

@@ -4,8 +4,8 @@ import type { Owner } from "../ledger/find-transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type IndexKey, queryPage, type TimeRange } from "../ledger/query-index.ts";
-import { consentPk, transactionOwner } from "../ledger/schema.ts";
-import type { Transaction } from "../ledger/transaction.ts";
+import { consentPk, transactionOwner, transactionPkOfConsent } from "../ledger/schema.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 
 /**
  * Who requested whose record, and for what purpose. Stored for every accepted identity request, with its transaction.
@@ -28,6 +28,22 @@ export type Consent = z.infer<typeof consentSchema>;
 /** The consent of an identity request; undefined for any other transaction. */
 export const readConsent = (ledger: Ledger, transaction: Transaction): Promise<Consent | undefined> =>
   getItem(ledger, consentPk(transaction), consentSchema);
+
+/** A consent as it is shown, without its subject: only the subject's keyed hash is stored. */
+export const consentView = (consent: Consent) => {
+  const { account_id, key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
+  return {
+    reference: referenceOf({ pk: transactionPkOfConsent(consent), type: operation, mode }),
+    account_id,
+    key_id,
+    mode,
+    operation,
+    extent,
+    purpose,
+    created_at,
+    request_id,
+  };
+};
 
 /** Keys of transactions that one query reads: purchases have no consent. */
 const KEYS_PER_READ = 500;

@@ -125,7 +125,7 @@ describe("an operator", () => {
     await button(page, `Replace ${keyId}`).waitFor();
   });
 
-  test("who opens an account that does not exist is told so, and offered nothing to change", async () => {
+  test("who opens an account that does not exist sees that, and is offered nothing to change", async () => {
     expectError(/404/);
     const page = await signIn("operator", "/accounts/acc_unknown");
     await page.getByRole("heading", { level: 1, name: "No such account" }).waitFor();
@@ -185,7 +185,7 @@ describe("an owner", () => {
     for (const text of ["owner@example.com", "leaked"]) await revoked.getByText(text).waitFor();
   });
 
-  test("is told what to do if the answer with a new key is lost, and finds the key in the list", async () => {
+  test("sees what to do if the answer with a new key is lost, and finds the key in the list", async () => {
     const page = await signIn("owner", ofAccount("keys"));
     const rows = page.getByRole("row");
     await rows.nth(1).waitFor();

@@ -81,7 +81,7 @@ describe("an operator", () => {
     ]);
   });
 
-  test("who resolves an order at the same time as another one is told who was first and how", async () => {
+  test("who resolves an order at the same time as another one sees who was first and how", async () => {
     const reference = await anOpenOrder(await service().newCaller());
     const pages = await Promise.all([signIn("operator", "/open"), signIn("operator", "/open")]);
     expectError(/409/);
@@ -99,18 +99,18 @@ describe("an operator", () => {
           page
             .getByText(/which is final: operator@example\.com resolved it as/)
             .waitFor()
-            .then(() => "told" as const),
+            .then(() => "refused" as const),
         ]),
       ),
     );
-    expect(outcomes.toSorted()).toEqual(["told", "won"]);
+    expect(outcomes.toSorted()).toEqual(["refused", "won"]);
     const [status, ticket] = outcomes[0] === "won" ? ["failed", "first ticket"] : ["success", "second ticket"];
     expect(await statusOf(reference)).toBe(status);
     const loser = outcomes[0] === "won" ? other : one;
     await loser.getByText(`resolved it as ${status} ("${ticket}")`).waitFor();
   });
 
-  test("who resolves an order after another one is told so by the dialog, also on the page of the transaction", async () => {
+  test("who resolves an order after another one sees that in the dialog, also on the page of the transaction", async () => {
     const caller = await service().newCaller();
     const reference = await anOpenOrder(caller);
     const late = await signIn("operator", `/accounts/${caller.accountId}/transactions/${reference}`);

@@ -29,7 +29,7 @@ describe("signing in", () => {
     await heading(page, "Not your page").waitFor();
   });
 
-  test("a person without a role is told whom to ask", async () => {
+  test("a person without a role sees whom to ask", async () => {
     const page = await signIn("visitor");
     await heading(page, "You have no access yet").waitFor();
     await page.getByText("Ask the operators of the service").waitFor();

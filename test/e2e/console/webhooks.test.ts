@@ -291,7 +291,7 @@ const discard = async (page: Page, reference: string, before: (event: string) =>
   await confirm(page, "Discard");
 };
 
-test("an operator who decides second is told so, and sees the first decision", async () => {
+test("an operator who decides second is refused, and sees the first decision", async () => {
   expectError(/409/);
   const reference = await anEvent();
   const page = await signIn("operator", "/unmatched");

@@ -124,7 +124,7 @@ describe("transactions open", () => {
 });
 
 describe("transactions resolve", () => {
-  test("of two operators at once one resolves it, and the other is told who did, how and why", async () => {
+  test("of two operators at once one resolves it, and the refusal of the other says who did, how and why", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { transaction, balance, stored } = await anOrder();
       const reference = referenceOf(transaction);

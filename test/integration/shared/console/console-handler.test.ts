@@ -197,7 +197,7 @@ test("an account that does not exist is 404 for operators and readers", async ()
   expect((await send(reader, "notes/list", { query: { account: "acc_none" } })).status).toBe(404);
 });
 
-test("a person without a role is refused, and told whom to ask", async () => {
+test("a person without a role is refused, and learns whom to ask", async () => {
   const { status, code, body } = await send(nobody, "notes/list", { query: { account: mine } });
   expect([status, code]).toEqual([403, "not_allowed"]);
   expect(body.message).toContain("Ask an operator");
