@@ -1,5 +1,6 @@
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { ALL_TIMES } from "../ledger/query-index.ts";
 import { sentAt, type Transaction } from "../ledger/transaction.ts";
 import { isWaitingOrder } from "../ledger/waiting-order.ts";
 import { differencesOf } from "./operator-resolution.ts";
@@ -19,7 +20,7 @@ export const findCandidates = async (ledger: Ledger, event: StoredEvent): Promis
     return transaction === undefined ? [] : [transaction];
   }
   if (event.reason === "unreadable") return [];
-  const open = await openTransactions(ledger, { from: "0000", to: event.created_at });
+  const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: event.created_at });
   return open
     .filter((transaction) => !isWaitingOrder(transaction) && sentAt(transaction) <= event.created_at)
     .filter(({ upstream_reference }) => [undefined, event.reference].includes(upstream_reference))
