@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
@@ -17,7 +17,19 @@ const packageFolder = join(dirname(createRequire(import.meta.url).resolve("@spar
 const { version } = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(packageFolder, "package.json"), "utf8")));
-const FOLDER = join(LOCAL, `chromium-${version}`);
+const FOLDER = join(LOCAL, "chromium", version);
+
+/**
+ * Chromium uses the archive's fonts and no others: a page looks the same on every machine. The package's own fonts.conf
+ * names folders of AWS Lambda.
+ */
+const FONTS_CONF = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+`;
 
 /**
  * Starts the Chromium that npm installed. The arguments that its package recommends would switch web security off, so
@@ -28,8 +40,13 @@ export const startChromium = async (): Promise<Browser> => {
   return chromium.launch({
     executablePath: join(FOLDER, "chromium"),
     chromiumSandbox: false,
-    // The archive has the libraries that a machine without a desktop lacks. Other processes must not load them.
-    env: { ...process.env, LD_LIBRARY_PATH: join(FOLDER, "al2023", "lib"), FONTCONFIG_PATH: join(FOLDER, "fonts") },
+    env: {
+      ...process.env,
+      // The archive has the libraries that a machine without a desktop lacks. Other processes must not load them.
+      LD_LIBRARY_PATH: join(FOLDER, "al2023", "lib"),
+      FONTCONFIG_FILE: join(FOLDER, "fonts", "fonts.conf"),
+      XDG_CACHE_HOME: join(FOLDER, "cache"),
+    },
   });
 };
 
@@ -38,10 +55,11 @@ const unpackOnce = async (): Promise<void> => {
   const unlock = await lock(`\0airtime-${FOLDER}`);
   try {
     if (existsSync(FOLDER)) return;
-    mkdirSync(LOCAL, { recursive: true });
-    const unfinished = mkdtempSync(`${FOLDER}-unfinished-`);
+    mkdirSync(dirname(FOLDER), { recursive: true });
+    const unfinished = mkdtempSync(join(LOCAL, "chromium-unfinished-"));
     try {
       await unpack(unfinished);
+      writeFileSync(join(unfinished, "fonts", "fonts.conf"), FONTS_CONF);
       renameSync(unfinished, FOLDER);
     } finally {
       rmSync(unfinished, { recursive: true, force: true });
