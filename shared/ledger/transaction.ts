@@ -66,9 +66,10 @@ export const transactionSchema = z.object({
   open: z.string().optional(),
   /**
    * Only on a waiting order (waiting-order.ts). `table` is the ledger that it waits in: in a restored copy of that
-   * ledger it may have been sent since.
+   * ledger it may have been sent since. `refusals`: how often the upstream refused this very order with a 429 that says
+   * nothing about its limit for all.
    */
-  waiting: z.object({ order: orderToSendSchema, table: z.string() }).optional(),
+  waiting: z.object({ order: orderToSendSchema, table: z.string(), refusals: z.int().min(1).optional() }).optional(),
   /** Random: which claim sent the order last, if it ever waited. */
   claim: z.string().optional(),
   /** When the order was claimed last, if it ever waited. */

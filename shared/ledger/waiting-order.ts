@@ -37,6 +37,8 @@ export const isWaitingOrder = <Stored extends Pick<Transaction, "waiting">>(orde
 export type WaitTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "claim"> & {
   /** The ledger in which it was found to be unsent, if that was not now; a restored one may lack a later claim. */
   readonly table?: string;
+  /** How often the upstream refused this very order with 429; absent if it never did. */
+  readonly refusals?: number | undefined;
 };
 
 export type WaitResult =
@@ -70,7 +72,7 @@ export const makeOrderWait = async (
 
 const waitingUpdate = (
   ledger: Ledger,
-  { pk, mode, attempt, account_id, claim, table = ledger.table }: WaitTarget,
+  { pk, mode, attempt, account_id, claim, table = ledger.table, refusals }: WaitTarget,
   order: OrderToSend,
 ) => ({
   TableName: ledger.table,
@@ -81,7 +83,7 @@ const waitingUpdate = (
   }`,
   ExpressionAttributeNames: { "#open": "open", "#status": "status", "#mode": "mode" },
   ExpressionAttributeValues: {
-    ":waiting": { order, table },
+    ":waiting": { order, table, ...(refusals !== undefined && { refusals }) },
     ":open": waitingOrders(account_id),
     ":now": isoTime(ledger.clock()),
     ":processing": "processing",

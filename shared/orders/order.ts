@@ -39,7 +39,7 @@ export type OrderRequest<Priced extends Quote = Quote> = {
 export type Waiting<Priced extends Quote> = {
   /** Whether the order has to wait: the limit is known to be spent, or other orders wait. */
   readonly isNeeded: () => boolean;
-  readonly wait: (quote: Priced) => Wait;
+  readonly wait: (quote: Priced, refusals?: 1) => Wait;
 };
 
 /** An order that begins to wait (shared/ledger/waiting-order.ts). */
@@ -47,6 +47,8 @@ export type Wait = {
   readonly order: OrderToSend;
   /** Seconds until it is sent, about. */
   readonly estimatedS: number;
+  /** How often the upstream refused this very order with 429; absent if it never did. */
+  readonly refusals?: number;
 };
 
 export type Quote = {

@@ -33,6 +33,7 @@ const waitMessage = z.object({
   account_id: z.string(),
   claim: z.string().optional(),
   table: z.string(),
+  refusals: z.int().min(1).optional(),
   order: orderToSendSchema,
 });
 export type WaitMessage = z.infer<typeof waitMessage>;

@@ -191,7 +191,8 @@ export const fulfilAndSettle = async (
   try {
     const { settlement, later, wait } = await fulfil();
     if (wait !== undefined) {
-      const settled = await waitOrQueue({ ledger, outcomeQueue }, transaction, wait.order, deadline);
+      const target = { ...transaction, refusals: wait.refusals };
+      const settled = await waitOrQueue({ ledger, outcomeQueue }, target, wait.order, deadline);
       return settled === undefined
         ? { transaction, isOutcomeSecured: true, estimatedS: wait.estimatedS }
         : { transaction: settled, isOutcomeSecured: true };
@@ -252,7 +253,7 @@ const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, dead
 
 export const waitMessageOf = (
   { table }: Pick<Ledger, "table">,
-  { pk, mode, attempt, account_id, claim }: WaitTarget,
+  { pk, mode, attempt, account_id, claim, refusals }: WaitTarget,
   order: OrderToSend,
 ): WaitMessage => ({
   kind: "wait",
@@ -262,6 +263,7 @@ export const waitMessageOf = (
   account_id,
   ...(claim !== undefined && { claim }),
   table,
+  ...(refusals !== undefined && { refusals }),
   order,
 });
 

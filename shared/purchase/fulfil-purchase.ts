@@ -5,7 +5,7 @@ import type { Fulfilment, Quote, Wait } from "../orders/order.ts";
 import type { OrderGate } from "../orders/order-gate.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { type Outcome, RATE_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
+import { ORDER_LIMITED, type Outcome, RATE_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
 
 /** A quote, with the order in the upstream's terms. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };
@@ -14,8 +14,11 @@ export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 export type Sending = {
   readonly upstream: Pick<Upstream, "buy" | "waitS">;
   readonly gate: Pick<OrderGate, "noteLimitSpent">;
-  /** Absent if the order does not wait: it is refunded. */
-  readonly wait?: (() => Wait) | undefined;
+  /**
+   * Absent if the order does not wait, undefined if it does not any more: it is refunded. `refusals` is 1 after a 429
+   * about this order only.
+   */
+  readonly wait?: ((refusals?: 1) => Wait | undefined) | undefined;
 };
 
 /** Sends a debited order upstream. Resolves with what its outcome does to the ledger. */
@@ -30,11 +33,17 @@ export const fulfilPurchase = async (
   if (wait !== undefined) {
     const waitS = upstream.waitS("vtu");
     if (waitS > 0) await gate.noteLimitSpent(waitS, deadline);
-    if (outcome.kind === "account_error" && outcome.reason === RATE_LIMITED) return { wait: wait() };
+    const again = outcome.kind === "account_error" ? waitAfter(outcome.reason, wait) : undefined;
+    if (again !== undefined) return { wait: again };
   }
   const settlement = settlementFor(outcome);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};
   return { ...(settlement && { settlement }), ...(outcome.later && { later: laterSettlement(outcome.later) }) };
+};
+
+const waitAfter = (reason: string, wait: NonNullable<Sending["wait"]>): Wait | undefined => {
+  if (reason === ORDER_LIMITED) return wait(1);
+  return reason === RATE_LIMITED ? wait() : undefined;
 };
 
 /** Undefined if there is nothing new to persist. */

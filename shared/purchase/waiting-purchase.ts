@@ -28,9 +28,10 @@ export const purchaseWaiting = (
   if (mode === "test" || deps.waitingMinutes === 0) return undefined;
   return {
     isNeeded: () => upstream.waitS("vtu") > 0 || deps.ledger.clock() < Date.parse(deps.gate.pace().wait_until),
-    wait: ({ order }) => ({
+    wait: ({ order }, refusals) => ({
       order: orderToSendOf(order),
       estimatedS: estimatedDeliveryS(deps.gate.pace(), upstream.waitS("vtu")),
+      ...(refusals && { refusals }),
     }),
   };
 };
@@ -58,7 +59,7 @@ export const purchaseCallbacks = (
 ): Pick<OrderRequest<OrderQuote>, "fulfil" | "waiting"> => ({
   fulfil: (transaction, quote) =>
     fulfilPurchase(
-      { upstream, gate, wait: waiting && (() => waiting.wait(quote)) },
+      { upstream, gate, wait: waiting && ((refusals) => waiting.wait(quote, refusals)) },
       quote.order,
       transaction,
       deadline,

@@ -24,6 +24,8 @@ export type UpstreamFacts = { readonly upstreamReference?: string; readonly upst
 
 /** Reason of an `account_error`: the upstream's rate limit refused the order. */
 export const RATE_LIMITED = "rate_limited";
+/** Reason of an `account_error`: a 429 about this order only, such as of a limit for one recipient. */
+export const ORDER_LIMITED = "order_limited";
 
 /** The outcome of a purchase. Only `refused` and `account_error` are certainly not delivered. */
 export type Outcome = UpstreamFacts &

@@ -82,6 +82,13 @@ describe("makeOrderWait", () => {
     );
   });
 
+  test("an order that the upstream refused itself has the number of its refusals", async () => {
+    const transaction = await ledger.anOpenTransaction();
+    const target = { ...transaction, refusals: 2 };
+    expect(await makeOrderWait(ledger, target, toSend, enough())).toEqual({ kind: "waiting" });
+    expect((await stored(transaction)).waiting).toEqual({ order: toSend, table: ledger.table, refusals: 2 });
+  });
+
   test("a second copy of an order's wait changes nothing", async () => {
     const transaction = await ledger.anOpenTransaction();
     expect(await wait(transaction)).toEqual({ kind: "waiting" });

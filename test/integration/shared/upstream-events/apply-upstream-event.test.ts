@@ -569,6 +569,12 @@ describe("a message that makes an order wait", () => {
     expect(await countOf(transaction)).toBe(1);
   });
 
+  test("has the number of the order's refusals", async () => {
+    const { transaction } = await anOrder();
+    await apply(waitMessageOf(ledger, { ...transaction, refusals: 3 }, order));
+    expect(await waitingOf(transaction)).toMatchObject({ waiting: { order, refusals: 3 } });
+  });
+
   test("is a duplicate once the order is claimed, settled, or waits under a later claim", async () => {
     const { transaction, stored } = await anOrder();
     const first = waitMessageOf(ledger, transaction, order);

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
-import { fulfilPurchase } from "../../../../shared/purchase/fulfil-purchase.ts";
+import { fulfilPurchase, type Sending } from "../../../../shared/purchase/fulfil-purchase.ts";
 import type { Outcome, Upstream } from "../../../../shared/upstream/upstream.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -11,8 +11,8 @@ const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) 
 const kept = { upstream_reference: "U1", upstream_amount_kobo: 480_00 };
 const FAILED = "delivery_failed";
 
-/** The fulfilment of an order for 500 NGN whose upstream reports this outcome. */
-const fulfil = (outcome: Outcome, mode: Mode = "live") => {
+/** The fulfilment of an order for 500 NGN whose upstream reports this outcome; without `wait` it is never made to wait. */
+const fulfil = (outcome: Outcome, mode: Mode = "live", wait?: Sending["wait"]) => {
   const upstream: Upstream = {
     waitS: () => 0,
     assertReady: () => Promise.reject(new Error("Not expected after the debit")),
@@ -20,7 +20,7 @@ const fulfil = (outcome: Outcome, mode: Mode = "live") => {
     check: () => Promise.reject(new Error("Not expected for a purchase")),
   };
   return fulfilPurchase(
-    { upstream, gate: { noteLimitSpent: async () => {} } },
+    { upstream, gate: { noteLimitSpent: async () => {} }, wait },
     order,
     aTransaction({ mode }),
     deadlineIn(1_000),
@@ -77,6 +77,32 @@ describe("the settlement of a purchase", () => {
   ] as const)("a sandbox order that becomes %s later is settled after the delay", async (status, settlement) => {
     const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, afterS: 5 } };
     expect(await fulfil(outcome)).toStrictEqual({ later: { afterS: 5, settlement } });
+  });
+});
+
+describe("a purchase that the upstream refuses with 429", () => {
+  const limited = (reason: string): Outcome => ({ kind: "account_error", reason });
+  const wait = (refusals?: 1) => ({
+    order: { kind: "data", network_id: 1, plan_id: 101 } as const,
+    estimatedS: 7,
+    ...(refusals && { refusals }),
+  });
+  const refunded = { settlement: { status: "failed", failure: { code: FAILED } } };
+
+  test("waits without a count after one about the limit, and with one refusal after one about this order", async () => {
+    expect(await fulfil(limited("rate_limited"), "live", wait)).toStrictEqual({ wait: wait() });
+    expect(await fulfil(limited("order_limited"), "live", wait)).toStrictEqual({ wait: wait(1) });
+  });
+
+  test("is refunded if it does not wait, or not any more", async () => {
+    for (const reason of ["rate_limited", "order_limited"]) {
+      expect(await fulfil(limited(reason)), reason).toMatchObject(refunded);
+      expect(await fulfil(limited(reason), "live", () => undefined), reason).toMatchObject(refunded);
+    }
+  });
+
+  test("waits for no other reason", async () => {
+    expect(await fulfil(limited("status_403"), "live", wait)).toMatchObject(refunded);
   });
 });
 
