@@ -43,8 +43,10 @@ export class Catalog {
         path: "/vtu/data",
         ...(known?.etag && { headers: { "if-none-match": known.etag } }),
         read: ({ status, headers, data }): Kept | undefined => {
-          const catalog = status === 304 ? known?.catalog : isCatalog(data) ? data : undefined;
-          return catalog && { catalog, etag: headers.get("etag"), freshUntilMs: performance.now() + FRESH_MS };
+          const freshUntilMs = performance.now() + FRESH_MS;
+          // A 304 confirms the tag that was sent, whether it names one or not.
+          if (status === 304) return known && { ...known, freshUntilMs };
+          return isCatalog(data) ? { catalog: data, etag: headers.get("etag"), freshUntilMs } : undefined;
         },
       },
       options,

@@ -152,6 +152,16 @@ describe.concurrent("the catalog", { timeout: 30_000 }, () => {
     expect(received[1]?.headers["if-none-match"]).toBe('"v1"');
   });
 
+  test("keeps the tag of its bytes after a 304 without a tag, or with another one", async () => {
+    for (const headers of [{}, { etag: '"v2"' }]) {
+      const { client, received } = await scripted([fresh, (response) => void response.writeHead(304, headers).end()]);
+      await client.catalog.get();
+      await client.catalog.get({ revalidate: true });
+      await expect(client.catalog.get({ revalidate: true })).resolves.toEqual(catalog);
+      expect(received.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"v1"', '"v1"']);
+    }
+  });
+
   test("is revalidated after a plan of it was refused", async () => {
     const { client, received } = await scripted([fresh, refuses(422, "plan_unavailable"), unchanged]);
     await client.catalog.get();
