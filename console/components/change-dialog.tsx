@@ -9,6 +9,7 @@ import { useOptionalAccount } from "../api/use-account.ts";
 import { type ChangeName, useChange } from "../api/use-change.ts";
 import { usePerson } from "../api/use-person.ts";
 import { forgetDraft, keepDraft, restoredDraft } from "../sign-in/drafts.ts";
+import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import {
@@ -41,6 +42,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly account?: string;
   /** The input of the action. `why` is undefined if the person gave no reason. */
   readonly inputOf: (values: FieldValues<Of>, why: string | undefined) => SentInput<Name>;
+  /** What the change will do with these values; undefined while they are incomplete. */
+  readonly preview?: (values: FieldValues<Of>) => Preview | undefined;
   /** What is said when it succeeded: a sentence. */
   readonly success: string | ((output: ActionOutput<Name>) => string);
   /** Shows a secret of the answer, once; undefined if the answer has none. */
@@ -160,6 +163,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     }
   };
 
+  const preview = hasValues<Of>(fields, values) ? props.preview?.(values) : undefined;
   const isUnknown = failure instanceof ActionError && failure.details.isOutcomeUnknown === true;
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
@@ -168,8 +172,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       <FormFields fields={fields} values={values} onChange={setValues} errors={errors} />
       {hasWhy && (
         <Textarea
-          label="Reason"
-          description="It stands in the audit log."
+          label={needsWhy ? "Reason" : "Reason (optional)"}
+          description="Recorded in the audit log."
           required={needsWhy}
           rows={2}
           data-autofocus={!Object.values(fields).some(isShown) || undefined}
@@ -181,7 +185,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       {nameToType !== undefined && (
         <TextInput
           label={`Type ${nameToType} to confirm`}
-          description="What follows from it cannot be taken back."
+          description="This cannot be undone."
           required
           autoComplete="off"
           value={typed}
@@ -189,6 +193,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
           error={errors.typed?.join(". ")}
         />
       )}
+      <div role="status">{preview !== undefined && <strong>{preview.sentence}</strong>}</div>
       {failure !== undefined && (
         <Notice
           tone={isUnknown ? "attention" : "bad"}
@@ -208,7 +213,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
           disabled={waitS > 0}
           {...(nameToType !== undefined && { color: "red" })}
         >
-          {waitS > 0 ? `Try again in ${waitS} s` : button}
+          {waitS > 0 ? `Try again in ${waitS} s` : (preview?.button ?? button)}
         </Button>
       </DialogButtons>
     </form>

@@ -1,5 +1,5 @@
+import { nairaText, type Preview } from "./amount.ts";
 import { IrreversibleDialog } from "./irreversible-dialog.tsx";
-import { nairaText } from "./money.tsx";
 
 type ResolveDialogProps = {
   readonly reference: string;
@@ -21,7 +21,7 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
       status: {
         kind: "choice",
         mustChoose: true,
-        label: "What became of it",
+        label: "Outcome",
         description: "Ask the upstream before you decide.",
         options: [
           { value: "failed", label: `Failed: refund ${nairaText(amount)}` },
@@ -29,6 +29,7 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
         ],
       },
     }}
+    preview={({ status }) => (status === "" ? undefined : effectOf(status, amount))}
     inputOf={({ status }, why = "") => ({ reference, status: status === "success" ? "success" : "failed", why })}
     success={({ status, refunded }) =>
       `${reference} is ${status} now${refunded > 0 ? `, and ${nairaText(refunded)} were refunded` : ""}.`
@@ -39,3 +40,11 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
     can be resolved only after that request has ended.
   </IrreversibleDialog>
 );
+
+const effectOf = (status: string, amount: number): Preview =>
+  status === "success"
+    ? { sentence: `The wallet keeps paying ${nairaText(amount)}.`, button: "Resolve as delivered" }
+    : {
+        sentence: `${nairaText(amount)} will be refunded.`,
+        button: `Resolve as failed and refund ${nairaText(amount)}`,
+      };

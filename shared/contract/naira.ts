@@ -20,3 +20,16 @@ export const nairaField = z
   .refine((naira) => Number.isSafeInteger(Math.round(naira * 100)), { error: "Is too large", abort: true })
   .refine((naira) => wholeKobo(naira) !== undefined, { error: "Must have at most 2 decimals", abort: true })
   .overwrite((naira) => Math.round(naira * 100) / 100);
+
+/** An amount of NGN as people type it; the sign is optional. A comma stands between thousands and nowhere else. */
+const TYPED = /^([+-]?)(\d{1,12}|[1-9]\d{0,2}(?:,\d{3}){1,3})(?:\.(\d{1,2}))?$/;
+export const TYPED_NAIRA_RULE =
+  "Must be an amount of NGN such as 5000 or 1,250.50: commas only between thousands, at most 2 digits after a point";
+
+/** A typed amount such as `1,250.50` or `-500` in kobo. Undefined for another text: `500,00` could be 500 or 50,000. */
+export const koboFromText = (text: string): number | undefined => {
+  const [, sign, whole = "", decimals = ""] = TYPED.exec(text.trim()) ?? [];
+  if (sign === undefined) return undefined;
+  const kobo = Number(whole.replaceAll(",", "")) * 100 + Number(decimals.padEnd(2, "0"));
+  return sign === "-" && kobo > 0 ? -kobo : kobo;
+};

@@ -58,7 +58,8 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["keys", "revoke", key], /Must be a key id/],
     [["keys", "find"], /from standard input, which is empty/],
     [["wallet", "fund", account, "0", "--id", "b"], /naira: Must be above 0/],
-    [["wallet", "fund", account, "-5", "--id", "b"], /naira: Must be an amount/],
+    [["wallet", "fund", account, "-5", "--id", "b"], /naira: Must be above 0/],
+    [["wallet", "fund", account, "500,00", "--id", "b"], /naira: Must be an amount of NGN .* commas only/],
     [["wallet", "fund", account, "1.005", "--id", "b"], /naira: Must be an amount/],
     [
       ["wallet", "fund", account, "6000", "--id", bankReference(account)],

@@ -1,40 +1,26 @@
 import * as z from "zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { printableText } from "../../shared/contract/actions/action.ts";
+import { walletActions } from "../../shared/contract/actions/wallet.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
+import { koboFromText } from "../../shared/contract/naira.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 
-const koboFromText = (text: string): number => {
-  const [whole = "", decimals = ""] = text.split(".");
-  return Number(whole) * 100 + Number(decimals.padEnd(2, "0"));
-};
+/** A typed amount of NGN, in kobo within the bounds of the action that takes it. */
+const nairaWithin = (amountKobo: z.ZodType<number, number>) =>
+  z
+    .string()
+    .transform((text) => koboFromText(text) ?? Number.NaN)
+    .pipe(amountKobo);
 
-/** Up to 9,999,999,999.99, so a typing error stays a safe integer of kobo. */
-const NAIRA = /^\d{1,10}(\.\d{1,2})?$/;
-
-/** A positive amount in kobo. */
-export const positiveNairaField = z
-  .string()
-  .regex(NAIRA, "Must be an amount of NGN such as 5000 or 1250.50, above 0")
-  .transform(koboFromText)
-  .refine((kobo) => kobo > 0, "Must be above 0");
-
-/** An amount in kobo; undefined for 0. */
-export const nairaOrNoneField = z
-  .string()
-  .regex(NAIRA, "Must be an amount of NGN such as 5000, or 0 for none")
-  .transform((text) => koboFromText(text) || undefined);
-
-/** A signed amount in kobo, never 0. */
-export const signedNairaField = z
-  .string()
-  .regex(/^[+-]?\d{1,10}(\.\d{1,2})?$/, "Must be an amount of NGN such as +500 or -1250.50")
-  .transform((text) => koboFromText(text.replace(/^[+-]/, "")) * (text.startsWith("-") ? -1 : 1))
-  .refine((kobo) => kobo !== 0, "Must not be 0");
+export const positiveNairaField = nairaWithin(walletActions["wallet fund"].input.shape.amount_kobo);
+export const signedNairaField = nairaWithin(walletActions["wallet adjust"].input.shape.amount_kobo);
+/** 0 for none. */
+export const nairaOrNoneField = nairaWithin(walletActions["wallet threshold"].input.shape.amount_kobo);
 
 export const accountField = z.string();
 

@@ -4,12 +4,12 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
-import { koboOf } from "../../components/amount.ts";
+import { entryPreview, koboOf, nairaText, type Preview } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Chart } from "../../components/chart.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
-import { Money, nairaText } from "../../components/money.tsx";
+import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
@@ -28,8 +28,8 @@ export const OverviewPage = () => {
       actions={
         <>
           <ThresholdDialog account={account} threshold={wallet.data?.low_balance_threshold ?? null} />
-          <FundDialog account={account} />
-          <AdjustDialog account={account} />
+          <FundDialog account={account} balance={wallet.data?.balance} />
+          <AdjustDialog account={account} balance={wallet.data?.balance} />
         </>
       }
     >
@@ -85,6 +85,7 @@ const ThresholdDialog = ({ account, threshold }: { readonly account: string; rea
         initial: threshold === null ? "0" : String(threshold),
       },
     }}
+    preview={({ amount_kobo }) => thresholdPreview(koboOf(amount_kobo))}
     inputOf={({ amount_kobo }, why) => ({ account, amount_kobo: koboOf(amount_kobo), why })}
     success={({ low_balance_threshold: naira }) =>
       naira === null ? "The wallet has no threshold now." : `The balance counts as low below ${nairaText(naira)} now.`
@@ -94,12 +95,20 @@ const ThresholdDialog = ({ account, threshold }: { readonly account: string; rea
   </ChangeDialog>
 );
 
+const thresholdPreview = (kobo: number): Preview | undefined => {
+  if (!(kobo >= 0)) return undefined;
+  const sentence = kobo === 0 ? "No balance counts as low." : `A balance below ${nairaText(kobo / 100)} counts as low.`;
+  return { sentence, button: "Set threshold" };
+};
+
 const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
   repeated
     ? `${id} was recorded before: nothing was changed. The balance is ${nairaText(balance)}.`
     : `${nairaText(amount)} were recorded. The balance is ${nairaText(balance)}.`;
 
-const FundDialog = ({ account }: { readonly account: string }) => (
+type EntryDialogProps = { readonly account: string; readonly balance: number | undefined };
+
+const FundDialog = ({ account, balance }: EntryDialogProps) => (
   <ChangeDialog
     action="wallet fund"
     button="Fund"
@@ -112,6 +121,7 @@ const FundDialog = ({ account }: { readonly account: string }) => (
         description: "A transfer is credited once, whatever the account.",
       },
     }}
+    preview={({ amount_kobo }) => (koboOf(amount_kobo) > 0 ? entryPreview(amount_kobo, balance) : undefined)}
     inputOf={({ amount_kobo, id }, why) => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
     success={entrySentence}
     ifUnknown="It is safe to submit it again: the reference is credited once."
@@ -121,7 +131,7 @@ const FundDialog = ({ account }: { readonly account: string }) => (
 /** Until a correction is recorded its name stays the same, so that a retry after a lost answer is the same entry. */
 const newEntryId = (): string => `console-${crypto.randomUUID()}`;
 
-const AdjustDialog = ({ account }: { readonly account: string }) => {
+const AdjustDialog = ({ account, balance }: EntryDialogProps) => {
   const [id, setId] = useState(newEntryId);
   return (
     <IrreversibleDialog
@@ -133,6 +143,7 @@ const AdjustDialog = ({ account }: { readonly account: string }) => {
         amount_kobo: { kind: "number", label: "Amount in NGN", description: "Negative to debit, such as -500." },
         id: { kind: "text", label: "Name of this correction", initial: id },
       }}
+      preview={({ amount_kobo }) => entryPreview(amount_kobo, balance)}
       inputOf={({ amount_kobo, id }, why = "") => ({ account, amount_kobo: koboOf(amount_kobo), id, why })}
       success={entrySentence}
       onDone={() => setId(newEntryId())}

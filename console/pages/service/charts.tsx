@@ -2,9 +2,9 @@ import { NativeSelect } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
+import { nairaText } from "../../components/amount.ts";
 import { Chart } from "../../components/chart.tsx";
 import { Empty } from "../../components/empty.tsx";
-import { nairaText } from "../../components/money.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import {

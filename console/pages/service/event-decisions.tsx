@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { nairaText } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -11,7 +12,7 @@ const effectOf = ({ says }: UpstreamEvent): string =>
 
 /** Settles a candidate with the event. */
 export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; readonly candidate: Candidate }) => {
-  const { reference, differences, status } = candidate;
+  const { reference, differences, status, amount } = candidate;
   if (event.state !== "open") return null;
   if (status !== "processing") return `It is ${status}, which is final`;
   const common = {
@@ -21,6 +22,10 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
     title: `Match the event to ${reference}`,
     nameToType: reference,
     success: `${reference} was settled as the event says.`,
+    preview: () =>
+      event.says === "failed"
+        ? { sentence: `${nairaText(amount)} will be refunded.`, button: `Match and refund ${nairaText(amount)}` }
+        : undefined,
   } as const;
   const effect = `The order is settled ${effectOf(event)}, and its app hears of it.`;
   if (differences.length === 0) {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { TYPED_NAIRA_RULE } from "../naira.ts";
 import { transactionQuery, transactionType } from "../transaction.ts";
 import { type ActionTable, accountChangeInput, accountInput, whySchema } from "./action.ts";
 
@@ -10,7 +11,7 @@ export const entryIdSchema = z
 
 /** Up to 9,999,999,999.99 NGN, so a typing error stays a safe integer of kobo. */
 const AMOUNT_KOBO_MAX = 999_999_999_999;
-const amountKobo = z.int("Must be an amount of NGN such as 5000 or 1250.50").max(AMOUNT_KOBO_MAX, "Is too large");
+const amountKobo = z.int(TYPED_NAIRA_RULE).max(AMOUNT_KOBO_MAX, "Is too large");
 
 const entryResult = z.object({
   account_id: z.string(),
@@ -65,7 +66,7 @@ export const walletActions = {
     scope: "account",
     kind: "change",
     /** 0 removes it. */
-    input: accountChangeInput.extend({ amount_kobo: amountKobo.min(0) }),
+    input: accountChangeInput.extend({ amount_kobo: amountKobo.min(0, "Must not be below 0") }),
     output: z.object({ account_id: z.string(), low_balance_threshold: z.number().nullable() }),
     summary: "Set the balance below which a low balance is reported",
   },

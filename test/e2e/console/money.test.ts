@@ -45,7 +45,7 @@ const saved = async (page: Page, name: string): Promise<string> => {
 const resolve = async (page: Page, reference: string, status: "Failed" | "Success", why: string): Promise<void> => {
   await button(page, `Resolve ${reference}`).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByLabel("What became of it").selectOption(status.toLowerCase());
+  await dialog.getByLabel("Outcome").selectOption(status.toLowerCase());
   await dialog.getByLabel("Reason").fill(why);
   await dialog.getByLabel(`Type ${reference} to confirm`).fill(reference);
 };
@@ -167,7 +167,7 @@ describe("an operator", () => {
     await resolve(page, reference, "Success", "they have it");
     await confirm(page).click();
     await page.getByText("it can only be resolved as failed").waitFor();
-    await page.getByRole("dialog").getByLabel("What became of it").selectOption("failed");
+    await page.getByRole("dialog").getByLabel("Outcome").selectOption("failed");
     await confirm(page).click();
     await page.getByText(`${reference} is failed now, and`).waitFor();
     expect(await caller.balance()).toBe(10_000);
@@ -184,8 +184,13 @@ describe("an operator", () => {
     await dialog.getByLabel("Reason").fill("transfer");
     await dialog.getByRole("button", { name: "Fund" }).click();
     await dialog.getByText("Must be an amount of NGN").waitFor();
-    await dialog.getByLabel("Amount in NGN").fill("2,500.50");
+    await dialog.getByLabel("Amount in NGN").fill("2500,50");
     await dialog.getByRole("button", { name: "Fund" }).click();
+    await dialog.getByText("commas only between thousands").waitFor();
+    expect(await balance()).toBe(0);
+    await dialog.getByLabel("Amount in NGN").fill("2,500.50");
+    await dialog.getByText("NGN 2,500.50 will be credited: 0.00 -> 2,500.50").waitFor();
+    await dialog.getByRole("button", { name: "Credit NGN 2,500.50" }).click();
     await page.getByText("were recorded. The balance is").waitFor();
     expect(await balance()).toBe(2_500.5);
 
@@ -198,11 +203,12 @@ describe("an operator", () => {
       await route.fetch();
       await route.abort();
     });
-    await dialog.getByRole("button", { name: "Adjust" }).click();
+    await dialog.getByText("NGN 500.00 will be debited: 2,500.50 -> 2,000.50").waitFor();
+    await dialog.getByRole("button", { name: "Debit NGN 500.00" }).click();
     await dialog.getByText("It is not known whether the change was made", { exact: true }).waitFor();
     expect(await balance()).toBe(2_000.5);
     await page.unroute("**/wallet/adjust");
-    await dialog.getByRole("button", { name: "Adjust" }).click();
+    await dialog.getByRole("button", { name: "Debit NGN 500.00" }).click();
     await page.getByText("was recorded before: nothing was changed").waitFor();
     expect(await balance()).toBe(2_000.5);
 

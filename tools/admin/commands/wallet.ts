@@ -49,7 +49,7 @@ export const addWallet = (program: Command): void => {
     example: "threshold acc_0123456789abcdef01 5000",
     options: [why],
     input: z.object({ account: accountField, naira: nairaOrNoneField, why: whySchema.optional() }),
-    run: async (context, { account, naira: amount_kobo = 0, why }) => {
+    run: async (context, { account, naira: amount_kobo, why }) => {
       const json = await walletRuns["wallet threshold"](context, { account, amount_kobo, why });
       const { low_balance_threshold: threshold } = json;
       return { json, text: fields({ account, "low below": threshold === null ? null : naira(threshold * 100) }) };

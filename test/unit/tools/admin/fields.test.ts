@@ -21,15 +21,21 @@ test("an amount of NGN with no, one or two decimals is parsed as the same amount
   );
 });
 
-test.for(["0", "0.00", "-5", "+5", "1.005", "1e3", "0x10", "5,000", " 5", "NaN", "12345678901", ""])(
+test("an amount may have commas between thousands, and nowhere else, as in the console", () => {
+  expect(positiveNairaField.parse("50,000.50")).toBe(50_000_50);
+  const fields = [positiveNairaField, signedNairaField, nairaOrNoneField];
+  for (const field of fields) expect(field.safeParse("500,00").error?.issues[0]?.message).toMatch(/commas only/);
+});
+
+test.for(["0", "0.00", "-5", "1.005", "1e3", "0x10", "5,00", "NaN", "12345678901", "10,000,000,000", ""])(
   "wallet fund refuses the amount '%s'",
   (text) => {
     expect(positiveNairaField.safeParse(text).success).toBe(false);
   },
 );
 
-test("an optional amount is parsed as kobo, 0 as undefined, and anything else is refused", () => {
-  expect(["500.5", "0", "0.00"].map((text) => nairaOrNoneField.parse(text))).toEqual([500_50, undefined, undefined]);
+test("a threshold is parsed as kobo, 0 included, and anything else is refused", () => {
+  expect(["500.5", "0", "0.00"].map((text) => nairaOrNoneField.parse(text))).toEqual([500_50, 0, 0]);
   for (const text of ["-5", "1.005", "none", ""]) expect(nairaOrNoneField.safeParse(text).success).toBe(false);
 });
 

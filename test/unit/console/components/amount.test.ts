@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { entryPreview, koboOf, nairaText } from "../../../../console/components/amount.ts";
+import { walletActions } from "../../../../shared/contract/actions/wallet.ts";
+
+/** Intl writes a space that does not break. */
+const spaced = (text: string | undefined) => text?.replaceAll("\u00a0", " ");
+
+test("an amount whose comma could be a decimal point is refused by every action that takes one", () => {
+  const amount_kobo = koboOf("500,00");
+  for (const name of ["wallet fund", "wallet adjust", "wallet threshold"] as const) {
+    const { error } = walletActions[name].input.safeParse({ account: "acc_1", amount_kobo, id: "a", why: "why" });
+    expect(error?.issues.map(({ path, message }) => [path[0], message])).toEqual([
+      ["amount_kobo", expect.stringContaining("commas only between thousands")],
+    ]);
+  }
+});
+
+test.for([
+  ["50,000", 145_100, "NGN 50,000.00 will be credited: 145,100.00 -> 195,100.00", "Credit NGN 50,000.00"],
+  ["-500", 145_100.5, "NGN 500.00 will be debited: 145,100.50 -> 144,600.50", "Debit NGN 500.00"],
+  ["-0.20", 0.3, "NGN 0.20 will be debited: 0.30 -> 0.10", "Debit NGN 0.20"],
+  ["-500", 100, "NGN 500.00 cannot be debited: the balance is NGN 100.00.", "Debit NGN 500.00"],
+  ["1250.5", undefined, "NGN 1,250.50 will be credited.", "Credit NGN 1,250.50"],
+] as const)("typing %s at a balance of %s says what will happen", ([text, balance, sentence, button]) => {
+  const preview = entryPreview(text, balance);
+  expect(spaced(preview?.sentence)).toBe(sentence);
+  expect(spaced(preview?.button)).toBe(button);
+});
+
+test("nothing is promised while no amount is typed, or one that is refused", () => {
+  for (const text of ["", "500,00", "0", "x"]) expect(entryPreview(text, 100)).toBeUndefined();
+});
+
+test("an amount is shown with its currency and two decimals", () => {
+  expect(spaced(nairaText(1_250.5))).toBe("NGN 1,250.50");
+});
