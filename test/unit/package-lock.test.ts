@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { temporaryFolder } from "../builders/cleanups.ts";
+import { startScriptedServer } from "../builders/scripted-server.ts";
+
+/** Goal: `npm ci` installs the reviewed packages or fails, from any registry. */
+const lockFiles = globSync("**/package-lock.json", { exclude: ["**/node_modules", ".local"] });
+
+const lockSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      integrity: z.string().optional(),
+      resolved: z.string().optional(),
+      inBundle: z.boolean().default(false),
+      bundleDependencies: z.array(z.string()).default([]),
+    }),
+  ),
+});
+
+test("there are lock files of the project and of the tests that install packages of their own", () => {
+  expect(lockFiles.toSorted()).toEqual([
+    "package-lock.json",
+    "test/bench/package-lock.json",
+    "test/mutation/package-lock.json",
+    "test/runtimes/package-lock.json",
+  ]);
+});
+
+test.each(lockFiles)(
+  "each package in %s has a hash, or is bundled in one that has, and none names a registry",
+  (file) => {
+    const { packages } = lockSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    const hasHash = (location: string): boolean => {
+      const { integrity, inBundle } = packages[location] ?? { inBundle: false };
+      if (!inBundle) return integrity?.startsWith("sha512-") ?? false;
+      const bundling = location.slice(0, location.lastIndexOf("/node_modules/"));
+      const isBundling = (packages[bundling]?.bundleDependencies.length ?? 0) > 0;
+      return isBundling && hasHash(bundling);
+    };
+    // The entry "" is the project itself.
+    const locations = Object.keys(packages).filter((location) => location !== "");
+    expect(locations.length).toBeGreaterThan(10);
+    expect(locations.filter((location) => !hasHash(location))).toEqual([]);
+    expect(locations.filter((location) => packages[location]?.resolved !== undefined)).toEqual([]);
+  },
+);
+
+test("an altered package is refused by npm ci, because the lock file has the hash of the reviewed one", async () => {
+  const folder = temporaryFolder();
+  const pack = async (code: string) => {
+    mkdirSync(join(folder, "package"), { recursive: true });
+    writeFileSync(join(folder, "package", "package.json"), JSON.stringify({ name: "example", version: "1.0.0" }));
+    writeFileSync(join(folder, "package", "index.js"), code);
+    await promisify(execFile)("tar", ["-czf", "example.tgz", "package"], { cwd: folder });
+    const tarball = readFileSync(join(folder, "example.tgz"));
+    return { tarball, integrity: `sha512-${createHash("sha512").update(tarball).digest("base64")}` };
+  };
+  const reviewed = await pack("export {};");
+  const altered = await pack("process.exit();");
+  const { baseUrl } = await startScriptedServer((response, { url }) => {
+    if (url?.endsWith(".tgz")) return response.end(altered.tarball);
+    const dist = { tarball: `${baseUrl}/example/-/example-1.0.0.tgz`, integrity: altered.integrity };
+    const versions = { "1.0.0": { name: "example", version: "1.0.0", dist } };
+    return response.end(JSON.stringify({ name: "example", "dist-tags": { latest: "1.0.0" }, versions }));
+  });
+  const install = async (integrity: string | undefined): Promise<string> => {
+    const dependencies = { example: "1.0.0" };
+    const project = { name: "project", version: "1.0.0", dependencies };
+    const packages = { "": project, "node_modules/example": { version: "1.0.0", integrity } };
+    writeFileSync(join(folder, "package.json"), JSON.stringify(project));
+    writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ ...project, lockfileVersion: 3, packages }));
+    copyFileSync(".npmrc", join(folder, ".npmrc"));
+    const options = ["--registry", baseUrl, "--noproxy", "127.0.0.1", "--cache", join(folder, "cache")];
+    return promisify(execFile)("npm", ["ci", ...options], { cwd: folder }).then(
+      () => "installed",
+      (error: unknown) => z.object({ stderr: z.string() }).parse(error).stderr,
+    );
+  };
+  expect(await install(reviewed.integrity)).toContain("EINTEGRITY");
+  // What this test and the one above protect from.
+  expect(await install(undefined)).toBe("installed");
+});
