@@ -17,6 +17,10 @@ export const walletSchema = z.object({
   low_balance_threshold_kobo: koboSchema.optional(),
   /** How many of the account's orders wait. */
   waiting_orders: z.int().min(0).optional(),
+  /** With `waiting_orders`: puts the wallet into the index of those that have some. */
+  open: z.literal(WALLETS_WITH_WAITING_ORDERS).optional(),
+  /** With `open`: the time that the index sorts by, which is that of the account's last claim or first waiting order. */
+  created_at: z.iso.datetime().optional(),
   updated_at: z.iso.datetime(),
 });
 export type Wallet = z.infer<typeof walletSchema>;

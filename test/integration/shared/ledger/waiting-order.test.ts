@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
@@ -16,7 +17,7 @@ import {
   waitingOrdersPage,
   walletsWithWaitingOrders,
 } from "../../../../shared/ledger/waiting-order.ts";
-import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { readWallet, walletSchema } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
@@ -342,6 +343,23 @@ describe("the lists of the sender", () => {
     await wait(claimed);
     expect(await listed(waiting.account_id)).toBe(true);
     expect(await waitingCount(waiting.account_id)).toBe(1);
+  });
+
+  test("a wallet has no attribute that its schema lacks, whether its account has waiting orders or not", async () => {
+    const { shape } = walletSchema;
+    const attributes = async (accountId: string) => {
+      const { Item } = await ledger.db.send(
+        new GetCommand({ TableName: ledger.table, Key: { pk: walletPk(accountId) }, ConsistentRead: true }),
+      );
+      return Object.keys(z.strictObject(shape).parse(Item));
+    };
+    const waiting = await aWaitingOrder();
+    const ofIndex = ["waiting_orders", "open", "created_at"];
+    expect(await attributes(waiting.account_id)).toEqual(expect.arrayContaining(ofIndex));
+    await claim(waiting);
+    expect(await attributes(waiting.account_id)).toEqual(expect.arrayContaining(ofIndex));
+    await clearWaitingOrders(ledger, waiting.account_id);
+    expect(await attributes(waiting.account_id)).not.toEqual(expect.arrayContaining(["open"]));
   });
 
   test("of a clearing and an order that begins to wait at the same time, the order is listed and counted", async () => {
