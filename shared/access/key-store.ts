@@ -54,8 +54,8 @@ const STALE_COUNTERS_MAX = 8;
 const MINUTE_MS = 60_000;
 
 /**
- * The minute of the key's newest counted request, in milliseconds; undefined before the first. A newer count removes
- * only older counters, so the newest of each group is always there.
+ * The minute of the key's newest counted request, in milliseconds; undefined before the first. A request removes only
+ * counters of minutes before its own, so the newest of all is always there; the newest of a group may not be.
  */
 export const lastUsedMs = (keyItem: KeyItem): number | undefined => {
   const minutes = Object.keys(keyItem).flatMap((name) => COUNTER.exec(name)?.[1] ?? []);
