@@ -151,7 +151,7 @@ const Allowed = ({
     <Page title="Not your page">
       <Empty>
         {audience === "service"
-          ? "Only operators see this page. Choose one of your accounts."
+          ? "Only operators and readers see this page. Choose one of your accounts."
           : "No account of yours has this id. An operator can make you an owner of the account."}
       </Empty>
     </Page>

@@ -27,6 +27,7 @@ describe("signing in", () => {
     expect(await navigation(page).getByRole("link", { name: "Open orders" }).count()).toBe(0);
     await page.goto(`${service().consoleUrl}/open`);
     await heading(page, "Not your page").waitFor();
+    await page.getByText("Only operators and readers see this page.").waitFor();
   });
 
   test("a person without a role sees whom to ask", async () => {
