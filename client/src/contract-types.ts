@@ -36,6 +36,7 @@ export type BvnBasicResult = {
     phoneNumber: string | null;
 };
 export type TransactionStatus = "processing" | "success" | "failed";
+export type TransactionType = "data" | "airtime" | "nin_verification" | "bvn_verification" | "nin_retrieval" | "bvn_retrieval";
 export type IdentityTransaction = {
     /** The operation, for example `NIN Verification`. */
     title: string;
@@ -44,6 +45,9 @@ export type IdentityTransaction = {
     /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
     reference: string;
     status: TransactionStatus;
+    "type": TransactionType;
+    /** The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none. */
+    callerReference: string | null;
 };
 export type BvnRetrieveResult = {
     /** The bank verification number, 11 digits. */
@@ -191,11 +195,15 @@ export type PurchasedTransaction = {
     amount: number;
     /** The product and the recipient. */
     description: string;
+    "type": TransactionType;
+    /** The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none. */
+    callerReference: string | null;
+    /** The recipient's number. After the retention of the deployment (400 days by default) all but the last two digits are `*`. */
+    phoneNumber: string | null;
 };
 export type Purchase = {
     transaction: PurchasedTransaction;
 };
-export type TransactionType = "data" | "airtime" | "nin_verification" | "bvn_verification" | "nin_retrieval" | "bvn_retrieval";
 export type Transaction = {
     /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
     reference: string;
@@ -205,12 +213,12 @@ export type Transaction = {
     /** The product and the recipient. */
     description: string;
     "type": TransactionType;
-    /** The `reference` that the caller sent; null if it sent none. */
+    /** The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none. */
     callerReference: string | null;
-    /** The network's display name; null for identity checks. */
-    network: string | null;
     /** The recipient's number; null for identity checks. After the retention of the deployment (400 days by default) all but the last two digits are `*`. */
     phoneNumber: string | null;
+    /** The network's display name; null for identity checks. */
+    network: string | null;
     /** Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`. */
     errorCode: ("invalid_json" | "missing_parameter" | "consent_required" | "insufficient_balance" | "missing_api_key" | "invalid_api_key" | "account_restricted" | "permission_denied" | "ip_not_whitelisted" | "not_found" | "record_not_found" | "validation_failed" | "reference_reused" | "plan_unavailable" | "rate_limited" | "internal_error" | "delivery_failed" | "provider_unavailable" | "provider_timeout") | null;
     /** Time of creation, in UTC. */

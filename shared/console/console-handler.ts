@@ -64,7 +64,6 @@ export const consoleHandler = <Table extends Actions<Table>>(
     const progress: Progress = {};
     const response = await answer(request, progress).catch((error: unknown) => errorAnswer(error, requestId, progress));
     Object.assign(response.headers, {
-      "cache-control": "no-store",
       "x-content-type-options": "nosniff",
       [headers.requestId]: requestId,
     });

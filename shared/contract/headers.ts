@@ -1,6 +1,7 @@
 /** Header names of the interface, in lower case as API Gateway passes them. Source: docs/interface.md 4.7. */
 export const headers = {
   apiKey: "x-api-key",
+  callerReference: "x-caller-reference",
   errorCode: "x-error-code",
   estimatedDelivery: "x-estimated-delivery",
   idempotencyKey: "idempotency-key",

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { phoneNumberField, referenceField } from "./fields.ts";
 import { withoutOwnNumber } from "./own-number.ts";
-import { transactionStatus } from "./transaction.ts";
+import { orderIdentity, transactionStatus } from "./transaction.ts";
 
 const VIRTUAL_NIN = /^[A-Za-z0-9]{16}$/;
 
@@ -87,6 +87,7 @@ export const identityTransaction = z.object({
   amount: z.number(),
   reference: z.string(),
   status: transactionStatus,
+  ...orderIdentity,
 });
 
 /** `result` is null only while the status is `processing`. Source: docs/interface.md 12.D11. */

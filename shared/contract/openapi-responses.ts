@@ -22,6 +22,11 @@ export const headerComponents = {
     description: "The service's reference of the transaction that was made.",
     schema: { type: "string" },
   },
+  "X-Caller-Reference": {
+    description:
+      "The `reference` of the request that this response answers; absent if the request had none, or was refused before its fields were read.",
+    schema: { type: "string" },
+  },
   "Idempotent-Replayed": {
     description:
       "This is a replay: the response shows the transaction that the first request with this `reference` made.",
@@ -87,14 +92,17 @@ const failuresOf = (route: Route) =>
 /** For example `MissingApiKeyOrInvalidApiKey`. A route that is not an order has other headers, and so another name. */
 const sharedName = (route: Route, codes: readonly ErrorCode[]): string => {
   const name = codes.map((code) => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase()));
-  return `${name.join("Or")}${!isOrder(route) && codes.some(mayFollowTransaction) ? "OnRead" : ""}`;
+  return `${name.join("Or")}${!isOrder(route) && codes.some(namesOrder) ? "OnRead" : ""}`;
 };
 
 const success = (route: Route) => ({
   description: "Success.",
   headers: {
     ...headerRefs(...rateHeaderNames),
-    ...(isOrder(route) && { ...required("X-Transaction-Reference"), ...headerRefs("Idempotent-Replayed") }),
+    ...(isOrder(route) && {
+      ...required("X-Transaction-Reference"),
+      ...headerRefs("X-Caller-Reference", "Idempotent-Replayed"),
+    }),
     ...(isOrder(route) && route.group === "vtu" && headerRefs("X-Estimated-Delivery")),
     ...(route.path === routes.getTransaction.path && required("X-Transaction-Reference")),
     ...(route.hasEtag && headerRefs("ETag", "Cache-Control")),
@@ -133,6 +141,10 @@ export const errorSentence = (code: ErrorCode): string => errors[code].message.r
 const mayFollowTransaction = (code: ErrorCode): boolean =>
   ALWAYS_AFTER_TRANSACTION.has(code) || SOMETIMES_AFTER_TRANSACTION.has(code);
 
+/** Errors that follow the reading of an order's fields, so that the response names its `reference`. */
+const namesOrder = (code: ErrorCode): boolean =>
+  mayFollowTransaction(code) || code === "insufficient_balance" || code === "provider_unavailable";
+
 const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
   const always = codes.every((code) => ALWAYS_AFTER_TRANSACTION.has(code));
   const sometimes = codes.some(mayFollowTransaction);
@@ -148,6 +160,7 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
       ...(isOrder(route) && always && required("X-Transaction-Reference")),
       ...(isOrder(route) && !always && sometimes && headerRefs("X-Transaction-Reference")),
       ...(isOrder(route) && sometimes && headerRefs("Idempotent-Replayed")),
+      ...(isOrder(route) && codes.some(namesOrder) && headerRefs("X-Caller-Reference")),
       ...((status === 429 || status === 503) && headerRefs("Retry-After")),
     },
     content: {

@@ -119,7 +119,10 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   at: { description: "When it was noticed, in UTC." },
   balance: { description: "NGN, at most 2 decimals." },
   bvn: { description: "The bank verification number, 11 digits." },
-  caller_reference: { description: "The `reference` that the caller sent; null if it sent none." },
+  caller_reference: {
+    description:
+      "The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none.",
+  },
   "Network.code": { description: "Lower-case network code: `network` of an airtime purchase." },
   counts: { description: "How many entries each list would have if it were not cut." },
   created_at: { description: "Time of creation, in UTC." },
@@ -159,6 +162,7 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   network_id: { description: "The `id` of a network in the catalog." },
   next_cursor: { description: "The `cursor` of the next page; null on the last page." },
   nin: { description: "The national identification number, 11 digits." },
+  "PurchasedTransaction.phone_number": { description: `The recipient's number. ${MASKED_LATER}` },
   "Transaction.phone_number": {
     description: `The recipient's number; null for identity checks. ${MASKED_LATER}`,
   },

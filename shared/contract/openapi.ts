@@ -51,6 +51,8 @@ const info = {
     "",
     "**Errors.** `X-Error-Code` has the code of the error and guarantees that *this request* charged nothing and left no open transaction. It says nothing about an earlier request with the same `reference`: look that one up. A 5xx without this header, or no response at all, means that the outcome is unknown: send the same request with the same `reference` again, or look it up.",
     "",
+    "**Which order.** Every answer about an order names it: `data.transaction` has `caller_reference` and `type`, and of a purchase `phone_number`; an error has the header `X-Caller-Reference`. Compare them with your request. Another order's answer, which a mixed-up connection or a cache can bring, says nothing about yours: its outcome is unknown.",
+    "",
     "**Unknown outcomes.** A purchase whose outcome is not known yet is 200 with the status `processing`, never an error. Its final status comes as a `transaction.updated` webhook, and can be looked up.",
     "",
     "**Waiting purchases.** A purchase that the upstream's rate limit does not take now is debited and waits: 200 with `processing` and `X-Estimated-Delivery`, the seconds until it is sent, about. It is sent once; do not order it again. If it waits for too long it is refunded and becomes `failed` with the `error_code` `provider_unavailable`. Identity checks never wait: they are 503 with `Retry-After`, before any debit.",

@@ -13,7 +13,13 @@ import {
 import type { RateGroup } from "./limits.ts";
 import type { Permission } from "./permission.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
-import { transactionPage, transactionPath, transactionQuery, transactionView } from "./transaction.ts";
+import {
+  type TransactionType,
+  transactionPage,
+  transactionPath,
+  transactionQuery,
+  transactionView,
+} from "./transaction.ts";
 import { upstreamEvent, upstreamEventReceipt } from "./upstream-event.ts";
 import { walletResult } from "./wallet.ts";
 
@@ -81,13 +87,13 @@ const exampleTransaction = {
   status: "success",
   amount: 500,
   description: "MTN 1GB data for 08031234567",
+  type: "data",
+  caller_reference: "order-1042",
+  phone_number: "08031234567",
 };
 const exampleView = {
   ...exampleTransaction,
-  type: "data",
-  caller_reference: "order-1042",
   network: "MTN",
-  phone_number: "08031234567",
   error_code: null,
   created_at: "2026-11-21T09:30:00.000Z",
   updated_at: "2026-11-21T09:30:01.200Z",
@@ -109,9 +115,19 @@ const exampleOwner = {
   date_of_birth: "1979-08-28",
   phone_number: "08000000000",
 };
-const exampleCheck = (title: string, amount: number, reference: string, result: object) => ({
+const exampleCheck = (
+  callerReference: string,
+  type: TransactionType,
+  title: string,
+  amount: number,
+  reference: string,
+  result: object,
+) => ({
   message: "The record was found",
-  data: { transaction: { title, amount, reference, status: "success" }, result },
+  data: {
+    transaction: { title, amount, reference, status: "success", type, caller_reference: callerReference },
+    result,
+  },
 });
 
 /** Every route, by the name of its operation. */
@@ -172,6 +188,9 @@ export const routes = {
           status: "success",
           amount: 500,
           description: "MTN airtime for 08031234567",
+          type: "airtime",
+          caller_reference: "order-1043",
+          phone_number: "08031234567",
         },
       },
     },
@@ -189,7 +208,14 @@ export const routes = {
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { nin: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2041" },
-      ...exampleCheck("NIN Verification", 150, "VERIFY_YFY4ZDPE7W39AD9A3QMJZEAMEV", examplePerson),
+      ...exampleCheck(
+        "kyc-2041",
+        "nin_verification",
+        "NIN Verification",
+        150,
+        "VERIFY_YFY4ZDPE7W39AD9A3QMJZEAMEV",
+        examplePerson,
+      ),
     },
   },
   retrieveNin: {
@@ -205,7 +231,7 @@ export const routes = {
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { phone_number: "08000000000", is_consent: true, reference: "kyc-2042" },
-      ...exampleCheck("NIN Retrieval", 400, "RETRIEVE_5K4FVAQY00RQP4Q85G4HRNYWF3", {
+      ...exampleCheck("kyc-2042", "nin_retrieval", "NIN Retrieval", 400, "RETRIEVE_5K4FVAQY00RQP4Q85G4HRNYWF3", {
         nin: "18000000000",
         ...exampleOwner,
       }),
@@ -224,7 +250,7 @@ export const routes = {
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { bvn: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2043" },
-      ...exampleCheck("BVN Verification", 100, "VERIFY_EQF1RD6YXZX7J75N8W0MFNY1Y1", {
+      ...exampleCheck("kyc-2043", "bvn_verification", "BVN Verification", 100, "VERIFY_EQF1RD6YXZX7J75N8W0MFNY1Y1", {
         ...examplePerson,
         phone_number: "08000000000",
       }),
@@ -243,7 +269,7 @@ export const routes = {
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: {
       input: { phone_number: "08000000000", is_consent: true, reference: "kyc-2044" },
-      ...exampleCheck("BVN Retrieval", 300, "RETRIEVE_5APR9FMNQ7SW5TRXBAF34Y05K4", {
+      ...exampleCheck("kyc-2044", "bvn_retrieval", "BVN Retrieval", 300, "RETRIEVE_5APR9FMNQ7SW5TRXBAF34Y05K4", {
         bvn: "18000000000",
         ...exampleOwner,
       }),

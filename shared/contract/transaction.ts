@@ -31,20 +31,25 @@ export const TEST_PREFIX = "TEST_";
 export const modeSchema = z.enum(["live", "test"]);
 export type Mode = z.infer<typeof modeSchema>;
 
+/** What says which order an answer is about. Source: docs/interface.md 8.12. */
+export const orderIdentity = {
+  type: transactionType,
+  caller_reference: z.string().nullable(),
+};
+
 /** `data.transaction` of a purchase; `amount` is NGN. Source: docs/interface.md 8.6. */
 export const purchasedTransaction = z.object({
   reference: z.string(),
   status: transactionStatus,
   amount: z.number(),
   description: z.string(),
+  ...orderIdentity,
+  phone_number: z.string().nullable(),
 });
 
 /** A transaction as lookups show it. Source: docs/interface.md 14.1. */
 export const transactionView = purchasedTransaction.extend({
-  type: transactionType,
-  caller_reference: z.string().nullable(),
   network: z.string().nullable(),
-  phone_number: z.string().nullable(),
   error_code: z.enum(errorCodes).nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),

@@ -13,7 +13,7 @@ import {
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import type { Call } from "../lambda/api-handler.ts";
 import { consentPk } from "../ledger/schema.ts";
-import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { type Failure, referenceOf, type Transaction, transactionCore } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
@@ -22,7 +22,7 @@ import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { type Kobo, nairaFromKobo } from "../platform/money.ts";
+import type { Kobo } from "../platform/money.ts";
 import type { CheckOutcome, IdentityCheck, Upstream, UpstreamFacts } from "../upstream/upstream.ts";
 import type { Consent } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
@@ -207,14 +207,9 @@ const fitsResponse = (result: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= RESPONSE_BYTES_MAX;
 
 const responseOf = <Result>(placed: PlacedOrder, title: string, result: Result | null) => {
-  const { transaction } = placed;
-  const reference = referenceOf(transaction);
   return {
     message: result === null ? "The check is being processed" : "The record was found",
-    data: {
-      transaction: { title, amount: nairaFromKobo(transaction.amount_kobo), reference, status: transaction.status },
-      result,
-    },
+    data: { transaction: { title, ...transactionCore(placed.transaction) }, result },
     headers: orderHeaders(placed),
   };
 };

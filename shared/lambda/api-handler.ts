@@ -2,6 +2,7 @@ import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
 import {
   isOrder,
   isRouteOf,
@@ -68,6 +69,8 @@ type RequestProgress = {
   rate: Rate;
   route?: Route;
   caller?: Caller;
+  /** Of an order, once its input is read. */
+  callerReference?: string | undefined;
 };
 type ApiContext = Context & { progress?: RequestProgress };
 export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
@@ -98,13 +101,14 @@ export const apiHandler = <Function extends string>(
       progress.rate = admission.rate;
       if ("refusal" in admission) throw admission.refusal;
       progress.caller = admission.caller;
-      return match.serve(admission.caller, request, { remainingMs: () => context.getRemainingTimeInMillis() });
+      const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
+      return match.serve({ caller: admission.caller, request, deadline }, progress);
     });
 };
 
 type ServedRoute = {
   readonly route: Route;
-  readonly serve: (caller: Caller, request: ApiRequest, deadline: Deadline) => Promise<ApiResponse>;
+  readonly serve: (call: Omit<Call<unknown>, "input">, progress: RequestProgress) => Promise<ApiResponse>;
 };
 
 /** Parses the input and the data of the response by the route's own schemas. */
@@ -113,13 +117,18 @@ const serve = <Name extends RouteName>(name: Name, run: OperationOf<Name>): Serv
   const route = table[name];
   return {
     route,
-    serve: async (caller, request, deadline) => {
-      const result = await run({ input: parseInput(route.input, request), caller, request, deadline });
+    serve: async (call, progress) => {
+      const input = parseInput(route.input, call.request);
+      if (isOrder(route)) progress.callerReference = referenceIn(input);
+      const result = await run({ ...call, input });
       if ("statusCode" in result) return preparedResponse(result);
       return successResponse({ ...result, data: route.data.parse(result.data) });
     },
   };
 };
+
+const referenceIn = (input: object): string | undefined =>
+  "reference" in input && typeof input.reference === "string" ? input.reference : undefined;
 
 const begin = (context: ApiContext, request: ApiRequest): RequestProgress => {
   context.progress = {
@@ -167,7 +176,12 @@ const publicError = (error: unknown, progress: RequestProgress | undefined): Ser
 
 const complete = (response: ApiResponse, progress: RequestProgress | undefined, error?: ServiceError): void => {
   if (progress === undefined) return;
-  Object.assign(response.headers, commonHeaders(progress.rate, progress.requestId));
+  const { rate, requestId, callerReference } = progress;
+  Object.assign(
+    response.headers,
+    commonHeaders(rate, requestId),
+    callerReference !== undefined && { [headers.callerReference]: callerReference },
+  );
   log.info("request.answered", {
     request_id: progress.requestId,
     route: progress.route && routeKey(progress.route),

@@ -29,7 +29,8 @@ export const unusedRate = (group: RateGroup): Rate => {
   return { limit: requestsPerMinute, remaining: requestsPerMinute };
 };
 
-const json = { "content-type": "application/json; charset=utf-8" };
+/** No cache between caller and service may give an answer about an order to another request. */
+const json = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
 
 export const successResponse = ({ message, data, headers }: OperationResult<unknown>): ApiResponse => ({
   statusCode: 200,

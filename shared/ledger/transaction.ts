@@ -4,6 +4,7 @@ import {
   livePrefixes,
   type Mode,
   modeSchema,
+  type purchasedTransaction,
   TEST_PREFIX,
   type TransactionStatus,
   type TransactionType,
@@ -103,15 +104,25 @@ export const pkOfReference = (reference: string): string | undefined => {
   return id && transactionPk(id);
 };
 
-export const transactionToView = (transaction: Transaction): TransactionView => ({
+/** What every answer about a transaction shows of it. */
+export const transactionCore = (transaction: Transaction) => ({
   reference: referenceOf(transaction),
   status: transaction.status,
   amount: nairaFromKobo(transaction.amount_kobo),
-  description: transaction.description,
   type: transaction.type,
   caller_reference: transaction.caller_reference ?? null,
-  network: transaction.network ?? null,
+});
+
+/** What the answer to a purchase shows of its transaction. */
+export const purchaseToView = (transaction: Transaction): z.input<typeof purchasedTransaction> => ({
+  ...transactionCore(transaction),
+  description: transaction.description,
   phone_number: transaction.phone_number ?? null,
+});
+
+export const transactionToView = (transaction: Transaction): TransactionView => ({
+  ...purchaseToView(transaction),
+  network: transaction.network ?? null,
   error_code: transaction.failure?.code ?? null,
   created_at: transaction.created_at,
   updated_at: transaction.updated_at,

@@ -1,10 +1,9 @@
 import type * as z from "zod";
 import type { purchaseResult } from "../contract/purchase.ts";
 import type { OperationResult } from "../lambda/api-response.ts";
-import { referenceOf } from "../ledger/transaction.ts";
+import { purchaseToView } from "../ledger/transaction.ts";
 import type { PlacedOrder } from "../orders/order.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
-import { nairaFromKobo } from "../platform/money.ts";
 
 /** The response to a purchase and to its replays: 200 with the transaction, or the error that it failed with. */
 export const purchaseResponse = (placed: PlacedOrder): OperationResult<z.input<typeof purchaseResult>> => {
@@ -12,14 +11,7 @@ export const purchaseResponse = (placed: PlacedOrder): OperationResult<z.input<t
   if (transaction.status === "failed") throw failureError(transaction, replayed);
   return {
     message: transaction.status === "success" ? "The purchase was delivered" : "The purchase is being processed",
-    data: {
-      transaction: {
-        reference: referenceOf(transaction),
-        status: transaction.status,
-        amount: nairaFromKobo(transaction.amount_kobo),
-        description: transaction.description,
-      },
-    },
+    data: { transaction: purchaseToView(transaction) },
     headers: orderHeaders(placed),
   };
 };

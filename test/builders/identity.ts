@@ -86,7 +86,14 @@ export const identityProducts = [
 export const identityRoutes = identityProducts.filter(({ name }) => !name.includes("advanced"));
 
 const checkData = z.strictObject({
-  transaction: z.strictObject({ title: z.string(), amount: z.number(), reference: z.string(), status: z.string() }),
+  transaction: z.strictObject({
+    title: z.string(),
+    amount: z.number(),
+    reference: z.string(),
+    status: z.string(),
+    type: z.string(),
+    caller_reference: z.string().nullable(),
+  }),
   result: z.record(z.string(), z.unknown()).nullable(),
 });
 export const checkOf = (answer: Answer) => checkData.parse(answer.body.data);

@@ -41,6 +41,9 @@ const transaction = z.object({
     status: z.string(),
     amount: z.number(),
     description: z.string(),
+    type: z.string(),
+    caller_reference: z.string().nullable(),
+    phone_number: z.string().nullable(),
   }),
 });
 export const transactionOf = (answer: Answer) => transaction.parse(answer.body.data).transaction;

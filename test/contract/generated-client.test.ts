@@ -69,7 +69,14 @@ test("a client generated from the served document compiles in strict TypeScript,
   const env = { ...process.env, BASE_URL: service.baseUrl, API_KEY: caller.key };
   const { stdout } = await run(process.execPath, [join(folder, "app.ts")], { env });
 
-  const transaction = { status: "success", amount: 500, description: "MTN airtime for 08031234567" };
+  const transaction = {
+    status: "success",
+    amount: 500,
+    description: "MTN airtime for 08031234567",
+    type: "airtime",
+    caller_reference: "app-1",
+    phone_number: "08031234567",
+  };
   expect(JSON.parse(stdout)).toEqual({
     transaction: { ...transaction, reference: expect.stringMatching(/^AIRTIME_/) },
     again: JSON.parse(stdout).transaction,
@@ -78,6 +85,8 @@ test("a client generated from the served document compiles in strict TypeScript,
       amount: 150,
       reference: expect.stringMatching(/^VERIFY_/),
       status: "success",
+      type: "nin_verification",
+      caller_reference: null,
     },
     born: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
     lookedUp: "airtime",

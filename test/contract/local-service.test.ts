@@ -103,6 +103,7 @@ describe("a request without a route", () => {
         expect(status).toBe(404);
         expect(received).toMatchObject({
           "content-type": "application/json; charset=utf-8",
+          "cache-control": "no-store",
           "x-error-code": "not_found",
           "x-ratelimit-limit": "120",
           "x-ratelimit-remaining": "120",

@@ -55,6 +55,8 @@ describe("a live check that finds a record", () => {
       amount: product.naira,
       reference: expect.stringMatching(new RegExp(`^${product.prefix}[0-9A-Z]{26}$`)),
       status: "success",
+      type: product.type,
+      caller_reference: null,
     });
     expect(result).not.toBeNull();
     expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);

@@ -31,6 +31,9 @@ describe("a live airtime purchase", () => {
       status: "success",
       amount: 100,
       description: "MTN airtime for 08031234567",
+      type: "airtime",
+      caller_reference: null,
+      phone_number: "08031234567",
     });
     expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);
     expect(await caller.balance()).toBe(900);

@@ -44,6 +44,9 @@ test("a live purchase answers success, costs the plan's price and sends one orde
     status: "success",
     amount: ORDER_NAIRA,
     description: "MTN 1GB data for 08031234567",
+    type: "data",
+    caller_reference: null,
+    phone_number: "08031234567",
   });
   expect(answer.headers.get("x-transaction-reference")).toBe(transaction.reference);
   expect(await caller.balance()).toBe(500);

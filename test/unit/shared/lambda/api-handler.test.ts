@@ -12,7 +12,15 @@ afterEach(() => {
 
 const caller = { accountId: "acc_1", keyId: "key_1", mode: "live" } as const;
 const admitted: Admit = async () => ({ rate: { limit: 60, remaining: 41 }, caller });
-const transaction = { reference: "DATA_1", status: "success", amount: 500, description: "MTN 1GB" } as const;
+const transaction = {
+  reference: "DATA_1",
+  status: "success",
+  amount: 500,
+  description: "MTN 1GB",
+  type: "data",
+  caller_reference: "order-1",
+  phone_number: "08031234567",
+} as const;
 
 type Purchase = OperationOf<"buyData">;
 const refuse = () => Promise.reject(new Error("Another route's operation was called"));
@@ -47,6 +55,7 @@ describe("a successful response", () => {
     expect(statusCode).toBe(200);
     expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
     expect(headers).toEqual({
+      "cache-control": "no-store",
       "content-type": "application/json; charset=utf-8",
       "x-ratelimit-limit": "60",
       "x-ratelimit-remaining": "41",
@@ -117,6 +126,7 @@ describe("an error of the table", () => {
       expect([400, 401, 403, 404, 422, 429, 500, 502, 503, 504]).toContain(statusCode);
       expect(errorEnvelope.parse(json())).toEqual({ status: false, message: errors[code].message });
       expect(headers).toEqual({
+        "cache-control": "no-store",
         "content-type": "application/json; charset=utf-8",
         "x-error-code": code,
         "x-ratelimit-limit": "60",
@@ -142,6 +152,30 @@ test("the details of an error become `errors`, Retry-After, X-Transaction-Refere
     "x-transaction-reference": "DATA_1",
     "idempotent-replayed": "true",
   });
+});
+
+test("every answer to an order names the order's reference once its fields are read: also a refusal, and one in the Idempotency-Key", async () => {
+  const order = { network_id: 1, plan_id: 101, phone_number: "08031234567" };
+  const named = (run?: Purchase, changes: Parameters<typeof anApiEvent>[0] = {}, admit?: Admit) =>
+    purchaseHandler(
+      run,
+      admit,
+    )({ body: JSON.stringify({ ...order, reference: "order-1" }), ...changes }).then(
+      ({ headers }) => headers["x-caller-reference"],
+    );
+  const refuse = async () => {
+    throw new ServiceError("insufficient_balance");
+  };
+  expect(await named()).toBe("order-1");
+  expect(await named(refuse)).toBe("order-1");
+  expect(await named(refuse, { body: JSON.stringify(order), headers: { "idempotency-key": "order-2" } })).toBe(
+    "order-2",
+  );
+  expect(await named(undefined, { body: JSON.stringify(order) })).toBeUndefined();
+  // It may hold the phone number: such a request is refused before.
+  expect(await named(undefined, { body: JSON.stringify({ ...order, reference: "for-08031234567" }) })).toBeUndefined();
+  const rate = { limit: 60, remaining: 0 };
+  expect(await named(undefined, {}, async () => ({ rate, refusal: new ServiceError("rate_limited") }))).toBeUndefined();
 });
 
 test("an unknown route is 404 not_found with the unused rate of the catalog group, without a check of the key", async () => {

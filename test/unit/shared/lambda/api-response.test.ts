@@ -11,10 +11,13 @@ test("the unused rate of every group is its limit in the table, with all request
   }
 });
 
+/** A cache could give a stored answer to another request. */
+const json = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+
 test("a success response is 200 with the success envelope and the operation's headers", () => {
   expect(successResponse({ message: "Wallet", data: { balance: 1 }, headers: { "x-test": "1" } })).toEqual({
     statusCode: 200,
-    headers: { "content-type": "application/json; charset=utf-8", "x-test": "1" },
+    headers: { ...json, "x-test": "1" },
     body: '{"status":true,"message":"Wallet","data":{"balance":1}}',
   });
 });
@@ -23,7 +26,7 @@ describe("an error response", () => {
   test("an error response without details has the error envelope and X-Error-Code only", () => {
     expect(errorResponse(new ServiceError("rate_limited"))).toEqual({
       statusCode: 429,
-      headers: { "content-type": "application/json; charset=utf-8", "x-error-code": "rate_limited" },
+      headers: { ...json, "x-error-code": "rate_limited" },
       body: '{"status":false,"message":"Too many requests: wait before sending another"}',
     });
   });
