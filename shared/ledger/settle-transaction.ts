@@ -127,6 +127,9 @@ export const settledTransaction = (
   ...settlement,
 });
 
+/** A settlement as the transaction records it. */
+type RecordedSettlement = Settlement & Pick<Transaction, "resolved_by">;
+
 type SettlementWrites = readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...Writes];
 
 /**
@@ -175,7 +178,7 @@ export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string 
 export const settlementWrites = (
   ledger: Ledger,
   target: SettleTarget,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   condition: ReferenceCondition,
 ): SettlementWrites => {
   const { upstream_reference: upstreamReference } = settlement;
@@ -212,7 +215,7 @@ const upstreamReferenceReservation = (
 const transactionUpdate = (
   { table, clock }: Ledger,
   target: SettleTarget,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   condition: ReferenceCondition,
 ) => {
   const { status, ...facts } = settlement;

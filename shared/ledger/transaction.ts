@@ -63,6 +63,8 @@ export const transactionSchema = z.object({
   /** What the upstream charged us. */
   upstream_amount_kobo: koboSchema.optional(),
   failure: failureSchema.optional(),
+  /** Set if an operator settled it: when it ended says nothing of the upstream. */
+  resolved_by: z.literal("operator").optional(),
   /** Only on a live transaction that is `processing`: its key in the index of open transactions or waiting orders. */
   open: z.string().optional(),
   /**

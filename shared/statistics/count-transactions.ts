@@ -20,6 +20,7 @@ const endedItem = z.object({
   type: transactionType,
   network: z.string().optional(),
   amount_kobo: integer,
+  resolved_by: z.string().optional(),
   sent_at: z.iso.datetime().optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
@@ -39,7 +40,7 @@ const endedBy = ({ before, after }: Change): EndedTransaction | undefined => {
   if (ended === undefined || !openItem.safeParse(before).success) return undefined;
   const { status, type, network, amount_kobo, updated_at } = ended;
   const endedAtMs = Date.parse(updated_at);
-  const latencyMs = endedAtMs - Date.parse(sentAt(ended));
+  const latencyMs = ended.resolved_by === undefined ? endedAtMs - Date.parse(sentAt(ended)) : undefined;
   return { status, type, network, amountKobo: amount_kobo, endedAtMs, latencyMs };
 };
 

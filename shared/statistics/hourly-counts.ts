@@ -14,8 +14,8 @@ export type EndedTransaction = {
   readonly status: "success" | "failed";
   readonly amountKobo: number;
   readonly endedAtMs: number;
-  /** From the request to the upstream to the end. */
-  readonly latencyMs: number;
+  /** From the request to the upstream to the end; undefined if an operator ended it. */
+  readonly latencyMs: number | undefined;
 };
 
 /** What one hour has of transactions with the same type, network and status. */
@@ -51,7 +51,7 @@ const increments = ({ type, network = "", status, amountKobo, latencyMs }: Ended
   return [
     [name("count"), 1],
     [name("kobo"), amountKobo],
-    ...(status === "success" ? [[name(latencyBucket(latencyMs)), 1] as const] : []),
+    ...(status === "success" && latencyMs !== undefined ? [[name(latencyBucket(latencyMs)), 1] as const] : []),
   ] as const;
 };
 

@@ -229,7 +229,7 @@ const settle = async (
   otherWrites: Writes,
 ): Promise<void> => {
   const result = await writeOrRefuse(ledger, [
-    ...settlementWrites(ledger, transaction, settlement, condition),
+    ...settlementWrites(ledger, transaction, { ...settlement, resolved_by: "operator" }, condition),
     ...otherWrites,
   ]);
   if (result.kind === "done") return;

@@ -163,7 +163,7 @@ const Charts = ({ shown, by, network }: ChartsProps) => {
       </Section>
       <Section
         title="Latency"
-        description="Within what time 95 of 100 successful ones ended, counted from when they were sent to the upstream."
+        description="Within what time 95 of 100 successful ones ended, counted from when they were sent to the upstream. Those that an operator resolved are left out."
       >
         <Chart
           {...common}

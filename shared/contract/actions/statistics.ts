@@ -12,7 +12,10 @@ export const endedCount = z.object({
   count: z.int(),
   /** NGN. */
   amount: z.number(),
-  /** How many of them ended within each of `latency_bounds_ms`, and last how many later. */
+  /**
+   * How many of them ended within each of `latency_bounds_ms`, and last how many later; without those that an operator
+   * resolved.
+   */
   latency: z.array(z.int()),
 });
 

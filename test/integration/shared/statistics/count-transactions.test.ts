@@ -11,10 +11,13 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
 import { readDailyBalances, setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
 import { addToHours, type EndedTransaction, readHours } from "../../../../shared/statistics/hourly-counts.ts";
+import { matchEvent, resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
+import { listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { decision } from "../../../builders/operator-ledger.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const HOUR_MS = 3_600_000;
@@ -111,6 +114,23 @@ test("an order that waited is counted with the time since it was sent", async ()
   await until(async () => {
     const [noon] = await hours();
     expect(noon?.counts).toMatchObject([{ count: 1, latency: [0, 1, 0, 0, 0, 0, 0, 0] }]);
+  });
+});
+
+test("an order that an operator resolved or matched is counted without a latency: its end says nothing of the upstream", async () => {
+  const { ledger, order, hours } = await aCountedLedger();
+  const accountId = await ledger.anAccount(3_000);
+  await order(accountId, "success", 1_500);
+  const old = { created_at: isoTime(NOON_MS - HOUR_MS), updated_at: isoTime(NOON_MS - HOUR_MS) };
+  await resolveTransaction(ledger, await ledger.anOpenTransaction(accountId, old), "success", decision);
+  const received = { kind: "event", mode: "live", received_at: isoTime(NOON_MS), reference: "U-1" } as const;
+  await recordEvent(ledger, { ...received, status: "success", type: "data" }, "no_candidate");
+  const [event] = await listEvents(ledger, "0000");
+  if (event === undefined) throw new Error("The event was not stored");
+  await matchEvent(ledger, event, await ledger.anOpenTransaction(accountId, old), decision);
+  await until(async () => {
+    const [noon] = await hours();
+    expect(noon?.counts).toMatchObject([{ status: "success", count: 3, latency: [0, 1, 0, 0, 0, 0, 0, 0] }]);
   });
 });
 
