@@ -55,14 +55,15 @@ export type ActionContext = {
 export const isForOwner = ({ request }: ActionContext): boolean => request?.role === null;
 
 /** The fields of an audit entry that an action gives. */
-export type AuditFields = Pick<AuditedAction, "action" | "details"> & { readonly why?: string | undefined };
+export type AuditFields = Pick<AuditedAction, "about" | "action" | "details"> & { readonly why?: string | undefined };
 
 const auditedAction = (
   context: ActionContext,
   subject: string,
-  { action, why, details }: AuditFields,
+  { about, action, why, details }: AuditFields,
 ): AuditedAction => ({
   subject,
+  ...(about !== undefined && { about }),
   ...context.actor(),
   action,
   ...(why !== undefined && { why }),

@@ -55,10 +55,11 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
   },
   "deliveries replay": async (context, { account, reference, why }) => {
     const repeat = `replay-${isoTime(context.ledger.clock())}`;
-    const { subject, status, accountId, message } = isWebhookId(reference)
+    const { about, status, accountId, message } = isWebhookId(reference)
       ? await accountEventReplay(context, account, reference, repeat)
       : await transactionReplay(context, account, reference, repeat);
-    await recordAudited(context, subject, { action: "deliveries replay", why, details: { reference, repeat } });
+    const auditFields = { about, action: "deliveries replay", why, details: { reference, repeat } };
+    await recordAudited(context, account, auditFields);
     await deliveryQueue(context.sqs, context.queues.delivery).send(message, accountId);
     return { reference, status, repeat };
   },
@@ -80,8 +81,8 @@ const view = (delivery: Delivery) => ({
 
 const withoutHeaders = ({ response_headers: _headers, ...attempt }: DeliveryAttempt) => attempt;
 
-/** A message to send, and the subject of its audit entry. */
-type Replay = AddressedMessage & { readonly subject: string; readonly status: FinalStatus | null };
+/** A message to send, and the transaction that it is about. */
+type Replay = AddressedMessage & { readonly about?: string; readonly status: FinalStatus | null };
 
 const transactionReplay = async (
   context: ActionContext,
@@ -94,7 +95,7 @@ const transactionReplay = async (
   if (status === undefined)
     throw new OperatorError(`${reference} is still ${known}. Its webhook is sent when it is final`);
   return {
-    subject: pk,
+    about: pk,
     status,
     accountId: account,
     message: { event: TRANSACTION_UPDATED, transaction: pk, status, repeat },
@@ -109,7 +110,6 @@ const accountEventReplay = async (
 ): Promise<Replay> => {
   const first = await requireAccountEvent(context, id, account);
   return {
-    subject: account,
     status: null,
     accountId: account,
     message: { ...messageOf(first, false), repeat },

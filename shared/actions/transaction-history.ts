@@ -1,4 +1,4 @@
-import { type AuditEntry, detailsText, readAudit } from "../ledger/audit.ts";
+import { type AuditEntry, detailsText, readTransactionAudit } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { ALL_TIMES, ownedKeys } from "../ledger/query-index.ts";
 import { deliveriesOwner, deliveryPk, transactionIdOf } from "../ledger/schema.ts";
@@ -32,7 +32,7 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
     // All stored events since then are read: too many for owners, whom they do not concern.
     isOwners ? [] : listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),
-    readAudit(context.ledger, transaction.pk),
+    readTransactionAudit(context.ledger, transaction),
   ]);
   const { pk, upstream_reference } = transaction;
   const isAbout = (event: StoredEvent): boolean =>

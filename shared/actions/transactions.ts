@@ -1,6 +1,6 @@
 import { requireAccount } from "../access/account-store.ts";
 import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/actions/transactions.ts";
-import { readAudit } from "../ledger/audit.ts";
+import { readTransactionAudit } from "../ledger/audit.ts";
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
@@ -103,7 +103,7 @@ const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: Waiting
   orders: accounts.flatMap(({ orders }) => orders.map((order) => waitingOrderJson(order, nowMs))),
 });
 
-/** An audit entry is in its index within moments: so often, and so long, it is looked for. */
+/** The audit index lags: it is read 5 times, 300 ms apart. */
 const AUDIT_TRIES = 5;
 const AUDIT_TRY_MS = 300;
 
@@ -115,7 +115,9 @@ const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): P
   const reference = referenceOf(transaction);
   const isNew = ledger.clock() - Date.parse(updated_at) < AUDIT_TRIES * AUDIT_TRY_MS;
   for (let tries = isNew ? AUDIT_TRIES : 1; tries > 0; tries -= 1) {
-    const entry = (await readAudit(ledger, pk)).findLast(({ action }) => RESOLUTIONS.includes(action));
+    const entry = (await readTransactionAudit(ledger, transaction)).findLast(({ action }) =>
+      RESOLUTIONS.includes(action),
+    );
     if (entry !== undefined) {
       const { by, why = "" } = entry;
       const sentence = `${reference} is ${status} since ${updated_at}, which is final: ${by} resolved it as ${status} ("${why}")`;

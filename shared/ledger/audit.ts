@@ -6,7 +6,8 @@ import { isoTime } from "../platform/time.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { ALL_TIMES, decodeIndexKey, type IndexKey, ownedKeys, queryPage } from "./query-index.ts";
-import { auditOwner, auditPk, itemKindOf } from "./schema.ts";
+import { auditOwner, auditPk, isAuditAbout, itemKindOf } from "./schema.ts";
+import type { Transaction } from "./transaction.ts";
 
 /**
  * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other
@@ -15,8 +16,10 @@ import { auditOwner, auditPk, itemKindOf } from "./schema.ts";
 const auditEntrySchema = z.object({
   pk: z.string(),
   owner: z.string(),
-  /** An account's id, the key of a transaction's or an event's item, or `SERVICE`. */
+  /** An account's id, or `SERVICE`: the audit log that has the entry. */
   subject: z.string(),
+  /** The key of the transaction or event that it is about; its own key ends with it. */
+  about: z.string().optional(),
   /** The name that the operator gave, or the e-mail address or name of who signed in to the console. */
   by: z.string(),
   /** On AWS, the identity that AWS STS gave for the operator's credentials. */
@@ -30,25 +33,26 @@ const auditEntrySchema = z.object({
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
-/** The subject of actions that concern neither an account nor a transaction. */
+/** The subject of actions that concern no account. */
 export const SERVICE = "service";
 
 export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person">;
 
 /** What somebody does, as they state it. */
 export type AuditedAction = Actor &
-  Pick<AuditEntry, "subject" | "action"> & {
+  Pick<AuditEntry, "subject" | "about" | "action"> & {
     readonly why?: string;
     readonly details?: AuditEntry["details"];
   };
 
 export const auditEntry = (
-  { subject, by, caller_arn, person, action, why, details = {} }: AuditedAction,
+  { subject, about, by, caller_arn, person, action, why, details = {} }: AuditedAction,
   nowMs: number,
 ): AuditEntry => ({
-  pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url")),
+  pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url"), about),
   owner: auditOwner(subject),
   subject,
+  ...(about !== undefined && { about }),
   by,
   ...(caller_arn !== undefined && { caller_arn }),
   ...(person !== undefined && { person }),
@@ -75,6 +79,34 @@ export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedA
 /** The entries on one subject, oldest first. */
 export const readAudit = async (ledger: Ledger, subject: string): Promise<readonly AuditEntry[]> =>
   getItems(ledger, await ownedKeys(ledger, auditOwner(subject), ALL_TIMES), auditEntrySchema);
+
+/** Those of a subject's entries since `from` that are about this item, oldest first. */
+export const readAuditAbout = async (
+  ledger: Ledger,
+  subject: string,
+  about: string,
+  from = ALL_TIMES.from,
+): Promise<readonly AuditEntry[]> => {
+  const keys = await ownedKeys(ledger, auditOwner(subject), { from, to: ALL_TIMES.to });
+  return getItems(
+    ledger,
+    keys.filter(({ pk }) => isAuditAbout(pk, about)),
+    auditEntrySchema,
+  );
+};
+
+/** The entries about a transaction, oldest first. That an event about it was discarded is an entry of the service. */
+export const readTransactionAudit = async (
+  ledger: Ledger,
+  { pk, account_id, created_at }: Pick<Transaction, "pk" | "account_id" | "created_at">,
+): Promise<readonly AuditEntry[]> => {
+  const [ofAccount, ofService] = await Promise.all(
+    [account_id, SERVICE].map((subject) => readAuditAbout(ledger, subject, pk, created_at)),
+  );
+  return [...(ofAccount ?? []), ...(ofService ?? [])].sort((one, other) =>
+    one.created_at < other.created_at ? -1 : 1,
+  );
+};
 
 const PAGE_ENTRIES_MAX = 50;
 

@@ -55,7 +55,10 @@ export const adjustmentPk = (accountId: string, id: string): string => pkOf("adj
 
 export const checkpointPk = (accountId: string): string => pkOf("proof", accountId);
 
-export const auditPk = (at: string, random: string): string => pkOf("audit", at, random);
+/** `about`: the key of the item that the entry is about, if it is in the list of another subject. */
+export const auditPk = (at: string, random: string, about?: string): string =>
+  pkOf("audit", at, random, ...(about === undefined ? [] : [about]));
+export const isAuditAbout = (pk: string, about: string): boolean => pk.endsWith(`#${about}`);
 
 export const consentPk = (transaction: { readonly pk: string }): string => pkOf("consent", transaction.pk);
 

@@ -1,4 +1,4 @@
-import { type Actor, auditEntry, auditPut } from "../ledger/audit.ts";
+import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type ReferenceCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
 import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
@@ -40,7 +40,12 @@ export const resolveTransaction = async (
       `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );
   }
-  const action = { ...decision, subject: transaction.pk, action: "transactions resolve", details: { status } };
+  const action = {
+    ...decision,
+    ...auditPlace(transaction),
+    action: "transactions resolve",
+    details: { reference: referenceOf(transaction), status },
+  };
   const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
   await settle(ledger, transaction, settlementWithStatus(status), "any", [audit]);
 };
@@ -85,9 +90,10 @@ export const matchEvent = async (
   };
   const action = {
     ...decision,
-    subject: transaction.pk,
+    ...auditPlace(transaction),
     action: "events match",
     details: {
+      reference: referenceOf(transaction),
       event: storedEventId(event),
       says: event.says,
       ...(differences.length > 0 && { differs_in: differences.map(({ field }) => field).join(",") }),
@@ -150,7 +156,8 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   assertOpenEvent(event);
   const action = {
     ...decision,
-    subject: event.transaction ?? event.pk,
+    subject: SERVICE,
+    about: event.transaction ?? event.pk,
     action: "events discard",
     details: { event: storedEventId(event), says: eventSummary(event) },
   };
@@ -160,6 +167,9 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
     throw new OperatorError(`${storedEventId(event)} was matched or discarded by another operator meanwhile`);
   }
 };
+
+/** What an operator decides about a transaction is in its account's audit log. */
+const auditPlace = ({ account_id: subject, pk: about }: Transaction) => ({ subject, about });
 
 const settlementWithStatus = (status: "success" | "failed"): Settlement =>
   status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };

@@ -7,7 +7,10 @@ import { Page } from "../../components/page.tsx";
 export const AccountAuditPage = () => {
   const account = useAccount();
   return (
-    <Page title="Audit log" description="Who changed this account, when and why, newest first.">
+    <Page
+      title="Audit log"
+      description="Who changed this account, or decided about one of its orders, when and why, newest first."
+    >
       <PagedTable
         label="Audit log"
         of={useReadPages("audit account", { account })}

@@ -6,7 +6,7 @@ import { Page } from "../../components/page.tsx";
 export const ServiceAuditPage = () => (
   <Page
     title="Audit log"
-    description="Changes of the service itself, newest first. Those of an account are on the account's own page."
+    description="Changes of the service itself, newest first. Those of an account and its orders are on the account's own page."
   >
     <PagedTable
       label="Audit log"

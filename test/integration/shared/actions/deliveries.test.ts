@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { deliveriesRuns } from "../../../../shared/actions/deliveries.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
-import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
@@ -165,7 +165,7 @@ test("a replay puts the webhook into the queue, and has an audit entry", async (
   expect(await messages()).toEqual([
     { event: "transaction.updated", transaction: transaction.pk, status: "success", repeat },
   ]);
-  expect(await readAudit(context().ledger, transaction.pk)).toMatchObject([
+  expect(await readTransactionAudit(context().ledger, transaction)).toMatchObject([
     { action: "deliveries replay", why: "ticket 9", details: { reference, repeat } },
   ]);
 });
@@ -192,5 +192,5 @@ test("the transaction and the event of another account do not exist, and are not
     await expect(deliveriesRuns["deliveries replay"](context(), foreign)).rejects.toThrow(NotFoundError);
   }
   expect(await messages()).toEqual([]);
-  expect(await readAudit(context().ledger, transaction.pk)).toEqual([]);
+  expect(await readTransactionAudit(context().ledger, transaction)).toEqual([]);
 });

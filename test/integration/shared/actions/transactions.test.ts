@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
+import { auditRuns } from "../../../../shared/actions/audit.ts";
 import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
-import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, STUCK_MS, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -69,7 +70,7 @@ describe("transactions show", () => {
     await settleTransaction(operator.ledgerAt(), transaction, settlement, deadlineIn(9_000));
     const arn = "arn:aws:sts::123456789012:assumed-role/operator/ada";
     const operatorOnAws = anActionContext(operator.tables, { by: { by: "ada", caller_arn: arn } });
-    await recordAudited(operatorOnAws, transaction.pk, { action: "deliveries replay" });
+    await recordAudited(operatorOnAws, account, { about: transaction.pk, action: "deliveries replay" });
     const historyFor = async (request: ReturnType<typeof anOwnersRequest>) => {
       const asked = anActionContext(operator.tables, { clock: () => NOON_MS, ...request });
       const { history } = await transactionsRuns["transactions show"](asked, { account, reference });
@@ -124,6 +125,22 @@ describe("transactions open", () => {
 });
 
 describe("transactions resolve", () => {
+  test("is in the audit log of the order's account, and in the history of this order alone", async () => {
+    const { accountId: account, transaction } = await anOrder();
+    const other = await operator.openFor(account, { pk: await aTransactionPk() });
+    const reference = referenceOf(transaction);
+    const input = { reference, status: "failed", why: "not in the list" } as const;
+    await transactionsRuns["transactions resolve"](context("ada"), input);
+    const entry = { by: "ada", action: "transactions resolve", why: "not in the list" };
+    expect(await auditRuns["audit account"](context(), { account })).toMatchObject({
+      entries: [{ ...entry, details: { reference, status: "failed" } }],
+    });
+    const historyOf = async (shown: Transaction) =>
+      (await transactionsRuns["transactions show"](owner(), { account, reference: referenceOf(shown) })).history;
+    expect((await historyOf(transaction)).at(-1)).toMatchObject({ what: "transactions resolve" });
+    expect((await historyOf(other)).map(({ what }) => what)).toEqual(["created"]);
+  });
+
   test("of two operators at once one resolves it, and the refusal of the other says who did, how and why", async () => {
     for (let round = 0; round < 5; round += 1) {
       const { transaction, balance, stored } = await anOrder();
@@ -149,7 +166,7 @@ describe("transactions resolve", () => {
         ),
       );
       expect(await balance()).toBe(isAdas ? 1_000 : 500);
-      expect(await readAudit(operator.ledgerAt(), transaction.pk)).toMatchObject([{ by }]);
+      expect(await readTransactionAudit(operator.ledgerAt(), transaction)).toMatchObject([{ by }]);
     }
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { upstreamEventsRuns } from "../../../../shared/actions/upstream-events.ts";
-import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
@@ -118,7 +118,7 @@ test("a match of an order that differs is refused until the operator accepts the
     refunded: 0,
     differences: [{ field: "amount", event: "500.00 NGN", transaction: "300.00 NGN" }],
   });
-  expect(await readAudit(context.ledger, order.transaction.pk)).toMatchObject([
+  expect(await readTransactionAudit(context.ledger, order.transaction)).toMatchObject([
     { action: "events match", by: "ada", why: "ticket 88" },
   ]);
 });

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
@@ -77,7 +77,7 @@ describe("resolveTransaction", () => {
     for (const refusal of refusals(results)) expect(refusal).toBeInstanceOf(OperatorError);
     const stored = await order.stored();
     expect(await order.balance()).toBe(stored?.status === "failed" ? 1_000 : 500);
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toMatchObject([
+    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
       { by: "ada", why: "ticket 88", action: "transactions resolve", details: { status: stored?.status } },
     ]);
     expect(await order.isReconciled()).toBe(true);
@@ -103,7 +103,7 @@ describe("resolveTransaction", () => {
       /is success since/,
     );
     expect(await order.balance()).toBe(500);
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toEqual([]);
+    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
   });
 
   test("a waiting order can only be resolved as failed, which refunds it and ends its wait", async () => {
@@ -133,7 +133,7 @@ describe("resolveTransaction", () => {
       /in flight: try again in 1 s/,
     );
     expect(await order.balance()).toBe(500);
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toEqual([]);
+    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
   });
 
   test("an order whose request may be in flight is not resolved at 31 s, and is at 32 s", async () => {
@@ -194,7 +194,7 @@ describe("matchEvent", () => {
     });
     const closed = await findEvent(operator.ledgerAt(), `event_${event.pk.slice("event#".length)}`);
     expect(closed).toMatchObject({ state: "matched", transaction: order.transaction.pk });
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toMatchObject([
+    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
       { action: "events match", by: "ada" },
     ]);
   });
@@ -266,7 +266,7 @@ describe("matchEvent", () => {
     });
     expect(accepted).toEqual(differences);
     expect(await order.stored()).toMatchObject({ status: "failed" });
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toMatchObject([
+    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
       { action: "events match", details: { differs_in: "type,amount,phone number" } },
     ]);
   });
@@ -316,7 +316,7 @@ describe("matchEvent", () => {
     expect(await order.stored()).toMatchObject({ status: "processing" });
     await discardEvent(operator.ledgerAt(), event, decision);
     expect(await findEvent(operator.ledgerAt(), `event_${digest.slice(0, 32)}`)).toMatchObject({ state: "discarded" });
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toMatchObject([
+    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
       { action: "events discard", details: { says: "status reversed" } },
     ]);
   });
@@ -362,20 +362,21 @@ describe("every decision", () => {
     );
   });
 
-  test("a decision about an event has an audit entry on its transaction, or on the event if it has none", async () => {
+  test("a match is in the audit log of the order's account, and a discarded event in that of the service", async () => {
     const [discarded, matched] = [await anEvent("failed"), await anEvent("success")];
     const order = await operator.anOrder();
     await discardEvent(operator.ledgerAt(), discarded, decision);
     await matchEvent(operator.ledgerAt(), matched, order.transaction, decision);
-    expect(await readAudit(operator.ledgerAt(), discarded.pk)).toMatchObject([
+    expect(await readAuditAbout(operator.ledgerAt(), SERVICE, discarded.pk)).toMatchObject([
       { by: "ada", action: "events discard", details: { event: storedEventId(discarded), says: "failed" } },
     ]);
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toMatchObject([
-      { by: "ada", action: "events match", details: { event: storedEventId(matched), says: "success" } },
+    const reference = referenceOf(order.transaction);
+    expect(await readAudit(operator.ledgerAt(), order.accountId)).toMatchObject([
+      { by: "ada", action: "events match", details: { reference, event: storedEventId(matched), says: "success" } },
     ]);
     const withTransaction = { ...(await anEvent("failed")), transaction: order.transaction.pk };
     await discardEvent(operator.ledgerAt(), withTransaction, decision);
-    expect(await readAudit(operator.ledgerAt(), order.transaction.pk)).toHaveLength(2);
+    expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toHaveLength(2);
   });
 
   test("a resolution as failed records the failure's code, and as success none", async () => {
