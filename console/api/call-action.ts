@@ -3,7 +3,7 @@ import type { Action } from "../../shared/contract/actions/action.ts";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
-import { currentSession, refuseSession, type Session } from "../sign-in/session.ts";
+import { liveSession, refuseSession, type Session } from "../sign-in/session.ts";
 import { ActionError } from "./action-error.ts";
 
 /** API Gateway answers within 30 s. */
@@ -29,7 +29,7 @@ export const callAction = async <Name extends ActionName>(
   options: Options = {},
 ): Promise<ActionOutput<Name>> => {
   const isChange = table[name].kind === "change";
-  const session = currentSession();
+  const session = liveSession();
   if (session === undefined) throw new ActionError("You are signed out.", { status: 401 });
   if (isChange && !navigator.onLine) throw new ActionError("You are offline.");
 

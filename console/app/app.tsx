@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useEffect, useMemo } from "react";
 import { Router } from "wouter";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { queryClient } from "../api/query-client.ts";
@@ -16,6 +16,9 @@ import { SignedOutPage } from "./sign-in-pages.tsx";
 /** The console of the person who signed in; without a session, the page that offers to sign in. */
 export const App = () => {
   const isSignedIn = useSession() !== undefined;
+  useEffect(() => {
+    if (!isSignedIn) queryClient.clear();
+  }, [isSignedIn]);
   if (!isSignedIn) return <SignedOutPage />;
   return (
     <QueryClientProvider client={queryClient}>

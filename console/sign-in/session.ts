@@ -13,7 +13,11 @@ export type Session = {
   readonly isRefused: boolean;
 };
 
+/** Changes with each sign-out in any tab of this browser. A session ends once it is another than when it began. */
+const SIGN_OUT = "console.sign-out";
+
 let session: Session | undefined;
+let signOutBefore: string | null = null;
 const listeners = new Set<() => void>();
 
 const replaceSession = (next: Session | undefined): void => {
@@ -21,11 +25,27 @@ const replaceSession = (next: Session | undefined): void => {
   for (const listener of listeners) listener();
 };
 
-export const currentSession = (): Session | undefined => session;
+const currentSession = (): Session | undefined => session;
 
-export const beginSession = (next: Omit<Session, "isRefused">): void => replaceSession({ ...next, isRefused: false });
+export const beginSession = (next: Omit<Session, "isRefused">): void => {
+  signOutBefore = localStorage.getItem(SIGN_OUT);
+  replaceSession({ ...next, isRefused: false });
+};
 
-export const endSession = (): void => replaceSession(undefined);
+/** The session with which a request may be sent; undefined also after a sign-out that this tab has not heard of. */
+export const liveSession = (): Session | undefined => {
+  if (session !== undefined && localStorage.getItem(SIGN_OUT) !== signOutBefore) replaceSession(undefined);
+  return session;
+};
+
+/** Ends the session in every tab. */
+export const endSession = (): void => {
+  localStorage.setItem(SIGN_OUT, crypto.randomUUID());
+  replaceSession(undefined);
+};
+
+// Another tab wrote, or cleared, the browser's storage.
+addEventListener("storage", liveSession);
 
 /** The service answered 401 to a request with this token. */
 export const refuseSession = (token: string): void => {

@@ -2,7 +2,7 @@ import { ErrorResponse, InMemoryWebStorage, UserManager, WebStorageStateStore } 
 import * as z from "zod";
 import { consoleConfigSchema } from "../../shared/contract/console-config.ts";
 import { restoreDrafts, storeDrafts } from "./drafts.ts";
-import { beginSession, currentSession, endSession } from "./session.ts";
+import { beginSession, endSession, liveSession } from "./session.ts";
 
 const CALLBACK = "/console/callback";
 export const SIGNED_OUT = "/console/signed-out";
@@ -53,7 +53,7 @@ const oidc = async (): Promise<UserManager> => {
 export const signIn = async (path = location.pathname + location.search): Promise<void> => {
   try {
     const userManager = await oidc();
-    const session = currentSession();
+    const session = liveSession();
     if (session !== undefined) storeDrafts(session.subject);
     await userManager.signinRedirect({ state: { path } });
   } catch (error) {
@@ -61,11 +61,11 @@ export const signIn = async (path = location.pathname + location.search): Promis
   }
 };
 
-/** Ends the session here, and at the provider if it can. */
+/** Ends the session in every tab of this browser, and at the provider if it can. */
 export const signOut = async (): Promise<void> => {
+  endSession();
   const userManager = await oidc();
   const token = (await userManager.getUser())?.id_token;
-  endSession();
   await userManager.removeUser();
   const endpoint = await userManager.metadataService.getEndSessionEndpoint();
   if (endpoint === undefined || token === undefined) location.assign(SIGNED_OUT);

@@ -68,6 +68,41 @@ describe("signing in", () => {
     await heading(page, "Today").waitFor();
   });
 
+  test.each([
+    ["at once", ""],
+    [
+      "with its next request, if it did not hear of it",
+      "addEventListener('storage', (e) => e.stopImmediatePropagation())",
+    ],
+  ])("signing out in one tab signs out another one %s, which can then not move money", async (_when, deafness) => {
+    const { accountId, balance } = await service().newCaller({ naira: 100 });
+    const page = await newPage();
+    await page.addInitScript(deafness);
+    await page.goto(`${service().consoleUrl}/accounts/${accountId}`);
+    await choosePerson(page, "operator");
+    await page.getByRole("button", { name: "Fund", exact: true }).click();
+    await page.getByLabel("Amount in NGN").fill("50");
+    await page.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
+    await page.getByLabel("Reason").fill("transfer");
+    const changes: string[] = [];
+    page.on("request", (request) => request.method() === "POST" && changes.push(request.url()));
+
+    const other = await page.context().newPage();
+    await other.goto(service().consoleUrl);
+    await heading(other, "Today").waitFor();
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await other.getByRole("button", { name: "Yes" }).click();
+    await heading(other, "You are signed out").waitFor();
+
+    if (deafness !== "") await page.getByRole("button", { name: "Credit NGN 50.00" }).click();
+    await heading(page, "You are signed out").waitFor();
+    expect(changes).toEqual([]);
+    expect(await balance()).toBe(100);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await choosePerson(page, "operator");
+    await heading(page, "Overview").waitFor();
+  });
+
   test("a provider that cannot be reached is named, and signing in works once it can", async () => {
     expectError(/ERR_CONNECTION_REFUSED|ERR_FAILED/);
     const page = await newPage();
