@@ -20,7 +20,7 @@ export type ServiceRequest<Data> = {
   readonly headers?: Readonly<Record<string, string>>;
   /** The order's reference; undefined for a read. */
   readonly reference?: string;
-  /** Undefined if the answer is not one of this operation, for example because a proxy made it. */
+  /** Undefined if the answer is not one to this request, for example because a proxy made it. */
   readonly read: (answer: Received) => Data | undefined;
   /** True if the answer is true but the same request gets a better one later. */
   readonly isPreliminary?: (data: Data) => boolean;
@@ -126,12 +126,26 @@ const readAnswer = <Data>(request: ServiceRequest<Data>, response: Response, bod
   const seen = seenIn(response);
   const code = headers.get("x-error-code");
   const envelope = isRecord(body) ? body : {};
-  if (code) return { result: { kind: "refused", error: errorFrom(request, response, code, envelope) }, ...seen };
+  if (code) {
+    return isAboutAnother(request, headers)
+      ? noAnswer(request, "mismatch", "the answer is about another order", response)
+      : { result: { kind: "refused", error: errorFrom(request, response, code, envelope) }, ...seen };
+  }
   if (status === 304 || (status === 200 && envelope.status === true)) {
     const data = request.read({ status, headers, data: withCamelCase(envelope.data) });
     if (data !== undefined) return { result: { kind: "answered", data }, ...seen };
   }
   return noAnswer(request, "unreadable", `${status} that is not an answer of the service`, response);
+};
+
+/**
+ * A mixed-up connection or a cache can bring the error of another order. An order's error names its reference once its
+ * fields were read, and so always if it names a transaction (docs/interface.md 8.12).
+ */
+const isAboutAnother = ({ reference }: Pick<ServiceRequest<unknown>, "reference">, headers: Headers): boolean => {
+  const named = headers.get("x-caller-reference");
+  const isNamed = named !== null || headers.has("x-transaction-reference");
+  return reference !== undefined && isNamed && named !== reference;
 };
 
 const errorFrom = (

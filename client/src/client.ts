@@ -86,7 +86,7 @@ export class AirtimeClient {
     this.transactions = new Transactions(settings);
     this.data = {
       purchase: async (order, options = {}) => {
-        const route = { operation: "buyData", path: "/vtu/data/purchase" };
+        const route = { operation: "buyData", path: "/vtu/data/purchase", type: "data" } as const;
         return purchase(settings, route, order, options).catch((error: unknown) => {
           if (error instanceof PlanUnavailableError) catalog.expire();
           throw error;
@@ -95,19 +95,39 @@ export class AirtimeClient {
     };
     this.airtime = {
       purchase: async (order, options = {}) =>
-        purchase(settings, { operation: "buyAirtime", path: "/vtu/airtime/purchase" }, order, options),
+        purchase(settings, { operation: "buyAirtime", path: "/vtu/airtime/purchase", type: "airtime" }, order, options),
     };
     this.nin = {
       verify: async (request, options = {}) =>
-        check(settings, { operation: "verifyNin", path: "/identity/nin/verify" }, request, options),
+        check(
+          settings,
+          { operation: "verifyNin", path: "/identity/nin/verify", type: "nin_verification" },
+          request,
+          options,
+        ),
       retrieve: async (request, options = {}) =>
-        check(settings, { operation: "retrieveNin", path: "/identity/nin/retrieve" }, request, options),
+        check(
+          settings,
+          { operation: "retrieveNin", path: "/identity/nin/retrieve", type: "nin_retrieval" },
+          request,
+          options,
+        ),
     };
     this.bvn = {
       verify: async (request, options = {}) =>
-        check(settings, { operation: "verifyBvn", path: "/identity/bvn/verify" }, request, options),
+        check(
+          settings,
+          { operation: "verifyBvn", path: "/identity/bvn/verify", type: "bvn_verification" },
+          request,
+          options,
+        ),
       retrieve: async (request, options = {}) =>
-        check(settings, { operation: "retrieveBvn", path: "/identity/bvn/retrieve" }, request, options),
+        check(
+          settings,
+          { operation: "retrieveBvn", path: "/identity/bvn/retrieve", type: "bvn_retrieval" },
+          request,
+          options,
+        ),
     };
     this.wallet = {
       get: async (options = {}) =>

@@ -153,7 +153,7 @@ export const serviceError = (details: ServiceErrorDetails<string>): ServiceError
   isKnown(details) ? new classes[details.code](details) : new ServiceError(details as ServiceErrorDetails);
 
 /** Why an attempt has no readable answer. */
-export type NoAnswerReason = "network" | "timeout" | "unreadable";
+export type NoAnswerReason = "network" | "timeout" | "unreadable" | "mismatch";
 
 /** A read got no readable answer. (For an order it is the `cause` of an `OutcomeUnknownError`.) */
 export class NoAnswerError extends AirtimeError {

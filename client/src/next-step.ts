@@ -54,7 +54,7 @@ export const nextStep = (result: AttemptResult<unknown>, isPreliminary: boolean,
     case "no_answer": {
       const { error, retryAfterS } = result;
       const { status = 0 } = error;
-      const passes = status < 300 || status >= 500 || PASSING_STATUS.has(status);
+      const passes = error.reason === "mismatch" || status < 300 || status >= 500 || PASSING_STATUS.has(status);
       const again = passes && retry(situation, retryAfterS, true);
       if (again) return again;
       return reference === undefined ? { kind: "throw", error } : unknown(reference, error);

@@ -1,5 +1,5 @@
 import { type Received, type ServiceRequest, wholeNumber } from "./attempt.ts";
-import type { IdentityTransaction, PurchasedTransaction } from "./contract-types.ts";
+import type { IdentityTransaction, PurchasedTransaction, TransactionType } from "./contract-types.ts";
 import { isRecord, withSnakeCase } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import type { Settings } from "./settings.ts";
@@ -36,11 +36,17 @@ export type Order = Readonly<PurchasedTransaction> &
 /** An identity check. `result` is null only while the status is `processing`. */
 export type Check<Result> = Readonly<IdentityTransaction> & Placed & { readonly result: Readonly<Result> | null };
 
-type OrderRoute = { readonly operation: string; readonly path: string };
+type OrderRoute = { readonly operation: string; readonly path: string; readonly type: TransactionType };
 
-export const purchase = (settings: Settings, route: OrderRoute, body: object, options: OrderOptions): Promise<Order> =>
+export const purchase = (
+  settings: Settings,
+  route: OrderRoute,
+  body: OrderedFields,
+  options: OrderOptions,
+): Promise<Order> =>
   placeOrder(settings, route, body, options, ({ data, headers }, placed): Order | undefined => {
-    if (!isRecord(data) || !isTransaction<PurchasedTransaction>(data.transaction)) return undefined;
+    if (!isRecord(data) || !isTransaction<PurchasedTransaction>(settings, data.transaction)) return undefined;
+    if (!isOf(route, body, placed, data.transaction)) return undefined;
     const estimatedDeliveryS = wholeNumber(headers.get("x-estimated-delivery"));
     return { ...data.transaction, ...placed, ...(estimatedDeliveryS !== undefined && { estimatedDeliveryS }) };
   });
@@ -61,7 +67,10 @@ export const check = <Result extends object>(
     body,
     options,
     ({ data }, placed): Check<Result> | undefined =>
-      isRecord(data) && isTransaction<IdentityTransaction>(data.transaction) && isResult<Result>(data.result)
+      isRecord(data) &&
+      isTransaction<IdentityTransaction>(settings, data.transaction) &&
+      isOf(route, {}, placed, data.transaction) &&
+      isResult<Result>(data.result)
         ? { ...data.transaction, ...placed, result: data.result }
         : undefined,
     ({ status, result }) => status === "processing" && result === null,
@@ -69,7 +78,7 @@ export const check = <Result extends object>(
 
 const placeOrder = <Data>(
   settings: Settings,
-  { operation, path }: OrderRoute,
+  { operation, path }: Pick<OrderRoute, "operation" | "path">,
   body: object,
   options: OrderOptions,
   read: (answer: Received, placed: Placed) => Data | undefined,
@@ -92,6 +101,24 @@ const placeOrder = <Data>(
   };
   return send(settings, request, options, options.repeated);
 };
+
+/** What the answer to a purchase repeats of it. */
+type OrderedFields = { readonly phoneNumber?: string; readonly amount?: number };
+
+/**
+ * True if the transaction is this order's: a mixed-up connection or a cache can bring another one. Of an old order only
+ * the last digits of the phone number are shown, after stars.
+ */
+const isOf = (
+  { type }: Pick<OrderRoute, "type">,
+  { phoneNumber = "", amount }: OrderedFields,
+  { callerReference }: Placed,
+  transaction: Omit<IdentityTransaction, "title"> & { readonly phoneNumber?: string | null },
+): boolean =>
+  transaction.callerReference === callerReference &&
+  transaction.type === type &&
+  phoneNumber.endsWith((transaction.phoneNumber ?? "").replace(/^\*+/, "")) &&
+  (amount === undefined || Math.round(amount * 100) === Math.round(transaction.amount * 100));
 
 const isResult = <Result extends object>(value: unknown): value is Result | null => value === null || isRecord(value);
 

@@ -45,7 +45,11 @@ export class Transactions {
         method: "GET",
         path: `/transactions/${encodeURIComponent(reference)}`,
         read: ({ data }) =>
-          isRecord(data) && isTransaction<Transaction>(data.transaction) ? data.transaction : undefined,
+          isRecord(data) &&
+          isTransaction<Transaction>(this.#settings, data.transaction) &&
+          [data.transaction.reference, data.transaction.callerReference].includes(reference)
+            ? data.transaction
+            : undefined,
       },
       options,
     );
@@ -83,7 +87,7 @@ export class Transactions {
       if (value !== undefined) query.set(name, value instanceof Date ? value.toISOString() : value);
     }
     for (;;) {
-      const page = await send(this.#settings, listRequest(query), options);
+      const page = await send(this.#settings, listRequest(this.#settings, filter, query), options);
       yield* page.transactions;
       if (page.nextCursor === null) return;
       query.set("cursor", page.nextCursor);
@@ -93,14 +97,23 @@ export class Transactions {
 
 type Page = { readonly transactions: readonly Transaction[]; readonly nextCursor: string | null };
 
-const listRequest = (query: URLSearchParams): ServiceRequest<Page> => ({
+const listRequest = (
+  settings: Settings,
+  { status, type }: TransactionFilter,
+  query: URLSearchParams,
+): ServiceRequest<Page> => ({
   operation: "listTransactions",
   method: "GET",
   path: `/transactions?${query}`,
   read: ({ data }: Received) => {
-    if (!isRecord(data) || !Array.isArray(data.transactions) || !data.transactions.every(isTransaction<Transaction>))
-      return undefined;
+    if (!isRecord(data) || !Array.isArray(data.transactions)) return undefined;
+    const isListed = (value: unknown): value is Transaction =>
+      isTransaction<Transaction>(settings, value) &&
+      value.status === (status ?? value.status) &&
+      value.type === (type ?? value.type);
     const { transactions, nextCursor } = data;
+    // The page of another list, or the one before: its cursor would be followed for ever.
+    if (!transactions.every(isListed) || (nextCursor !== null && nextCursor === query.get("cursor"))) return undefined;
     return nextCursor === null || typeof nextCursor === "string" ? { transactions, nextCursor } : undefined;
   },
 });

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
 
-/** What the server does with one request. */
-export type Step = (response: ServerResponse, request: IncomingMessage) => void;
+/** What the server does with one request. `body` is the request's. */
+export type Step = (response: ServerResponse, request: IncomingMessage, body: string) => void;
 
 export type ReceivedRequest = {
   readonly method: string;
@@ -25,8 +25,9 @@ export const startScriptedServer = async (...script: readonly Step[]) => {
   const server = createServer(async (request, response) => {
     const step = script[Math.min(received.length, script.length - 1)];
     const { method = "", url = "", headers } = request;
-    received.push({ method, path: url, headers, body: await text(request) });
-    step?.(response, request);
+    const body = await text(request);
+    received.push({ method, path: url, headers, body });
+    step?.(response, request, body);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -36,16 +37,29 @@ export const startScriptedServer = async (...script: readonly Step[]) => {
   return { baseUrl: `http://127.0.0.1:${port}/v1`, received };
 };
 
-/** An answer of the service. */
+/** An answer of the service. To an order it is about that order, unless `headers` name another one. */
 export const answers = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Step => {
   const common = { "content-type": "application/json", "x-request-id": "req-1" };
   const rate = { "x-ratelimit-limit": "60", "x-ratelimit-remaining": "59" };
-  return (response) => response.writeHead(status, { ...common, ...rate, ...headers }).end(JSON.stringify(body));
+  return (response, _request, sent) => {
+    const reference = referenceIn(sent);
+    const named = reference !== undefined && { "x-caller-reference": reference };
+    response.writeHead(status, { ...common, ...rate, ...named, ...headers }).end(JSON.stringify(body));
+  };
 };
 
-/** A success of the service. */
-export const succeeds = (data: unknown, headers: Readonly<Record<string, string>> = {}): Step =>
-  answers(200, { status: true, message: "Done", data }, headers);
+/** A success of the service. To an order it is about that order, unless `data` names another one. */
+export const succeeds =
+  (data: object, headers: Readonly<Record<string, string>> = {}): Step =>
+  (response, request, sent) => {
+    const reference = referenceIn(sent);
+    const isOrder = reference !== undefined && "transaction" in data;
+    const transaction = isOrder && { transaction: { caller_reference: reference, ...Object(data.transaction) } };
+    const body = { status: true, message: "Done", data: { ...data, ...transaction } };
+    answers(200, body, headers)(response, request, sent);
+  };
+
+const referenceIn = (body: string): string | undefined => (body === "" ? undefined : JSON.parse(body).reference);
 
 /** An error of the service. */
 export const refuses = (

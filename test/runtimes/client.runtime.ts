@@ -116,7 +116,7 @@ describe.each(runtimes)("in %s the client", (_, call) => {
   });
 
   test("leaves an order unknown that lost its connection and was then refused", async () => {
-    const bought = succeeds({ transaction: { reference: "DATA_1", status: "success" } });
+    const bought = succeeds({ transaction: { reference: "DATA_1", status: "success", type: "data" } });
     const { baseUrl, received } = await startScriptedServer(
       bought,
       drops,

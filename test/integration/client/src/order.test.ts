@@ -29,7 +29,11 @@ import {
 } from "../../../builders/scripted-server.ts";
 
 const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
-const transaction = { reference: "DATA_1", status: "success", amount: 500, description: "MTN 1GB for 08031234567" };
+const own = { reference: "DATA_1", amount: 500, description: "MTN 1GB for 08031234567", type: "data" };
+/** As the service sends it. */
+const transaction = { ...own, status: "success", phone_number: order.phoneNumber };
+/** As the client returns it. */
+const bought = { ...own, phoneNumber: order.phoneNumber, callerReference: "order-1" };
 const delivered = succeeds({ transaction }, { "idempotent-replayed": "true", "x-transaction-reference": "DATA_1" });
 const refunded = { "x-transaction-reference": "DATA_1", "idempotent-replayed": "true" };
 
@@ -66,7 +70,7 @@ describe.concurrent("an order whose first attempt has an unknown outcome", { tim
   ];
   test.each(unknowns)("is sent again with the same bytes after %s, and the replay is its answer", async (_, first) => {
     const { client, received } = await scripted([first, delivered]);
-    await expect(buy(client)).resolves.toEqual({ ...transaction, callerReference: "order-1", replayed: true });
+    await expect(buy(client)).resolves.toEqual({ ...bought, status: "success", replayed: true });
     expect(received.map(({ body }) => body)).toEqual([received[0]?.body, received[0]?.body]);
     expect(JSON.parse(received[0]?.body ?? "")).toEqual({
       network_id: 1,
@@ -172,6 +176,65 @@ describe.concurrent("an order whose first attempt has an unknown outcome", { tim
   });
 });
 
+describe.concurrent("an answer about another order", { timeout: 30_000 }, () => {
+  const others: readonly (readonly [string, Step])[] = [
+    ["with another reference", succeeds({ transaction: { ...transaction, caller_reference: "order-2" } })],
+    ["without a reference", succeeds({ transaction: { ...transaction, caller_reference: null } })],
+    ["of another type", succeeds({ transaction: { ...transaction, type: "airtime" } })],
+    ["for another number", succeeds({ transaction: { ...transaction, phone_number: "08031234568" } })],
+    ["for another number that is masked", succeeds({ transaction: { ...transaction, phone_number: "*********68" } })],
+    ["of the sandbox", succeeds({ transaction: { ...transaction, reference: "TEST_1" } })],
+    [
+      "that failed",
+      refuses(502, "delivery_failed", { "x-transaction-reference": "DATA_2", "x-caller-reference": "order-2" }),
+    ],
+    [
+      "that failed, of an order without a reference",
+      (response) =>
+        response.writeHead(502, { "x-error-code": "delivery_failed", "x-transaction-reference": "DATA_2" }).end("{}"),
+    ],
+    ["that was refused", refuses(400, "insufficient_balance", { "x-caller-reference": "order-2" })],
+    ["that its reference belongs to", refuses(422, "reference_reused", { "x-caller-reference": "order-2" })],
+  ];
+  test.each(others)("%s is no answer: the order is sent again", async (_, other) => {
+    const { client, events } = await scripted([other, delivered]);
+    await expect(buy(client)).resolves.toEqual({ ...bought, status: "success", replayed: true });
+    expect(events[0]?.result).toMatch(/unreadable|mismatch/);
+  });
+
+  test.each(others)("%s leaves the order unknown if nothing else comes", async (_, other) => {
+    const { client } = await scripted([other], { timeoutMs: 1_500 });
+    expect(await errorOf(buy(client))).toBeInstanceOf(OutcomeUnknownError);
+  });
+
+  test("with another amount is no answer to an airtime purchase, and noise of less than a kobo makes none", async () => {
+    const answer = (amount: number): Step =>
+      succeeds({ transaction: { ...transaction, reference: "AIRTIME_1", type: "airtime", amount } });
+    const { client, received } = await scripted([answer(100), answer(54.02)]);
+    const topUp = { network: "mtn", phoneNumber: order.phoneNumber, amount: 54.019999999999996 };
+    await expect(client.airtime.purchase(topUp, { reference: "topup-1" })).resolves.toMatchObject({ amount: 54.02 });
+    expect(received).toHaveLength(2);
+  });
+
+  test("is not seen in the masked number of an old order of one's own", async () => {
+    const { client } = await scripted([succeeds({ transaction: { ...transaction, phone_number: "*********67" } })]);
+    await expect(buy(client)).resolves.toMatchObject({ status: "success", phoneNumber: "*********67" });
+  });
+
+  test("is no answer to a check: another person's result is not returned", async () => {
+    const check = { ...{ title: "NIN Verification", amount: 150, reference: "VERIFY_1" }, status: "success" };
+    const answer = (changes: object, name: string): Step =>
+      succeeds({ transaction: { ...check, type: "nin_verification", ...changes }, result: { first_name: name } });
+    const { client } = await scripted([
+      answer({ caller_reference: "check-2" }, "OTHER"),
+      answer({ type: "bvn_verification" }, "OTHER"),
+      answer({}, "ADAEZE"),
+    ]);
+    const { result } = await client.nin.verify({ nin: "00000000000", isConsent: true }, { reference: "check-1" });
+    expect(result).toEqual({ firstName: "ADAEZE" });
+  });
+});
+
 describe.concurrent("an order that was certainly not placed", { timeout: 30_000 }, () => {
   test("throws the refusal of its first attempt", async () => {
     const { client, received } = await scripted([
@@ -252,8 +315,8 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
       succeeds({ transaction: processing }, { "x-estimated-delivery": "90" }),
     ]);
     await expect(buy(client)).resolves.toEqual({
-      ...processing,
-      callerReference: "order-1",
+      ...bought,
+      status: "processing",
       replayed: false,
       estimatedDeliveryS: 90,
     });
@@ -322,7 +385,10 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
 
 describe.concurrent("an identity check", { timeout: 30_000 }, () => {
   const check = { nin: "00000000000", isConsent: true } as const;
-  const reported = { title: "NIN Verification", amount: 150, reference: "VERIFY_1", status: "success" };
+  const reported = {
+    ...{ title: "NIN Verification", type: "nin_verification" },
+    ...{ amount: 150, reference: "VERIFY_1", status: "success" },
+  };
   const person = { first_name: "ADAEZE", date_of_birth: "1971-04-27" };
   const found = succeeds({ transaction: reported, result: person }, { "idempotent-replayed": "true" });
   const inFlight = succeeds({ transaction: { ...reported, status: "processing" }, result: null });

@@ -18,24 +18,24 @@ import {
 
 const scripted = async (script: readonly Step[], options: Partial<ClientOptions> = {}) => {
   const { baseUrl, received } = await startScriptedServer(...script);
-  return { client: new AirtimeClient({ baseUrl, apiKey: "test_key", timeoutMs: 8_000, ...options }), received };
+  return { client: new AirtimeClient({ baseUrl, apiKey: "live_key", timeoutMs: 8_000, ...options }), received };
 };
-const view = (status: string, reference = "DATA_1") => ({
+const view = (status: string, reference = "DATA_1", callerReference = "order-1") => ({
   reference,
   status,
   amount: 500,
-  caller_reference: "order-1",
+  caller_reference: callerReference,
 });
-const found = (status: string): Step => succeeds({ transaction: view(status) });
+const found = (status: string, ...references: string[]): Step => succeeds({ transaction: view(status, ...references) });
 const notFound = refuses(404, "not_found");
 
 describe.concurrent("transactions", { timeout: 30_000 }, () => {
   test("are looked up by a reference that is encoded in the path", async () => {
-    const { client, received } = await scripted([found("success")]);
-    await expect(client.transactions.get("a/b?c")).resolves.toMatchObject({ callerReference: "order-1" });
+    const { client, received } = await scripted([found("success", "DATA_1", "a/b?c")]);
+    await expect(client.transactions.get("a/b?c")).resolves.toMatchObject({ reference: "DATA_1" });
     expect(received[0]).toMatchObject({
       path: "/v1/transactions/a%2Fb%3Fc",
-      headers: { authorization: "Bearer test_key" },
+      headers: { authorization: "Bearer live_key" },
     });
     await expect(client.transactions.get("")).rejects.toThrow("reference must be a text");
   });
@@ -99,6 +99,15 @@ describe.concurrent("transactions", { timeout: 30_000 }, () => {
     await expect(client.transactions.get("order-1")).resolves.toMatchObject({ status: "success" });
   });
 
+  test("are not read from an answer about another one, by either reference", async () => {
+    const others = [found("success", "DATA_2", "order-2"), found("success", "TEST_1", "order-1")];
+    const { client } = await scripted([...others, found("processing"), ...others, found("failed")]);
+    await expect(client.transactions.get("order-1")).resolves.toMatchObject({ status: "processing" });
+    await expect(client.transactions.wait("DATA_1", { timeoutMs: 20_000 })).resolves.toMatchObject({
+      status: "failed",
+    });
+  });
+
   test("are not looked up by a reference that a URL takes for a folder", async () => {
     const { client, received } = await scripted([found("success")]);
     for (const reference of [".", ".."]) {
@@ -118,17 +127,36 @@ describe.concurrent("transactions", { timeout: 30_000 }, () => {
 
   test("are listed page after page, also after an empty one", async () => {
     const { client, received } = await scripted([
-      succeeds({ transactions: [view("success", "A"), view("success", "B")], next_cursor: "c1" }),
+      succeeds({ transactions: [view("success", "DATA_A"), view("success", "DATA_B")], next_cursor: "c1" }),
       succeeds({ transactions: [], next_cursor: "c2" }),
-      succeeds({ transactions: [view("success", "C")], next_cursor: null }),
+      succeeds({ transactions: [view("success", "DATA_C")], next_cursor: null }),
     ]);
     const references: string[] = [];
     const filter = { status: "success", from: new Date(0), to: "2026-11-21T09:30:00+01:00" } as const;
     for await (const { reference } of client.transactions.list(filter)) references.push(reference);
-    expect(references).toEqual(["A", "B", "C"]);
+    expect(references).toEqual(["DATA_A", "DATA_B", "DATA_C"]);
     const queries = received.map(({ path }) => Object.fromEntries(new URL(path, "http://localhost").searchParams));
     const sent = { status: "success", from: "1970-01-01T00:00:00.000Z", to: "2026-11-21T09:30:00+01:00" };
     expect(queries).toEqual([sent, { ...sent, cursor: "c1" }, { ...sent, cursor: "c2" }]);
+  });
+});
+
+describe.concurrent("a page of transactions", { timeout: 30_000 }, () => {
+  const page = (status: string, reference: string, cursor: string | null): Step =>
+    succeeds({ transactions: [view(status, reference)], next_cursor: cursor });
+
+  test("of another list, or the page before, is no answer, so that no page is read for ever", async () => {
+    const { client, received } = await scripted([
+      page("failed", "DATA_8", null),
+      page("success", "TEST_9", null),
+      page("success", "DATA_1", "c1"),
+      page("success", "DATA_1", "c1"),
+      page("success", "DATA_2", null),
+    ]);
+    const references: string[] = [];
+    for await (const { reference } of client.transactions.list({ status: "success" })) references.push(reference);
+    expect(references).toEqual(["DATA_1", "DATA_2"]);
+    expect(received).toHaveLength(5);
   });
 });
 

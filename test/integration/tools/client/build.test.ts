@@ -176,15 +176,11 @@ ${Object.values(wrong)
     const web = {
       ...{ AbortController, AbortSignal, atob, clearTimeout, crypto, Headers, performance, setTimeout },
       ...{ structuredClone, TextDecoder, TextEncoder, URL, URLSearchParams },
-      fetch: (...request: unknown[]) => {
-        requests.push(request);
-        return Promise.resolve(
-          Response.json({
-            status: true,
-            message: "",
-            data: { transaction: { reference: "DATA_1", status: "success" } },
-          }),
-        );
+      fetch: (url: string, init: { readonly body: string }) => {
+        requests.push(url);
+        const { reference } = JSON.parse(init.body);
+        const transaction = { reference: "TEST_1", status: "success", type: "data", caller_reference: reference };
+        return Promise.resolve(Response.json({ status: true, message: "", data: { transaction } }));
       },
       module: { exports: {} },
     };
@@ -193,7 +189,7 @@ ${Object.values(wrong)
       .data.purchase({ networkId: 1, planId: 101, phoneNumber: "08031234567" })`;
     const context = createContext({ ...web, exports: web.module.exports });
     new Script(built("dist/cjs/index.js")).runInContext(context);
-    await expect(new Script(buy).runInContext(context)).resolves.toMatchObject({ reference: "DATA_1" });
+    await expect(new Script(buy).runInContext(context)).resolves.toMatchObject({ reference: "TEST_1" });
     expect(requests).toHaveLength(1);
   });
 });
