@@ -6,6 +6,9 @@ export const rateGroups = {
 } as const;
 export type RateGroup = keyof typeof rateGroups;
 
+/** Longest `Retry-After` of a rate limit: its window is a minute. Source: docs/interface.md 6.D1. */
+export const RETRY_AFTER_S_MAX = 60;
+
 /** Smallest airtime top-up. Source: docs/interface.md 11.1. */
 export const AIRTIME_NAIRA_MIN = 50;
 

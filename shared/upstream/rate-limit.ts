@@ -1,4 +1,4 @@
-import { type RateGroup, rateGroups } from "../contract/limits.ts";
+import { type RateGroup, RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
 import { sum } from "../platform/sum.ts";
 import { type Clock, secondsToNextMinute } from "../platform/time.ts";
 import type { ExchangeResult } from "./exchange.ts";
@@ -22,14 +22,16 @@ export type UpstreamLimit = {
   readonly perMinute: (group: RateGroup, keys: readonly string[]) => number;
 };
 
-const RETRY_AFTER_S_MAX = 3_600;
 /** A response that later ones overtook states at most so many requests more than they. A new minute states more. */
 const OVERTAKEN_MAX = 10;
 
-/** The response's `Retry-After` in seconds, if it is a plain number. */
+/**
+ * The response's `Retry-After` in seconds. More than a limit's window counts as the window: the next request finds out
+ * whether the limit lasts. 0 means at once. A date, a negative number and other text count as absent.
+ */
 export const retryAfterS = (result: ExchangeResult): number | undefined => {
   const text = result.kind === "answered" ? result.headers["retry-after"] : undefined;
-  return text !== undefined && /^\d{1,5}$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) : undefined;
+  return text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) : undefined;
 };
 
 /**

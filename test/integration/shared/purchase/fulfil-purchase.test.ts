@@ -1,6 +1,9 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
+import { UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shared/orders/upstream-pace.ts";
+import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import {
   anOrder,
@@ -160,6 +163,13 @@ test("a purchase whose upstream answers 429 with Retry-After 1 is sent once more
   expect(requestCount()).toBe(before + 1);
 });
 
+/** Until when the other instances make orders wait, in seconds from now. */
+const sharedWaitS = async ({ db }: TestService): Promise<number> => {
+  const key = { pk: UPSTREAM_PACE_PK };
+  const { Item } = await db.send(new GetCommand({ TableName: localTableNames.cache, Key: key, ConsistentRead: true }));
+  return (Date.parse(upstreamPaceSchema.parse(Item ?? {}).wait_until) - Date.now()) / 1_000;
+};
+
 describe("an upstream that answers 429 with a long Retry-After", () => {
   // A service of its own, because its memory of the limit outlasts the test.
   let limited: TestService;
@@ -167,7 +177,7 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
   beforeAll(async () => {
     limited = await startTestService();
     caller = await limited.newCaller({ naira: 1_000 });
-    limited.simulator.state.faults.add({ kind: "rate_limited", path, retry_after_s: 60, times: 1 });
+    limited.simulator.state.faults.add({ kind: "rate_limited", path, retry_after_s: 86_400, times: 1 });
   });
   afterAll(() => limited.stop());
 
@@ -182,10 +192,13 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
         body: { data: { transaction: { status: "processing" } } },
       });
       expect(Number(headers.get("x-estimated-delivery"))).toBeGreaterThan(50);
+      expect(Number(headers.get("x-estimated-delivery"))).toBeLessThan(65);
       expect(headers.get("x-transaction-reference")).not.toBeNull();
       expect(headers.get("retry-after")).toBeNull();
     }
     expect(await caller.balance()).toBe(0);
+    expect(await sharedWaitS(limited)).toBeGreaterThan(50);
+    expect(await sharedWaitS(limited)).toBeLessThanOrEqual(60);
     expect((await limited.call("GET", "/transactions/later", { key: caller.key })).status).toBe(200);
   });
 });

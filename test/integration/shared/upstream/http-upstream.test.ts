@@ -311,6 +311,22 @@ describe("a 429", () => {
     expect(requestsOf(5)).toBe(1);
   });
 
+  test("after a 429 with Retry-After 86400 orders wait for 60 s, and the next one finds out whether it is over", async () => {
+    let nowMs = Date.parse("2026-11-21T12:00:20.000Z");
+    const { buy, upstream } = await aClient({
+      clock: () => nowMs,
+      faults: [{ kind: "rate_limited", retry_after_s: 86_400, times: 2 }],
+    });
+    for (const _refusal of [1, 2]) {
+      expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
+      expect([upstream.waitS("vtu"), upstream.requestsLeft("vtu")]).toEqual([60, 0]);
+      nowMs += 60_000;
+      expect([upstream.waitS("vtu"), upstream.requestsLeft("vtu")]).toEqual([0, 1]);
+    }
+    expect((await buy()).kind).toBe("delivered");
+    expect(upstream.waitS("vtu")).toBe(0);
+  });
+
   test("a 429 with Retry-After 1 and less than a second left after it is an account_error, and not sent again", async () => {
     const { buy, requestsOf } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy({}, 7_500)).toEqual({ kind: "account_error", reason: "rate_limited" });

@@ -11,6 +11,9 @@ const answered = (status: number, headers: Readonly<Record<string, string>> = {}
   body: "",
 });
 
+/** What the upstream states when a limit is spent. */
+const none = { "x-ratelimit-remaining": "0" };
+
 /** A limit with one key, unless the test names others, and a clock that only the test moves. */
 const limitAt = (startMs: number) => {
   let nowMs = startMs;
@@ -66,11 +69,37 @@ describe("an exhausted group", () => {
     expect(waitS("vtu")).toBe(5);
   });
 
-  test("a group waits at most an hour", () => {
-    const { record, waitS } = limitAt(NOON_MS);
-    record("vtu", answered(429, { "retry-after": "99999" }));
-    expect(waitS("vtu")).toBe(3_600);
+  test.for([
+    ["a 429 with Retry-After 86400", answered(429, { "retry-after": "86400" })],
+    ["a success with 0 remaining and Retry-After 86400", answered(200, { ...none, "retry-after": "86400" })],
+  ] as const)("after %s a group waits for one minute, and then one request finds out", ([, result]) => {
+    const { record, waitS, left, spentUntilMs, pass } = limitAt(NOON_MS);
+    record("vtu", result);
+    expect([waitS("vtu"), left(), spentUntilMs(["one"])]).toEqual([60, 0, NOON_MS + 60_000]);
+    pass(60_000);
+    expect([waitS("vtu"), left()]).toEqual([0, 1]);
+    record("vtu", result);
+    expect([waitS("vtu"), left()]).toEqual([60, 0]);
+    pass(60_000);
+    record("vtu", answered(200, { "x-ratelimit-remaining": "58" }));
+    expect([waitS("vtu"), left()]).toEqual([0, 58]);
   });
+
+  test("after a 429 with Retry-After 0 the group may be used at once, one request at a time", () => {
+    const { record, waitS, left } = limitAt(NOON_MS);
+    record("vtu", answered(200, { "x-ratelimit-remaining": "30" }));
+    record("vtu", answered(429, { ...none, "retry-after": "0" }));
+    expect([waitS("vtu"), left()]).toEqual([0, 1]);
+  });
+
+  test.for(["-1", "Sat, 21 Nov 2026 12:00:10 GMT", "soon"])(
+    "after a 429 whose Retry-After is %j the group waits to the end of the minute",
+    (text) => {
+      const { record, waitS } = limitAt(NOON_MS + 45_000);
+      record("vtu", answered(429, { "retry-after": text }));
+      expect(waitS("vtu")).toBe(15);
+    },
+  );
 });
 
 test("an exhausted catalog group does not delay purchases, nor the reverse", () => {
@@ -146,13 +175,15 @@ describe("Retry-After", () => {
   test.for([
     ["0", 0],
     ["1", 1],
-    ["120", 120],
-    ["3601", 3_600],
+    ["60", 60],
+    ["61", 60],
+    ["86400", 60],
+    ["9".repeat(400), 60],
   ] as const)("a Retry-After of %s is %i s", ([text, seconds]) => {
     expect(retryAfterS(answered(429, { "retry-after": text }))).toBe(seconds);
   });
 
-  test.for(["", "-1", "1.5", "1e3", " 1", "soon", "999999", "Sat, 21 Nov 2026 12:00:10 GMT"])(
+  test.for(["", "-1", "1.5", "1e3", " 1", "soon", "+5", "Sat, 21 Nov 2026 12:00:10 GMT"])(
     "the Retry-After %j is ignored",
     (text) => {
       expect(retryAfterS(answered(429, { "retry-after": text }))).toBeUndefined();
