@@ -23,6 +23,7 @@ import {
   errorResponse,
   type OperationResult,
   type PreparedResponse,
+  platformFailure,
   preparedResponse,
   type Rate,
   successResponse,
@@ -148,11 +149,10 @@ const responseMiddleware: ApiMiddleware = {
     const { progress } = request.context;
     const error = publicError(request.error, progress);
     if (error instanceof OutcomeUnknown) {
-      // The invocation fails, so the caller gets the platform's own 5xx.
       const { requestId: request_id, route } = progress ?? {};
       const fields = { request_id, route: route && routeKey(route), ...errorFields(error.cause ?? error) };
       log.warn("request.outcome_unknown", fields);
-      request.error = error;
+      request.response = platformFailure();
       return;
     }
     request.response = errorResponse(error);

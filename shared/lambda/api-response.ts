@@ -67,6 +67,17 @@ export const envelopedError = (
   };
 };
 
+/**
+ * What API Gateway answers when an invocation fails: no header of ours promises anything. Answered here, because an
+ * invocation that fails on purpose would raise alarms and roll a release back. Source: AWS, "Troubleshooting issues with
+ * HTTP API Lambda integrations".
+ */
+export const platformFailure = (): ApiResponse => ({
+  statusCode: 500,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ message: "Internal Server Error" }),
+});
+
 /** The headers of every response. Source: docs/interface.md 4.7. */
 export const commonHeaders = (rate: Rate, requestId: string): Record<string, string> => ({
   [headers.rateLimit]: String(rate.limit),

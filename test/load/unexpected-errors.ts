@@ -11,9 +11,8 @@ const UNEXPECTED = [
   "stream.given_up",
 ] as const;
 
-/** An emulator did not respond within 2 s. The load causes this, and the unknown outcomes that follow from it. */
+/** An emulator did not respond within 2 s: the load causes this. */
 const AWS_TIMEOUT = '"error":"TimeoutError"';
-const UNKNOWN_AFTER_TIMEOUT = '"error":"OutcomeUnknown"';
 /** Errors of the strict DynamoDB layer that lasted through all retries: the request then fails without an effect. */
 const AWS_REFUSALS = ["ThrottlingException", "ProvisionedThroughputExceededException"].map(
   (name) => `"error":"${name}"`,
@@ -27,7 +26,7 @@ export const expectNoUnexpectedErrors = (
   const events = UNEXPECTED.filter((event) => !allowed.includes(event));
   const lines = service.logLines();
   const unexpected = lines.filter((line) => events.some((event) => line.includes(`"event":"${event}"`)));
-  const expected = [AWS_TIMEOUT, UNKNOWN_AFTER_TIMEOUT, ...(service.strict ? AWS_REFUSALS : [])];
+  const expected = [AWS_TIMEOUT, ...(service.strict ? AWS_REFUSALS : [])];
   const isExpected = (line: string): boolean => expected.some((text) => line.includes(text));
   expect(service.strict?.notSimulated ?? []).toEqual([]);
   expect(unexpected.filter((line) => !isExpected(line))).toEqual([]);

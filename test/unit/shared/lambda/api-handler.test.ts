@@ -3,6 +3,7 @@ import * as z from "zod";
 import { errorEnvelope } from "../../../../shared/contract/envelope.ts";
 import { errorCodes, errors, OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
 import { type Admit, apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
+import { openGateway } from "../../../../tools/local/gateway.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
@@ -32,6 +33,14 @@ const responseSchema = z.object({
   body: z.string().optional(),
   isBase64Encoded: z.boolean().optional(),
 });
+
+/** What API Gateway answers for a failed invocation. */
+const asByThePlatform = {
+  statusCode: 500,
+  headers: { "content-type": "application/json" },
+  body: '{"message":"Internal Server Error"}',
+  json: expect.any(Function),
+};
 
 /** Sends data purchases to a handler whose operation is `run`. */
 const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
@@ -90,12 +99,12 @@ describe("a successful response", () => {
     expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
   });
 
-  test("an order's response that breaks the route's schema fails the invocation, because the order is charged", async () => {
-    const response = ask(async () => ({
+  test("an order's response that breaks the route's schema is answered as by the platform, because the order is charged", async () => {
+    const response = await ask(async () => ({
       message: "Delivered",
       data: { transaction: { ...transaction, amount: Number.NaN } },
     }));
-    await expect(response).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(response).toEqual(asByThePlatform);
   });
 });
 
@@ -268,30 +277,27 @@ describe("an unexpected error", () => {
   );
 
   test.for(thrown)(
-    "an unexpected error (%s) fails the invocation of an order, and its message is neither in the error nor in the log",
+    "an unexpected error (%s) of an order is answered as by the platform, and its message is not in the log",
     async ([, error]) => {
       const logged = await linesOf(async () => {
-        const response = ask(async () => {
+        const response = await ask(async () => {
           throw error;
         });
-        await expect(response).rejects.toMatchObject({
-          name: "OutcomeUnknown",
-          message: expect.not.stringContaining("Ada"),
-        });
+        expect(response).toEqual(asByThePlatform);
       });
       expect(logged).toContain("request.outcome_unknown");
       expect(logged).not.toContain("Ada");
     },
   );
 
-  test("an unexpected error of the admission is 500 too, and fails the invocation of an order", async () => {
+  test("an unexpected error of the admission is 500 too, and for an order it is answered as by the platform", async () => {
     vi.spyOn(console, "log").mockImplementation(() => {});
     const failing: Admit = async () => {
       throw new Error("DynamoDB is unavailable");
     };
     const { statusCode, headers } = await readWallet(() => Promise.reject(new Error("Is not reached")), failing);
     expect([statusCode, headers["x-error-code"]]).toEqual([500, "internal_error"]);
-    await expect(ask(bought, failing)).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(await ask(bought, failing)).toEqual(asByThePlatform);
   });
 
   test("an unexpected error of an order that the operation reports as internal_error is 500 and an alarm", async () => {
@@ -305,13 +311,36 @@ describe("an unexpected error", () => {
   });
 });
 
-test("an operation whose outcome is unknown fails the invocation, so that no response is sent", async () => {
-  const unknown = new OutcomeUnknown("The outcome is unknown");
-  await expect(
-    ask(async () => {
-      throw unknown;
-    }),
-  ).rejects.toBe(unknown);
+test("an operation whose outcome is unknown is answered as by the platform, and raises no alarm", async () => {
+  const lines = vi.spyOn(console, "log").mockImplementation(() => {});
+  const response = await ask(async () => {
+    throw new OutcomeUnknown("The outcome is unknown");
+  });
+  expect(response).toEqual(asByThePlatform);
+  const logged = lines.mock.calls.map(([line]) => z.looseObject({}).parse(JSON.parse(String(line))));
+  expect(logged).toEqual([
+    expect.objectContaining({ level: "warn", event: "request.outcome_unknown", request_id: "req-0001" }),
+  ]);
+  expect(logged).not.toEqual([expect.objectContaining({ _aws: expect.anything() })]);
+});
+
+test("the 500 of an unknown outcome is the local gateway's own for a failed invocation, with no header of ours", async () => {
+  const routes = [{ method: "POST", path: "/v1/vtu/data/purchase", function: "purchase" }] as const;
+  const gateway = await openGateway({ port: 0, routes, defaultFunction: "not-found" });
+  vi.spyOn(console, "log").mockImplementation(() => {});
+  const exchangeWith = async (invoke: () => Promise<unknown>) => {
+    gateway.serve(invoke);
+    const response = await fetch(`${gateway.origin}/v1/vtu/data/purchase`, { method: "POST" });
+    const { date, ...headers } = Object.fromEntries(response.headers);
+    expect(date).toBeDefined();
+    return { status: response.status, headers, body: await response.text() };
+  };
+  try {
+    const unknown = await exchangeWith(() => ask(() => Promise.reject(new OutcomeUnknown("unknown"))));
+    expect(unknown).toEqual(await exchangeWith(() => Promise.reject(new Error("The invocation failed"))));
+  } finally {
+    await gateway.close();
+  }
 });
 
 test("a request gets nothing from the previous one of the same process", async () => {
