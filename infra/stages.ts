@@ -20,14 +20,20 @@ const egress = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("none") }),
   z.object({
     kind: z.literal("nat-gateway"),
-    /** One gateway and one elastic IP in each zone. */
-    zones: z.int().min(1, "An egress needs at least 1 zone").max(3, "An egress has at most 3 zones"),
+    /**
+     * The zones' names, such as `eu-west-1a`, with one gateway and one elastic IP in each. Named, because AWS does not
+     * guarantee the order in which CloudFormation counts the zones of a region, and not every zone has Lambda and NAT
+     * gateways. Sources: AWS, "Fn::GetAZs"; "Troubleshoot NAT gateways", "Availability Zone is unsupported".
+     */
+    zones: z
+      .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/, "is not a zone's name"), "Name the egress's zones")
+      .min(1, "An egress needs at least 1 zone")
+      .max(3, "An egress has at most 3 zones")
+      .refine((names) => new Set(names).size === names.length, "An egress has one gateway in a zone"),
     /**
      * Existing elastic IPs (`eipalloc-...`), one for each zone; without them new ones are allocated and never released.
      */
     allocationIds: z.array(z.string().startsWith("eipalloc-")).optional(),
-    /** The zones' names, such as `eu-west-1a`; without them the first ones of the region. */
-    availabilityZones: z.array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/, "is not a zone's name")).optional(),
   }),
   /** A network of the company, whose subnets route to the internet from fixed addresses. */
   z.object({
@@ -202,7 +208,7 @@ export const stageSettings = z
     error: "The copies must be in another region than the stage",
     path: ["recovery", "region"],
   })
-  .refine(({ egress }) => hasOneForEachZone(egress, "allocationIds"), {
+  .refine(({ egress }) => hasAddressForEachZone(egress), {
     error: "There must be one elastic IP for each zone",
     path: ["egress", "allocationIds"],
   })
@@ -210,13 +216,9 @@ export const stageSettings = z
     error: "A stage that sells needs the address of those who must receive its alarms",
     path: ["alarmEmail"],
   })
-  .refine(({ egress }) => hasOneForEachZone(egress, "availabilityZones"), {
-    error: "There must be one name for each zone",
-    path: ["egress", "availabilityZones"],
-  })
   .refine(({ egress, region }) => isInRegion(egress, region), {
     error: "The zones must be in the stage's region",
-    path: ["egress", "availabilityZones"],
+    path: ["egress", "zones"],
   })
   .refine(({ egress, webhookAllowedCidrs }) => egress.kind !== "none" || webhookAllowedCidrs.length === 0, {
     error: "There is no route to private ranges without a VPC: choose another egress",
@@ -239,12 +241,11 @@ export const sells = ({ egress }: { readonly egress: { readonly kind: string } }
 
 type Egress = z.output<typeof egress>;
 
-const hasOneForEachZone = (egress: Egress, list: "allocationIds" | "availabilityZones"): boolean =>
-  egress.kind !== "nat-gateway" || (egress[list]?.length ?? egress.zones) === egress.zones;
+const hasAddressForEachZone = (egress: Egress): boolean =>
+  egress.kind !== "nat-gateway" || (egress.allocationIds ?? egress.zones).length === egress.zones.length;
 
 const isInRegion = (egress: Egress, region: string | undefined): boolean =>
-  egress.kind !== "nat-gateway" ||
-  (egress.availabilityZones ?? []).every((zone) => region !== undefined && zone.slice(0, -1) === region);
+  egress.kind !== "nat-gateway" || egress.zones.every((zone) => region !== undefined && zone.slice(0, -1) === region);
 
 const isPlaceOf = (
   { certificateArn }: z.output<typeof domain>,
@@ -277,7 +278,7 @@ const committedStages: Stages = {
     region: "us-east-1",
     upstreamBaseUrl: "https://upstream.example.com/v1",
     upstreamWebhookIps: [],
-    egress: { kind: "nat-gateway", zones: 2 },
+    egress: { kind: "nat-gateway", zones: ["us-east-1a", "us-east-1b"] },
     identityPrices: prices,
     alarmEmail: "operations@example.com",
     logRetentionDays: 90,

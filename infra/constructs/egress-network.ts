@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, Fn, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { Annotations, CfnOutput, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
   // biome-ignore lint/correctness/noUnresolvedImports: It is there, in a file that is too large for Biome to read.
   CfnEIP,
@@ -37,8 +37,6 @@ export interface EgressNetworkProps extends StackProps {
   readonly webhookAllowedCidrs: readonly string[];
 }
 
-const ZONES_MAX = 3;
-
 /**
  * The network of functions that call the upstream or apps' endpoints: private subnets that route to a NAT gateway with
  * a fixed elastic IP each. DynamoDB has a gateway endpoint, which is free.
@@ -46,17 +44,17 @@ const ZONES_MAX = 3;
 export class EgressNetwork extends Stack implements FunctionNetwork {
   readonly vpc: Vpc;
   readonly functions: ISecurityGroup;
-  private readonly zoneNames: readonly string[] | undefined;
+  private readonly zones: readonly string[];
 
   constructor(scope: Construct, id: string, props: EgressNetworkProps) {
     super(scope, id, props);
-    const { zones, allocationIds, availabilityZones } = props.egress;
-    this.zoneNames = availabilityZones;
+    const { zones, allocationIds } = props.egress;
+    this.zones = zones;
     this.vpc = new Vpc(this, "Vpc", {
       ipAddresses: IpAddresses.cidr("10.60.0.0/20"),
-      maxAzs: zones,
-      natGateways: zones,
-      natGatewayProvider: NatProvider.gateway({ eipAllocationIds: allocationIds ?? this.elasticIps(zones) }),
+      maxAzs: zones.length,
+      natGateways: zones.length,
+      natGatewayProvider: NatProvider.gateway({ eipAllocationIds: allocationIds ?? this.elasticIps() }),
       subnetConfiguration: [
         { name: "nat", subnetType: SubnetType.PUBLIC, cidrMask: 26, mapPublicIpOnLaunch: false },
         { name: "functions", subnetType: SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 23 },
@@ -68,15 +66,14 @@ export class EgressNetwork extends Stack implements FunctionNetwork {
     acknowledge(this.vpc, "VPC7", "Nothing listens in this VPC; each call that leaves it is in the functions' logs");
   }
 
-  /** Zones without a name by their index in the region, so that a synthesis does not call AWS. */
+  /** CDK would ask AWS for the zones of the region. */
   override get availabilityZones(): string[] {
-    if (this.zoneNames !== undefined) return [...this.zoneNames];
-    return Array.from({ length: ZONES_MAX }, (_, index) => Fn.select(index, Fn.getAzs()));
+    return [...this.zones];
   }
 
   /** Retained when the stack is deleted, because the upstream has whitelisted them. A failed creation leaves none. */
-  private elasticIps(zones: number): string[] {
-    return Array.from({ length: zones }, (_, index) => {
+  private elasticIps(): string[] {
+    return this.zones.map((_, index) => {
       const address = new CfnEIP(this, `ElasticIp${index + 1}`, { domain: "vpc" });
       address.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
       addEgressIp(this, index + 1, address.ref);
@@ -99,9 +96,8 @@ export class ExistingNetwork extends Construct implements FunctionNetwork {
   constructor(scope: Construct, id: string, { egress, webhookAllowedCidrs }: ExistingNetworkProps) {
     super(scope, id);
     const { vpcId, subnetIds, addresses } = egress;
-    // Lambda takes subnets by their ids; CDK wants a zone for each, which is in no template.
-    const availabilityZones = subnetIds.map((_, index) => Fn.select(index, Fn.getAzs()));
-    this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId, availabilityZones });
+    // CDK wants a zone, which is in no template: Lambda takes subnets by their ids.
+    this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId, availabilityZones: ["unread"] });
     this.subnets = { subnets: subnetIds.map((subnetId) => importedSubnet(this, subnetId)) };
     this.functions = functionsGroup(this, this.vpc, webhookAllowedCidrs);
     for (const [index, value] of addresses.entries()) addEgressIp(Stack.of(this), index + 1, value);

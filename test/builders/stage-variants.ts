@@ -10,15 +10,14 @@ const region = "us-east-1";
 export const stageVariants: Readonly<Record<string, Variant>> = {
   sandbox: ["sandbox", {}],
   prod: ["prod", {}],
-  "one zone": ["prod", { egress: { kind: "nat-gateway", zones: 1 } }],
-  "three zones with names and addresses": [
+  "one zone": ["prod", { egress: { kind: "nat-gateway", zones: ["us-east-1a"] } }],
+  "three zones with addresses": [
     "prod",
     {
       egress: {
         kind: "nat-gateway",
-        zones: 3,
+        zones: ["us-east-1a", "us-east-1b", "us-east-1c"],
         allocationIds: ["eipalloc-0a1b2c3d", "eipalloc-0a1b2c3e", "eipalloc-0a1b2c3f"],
-        availabilityZones: ["us-east-1a", "us-east-1b", "us-east-1c"],
       },
     },
   ],

@@ -16,7 +16,7 @@ const REGIONS = ["us-east-1", "eu-west-1", "af-south-1"];
 /** The findings that stay, all of them warnings. */
 const accepted: Readonly<Record<string, string>> = {
   W3005: "CDK lets each function depend on its role and policy, so that it does not start without permissions",
-  W3010: "A stage may name its zones, so that it keeps the subnets that it has",
+  W3010: "A stage names its zones, so that it keeps the subnets that it has",
   W6001: "An output repeats what Data exports, because the operator's commands read the outputs of one stack",
 };
 

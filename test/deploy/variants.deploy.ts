@@ -37,7 +37,7 @@ const refusals: Readonly<Record<keyof typeof stageVariants, Readonly<Record<stri
   sandbox: {},
   prod: { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
   "one zone": { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
-  "three zones with names and addresses": { "Prod-Network": refusal("EC2::NatGateway"), "Prod-Service": CANARY },
+  "three zones with addresses": { "Prod-Network": refusal("EC2::NatGateway"), "Prod-Service": CANARY },
   adopted: { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
   "copies in another region": {
     "Prod-Data": refusal("Backup::BackupSelection"),

@@ -16,9 +16,9 @@ import { times, usageOf } from "./request-usage.ts";
 /** Every network that a stage makes for itself; one that exists has costs of its own. */
 export const egressSettings = {
   none: { kind: "none" },
-  "1 zone": { kind: "nat-gateway", zones: 1 },
-  "2 zones": { kind: "nat-gateway", zones: 2 },
-  "3 zones": { kind: "nat-gateway", zones: 3 },
+  "1 zone": { kind: "nat-gateway", zones: ["us-east-1a"] },
+  "2 zones": { kind: "nat-gateway", zones: ["us-east-1a", "us-east-1b"] },
+  "3 zones": { kind: "nat-gateway", zones: ["us-east-1a", "us-east-1b", "us-east-1c"] },
 } as const satisfies Record<string, StageSettings["egress"]>;
 
 const HOURS = 730;

@@ -14,7 +14,7 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   const deployedNetwork = await deployedStack(network);
   await assertReservable(stage, settings);
   if (sells(settings)) await protectData(data, settings);
-  if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones < (await natGatewaysOf(network))) {
+  if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones.length < (await natGatewaysOf(network))) {
     // CloudFormation does not take away a subnet that another stack imports.
     console.log(`${service} leaves the zones that ${network} gives up, and is deployed first.`);
     const code = await cdk("deploy", data, service, "--exclusively");

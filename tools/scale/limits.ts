@@ -56,7 +56,7 @@ const MONTH_HOURS = 730;
 /** Fixed addresses from which the upstream is called; without egress there is no NAT gateway. */
 const addressesOf = ({ egress }: StageSettings): number => {
   if (egress.kind === "none") return Number.POSITIVE_INFINITY;
-  return egress.kind === "existing" ? egress.addresses.length : egress.zones;
+  return egress.kind === "existing" ? egress.addresses.length : egress.zones.length;
 };
 
 /** Changes a second that `enqueue-webhooks` takes from one shard: batch after batch, bound by its share of a vCPU. */

@@ -17,6 +17,7 @@ const existing = {
 describe("settingsOf", () => {
   const withConsole = (changes: object) => ({ console: { ...aConsole, ...changes } });
 
+  const zone = (letter: string): string => `us-east-1${letter}`;
   const sentenceFor = (changes: object): string => {
     try {
       settingsOf("prod", { prod: { ...stages.prod, ...changes } });
@@ -31,17 +32,16 @@ describe("settingsOf", () => {
       { identityPrices: { ...dear, nin: { basic: 150, advanced: 250, retrieve: 250 } } },
       "A retrieval must cost more than a",
     ],
-    [{ egress: { kind: "nat-gateway", zones: 0 } }, "An egress needs at least 1 zone"],
-    [{ egress: { kind: "nat-gateway", zones: 4 } }, "An egress has at most 3 zones"],
-    [{ egress: { kind: "nat-gateway", zones: 2, allocationIds: ["eipalloc-0a"] } }, "one elastic IP for each zone"],
+    [{ egress: { kind: "nat-gateway", zones: [] } }, "An egress needs at least 1 zone"],
+    [{ egress: { kind: "nat-gateway", zones: ["a", "b", "c", "d"].map(zone) } }, "An egress has at most 3 zones"],
+    [{ egress: { kind: "nat-gateway", zones: 2 } }, "Name the egress's zones"],
+    [{ egress: { kind: "nat-gateway", zones: ["a", "a"].map(zone) } }, "An egress has one gateway in a zone"],
+    [{ egress: { kind: "nat-gateway", zones: ["use1-az1"] } }, "is not a zone's name"],
     [
-      { egress: { kind: "nat-gateway", zones: 2, availabilityZones: ["us-east-1a"] } },
-      "There must be one name for each zone",
+      { egress: { kind: "nat-gateway", zones: ["a", "b"].map(zone), allocationIds: ["eipalloc-0a"] } },
+      "one elastic IP for each zone",
     ],
-    [
-      { egress: { kind: "nat-gateway", zones: 1, availabilityZones: ["eu-west-1a"] } },
-      "The zones must be in the stage's region",
-    ],
+    [{ egress: { kind: "nat-gateway", zones: ["eu-west-1a"] } }, "The zones must be in the stage's region"],
     [{ egress: { ...existing, subnetIds: [] } }, "Name a subnet at least"],
     [{ egress: { ...existing, vpcId: "10.0.0.0/16" } }, "egress.vpcId: is not the id of a VPC"],
     [{ egress: { ...existing, addresses: [] } }, "Name the addresses that the upstream whitelists"],
@@ -199,7 +199,7 @@ describe("a throw-away stage", () => {
   test("a throw-away stage never replaces a committed one, and adds no other setting", async () => {
     expect(await stagesWith({ stage: "prod", ...simulated })).toEqual(stages);
     await expect(
-      stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: 1 } }),
+      stagesWith({ stage: "try", ...simulated, egress: { kind: "nat-gateway", zones: ["us-east-1a"] } }),
     ).rejects.toThrow();
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { idIn, templatesOf } from "../../../builders/templates.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
+import { idIn, stackTemplates, templatesOf } from "../../../builders/templates.ts";
 
 const { service, network } = templatesOf("prod");
 const sandbox = templatesOf("sandbox");
@@ -72,7 +73,9 @@ describe("the egress network", () => {
 
   test("a stage that names its elastic IPs uses them and allocates none", () => {
     const allocationIds = ["eipalloc-0aaa", "eipalloc-0bbb"];
-    const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones: 2, allocationIds } }).network;
+    const own = templatesOf("prod", {
+      egress: { kind: "nat-gateway", zones: ["us-east-1a", "us-east-1b"], allocationIds },
+    }).network;
     expect(own?.all("AWS::EC2::EIP")).toEqual([]);
     expect(own?.all("AWS::EC2::NatGateway").map(({ Properties }) => Properties.AllocationId)).toEqual(allocationIds);
   });
@@ -85,16 +88,27 @@ describe("the egress network", () => {
     );
   });
 
-  test("a stage that names its zones has its subnets there", () => {
-    const availabilityZones = ["us-east-1b", "us-east-1d"];
-    const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones: 2, availabilityZones } }).network;
-    const zones = own?.all("AWS::EC2::Subnet").map(({ Properties }) => Properties.AvailabilityZone);
-    expect(zones).toEqual([...availabilityZones, ...availabilityZones]);
+  test("the subnets are in the zones that the stage names", () => {
+    const zones = ["us-east-1b", "us-east-1d"];
+    const own = templatesOf("prod", { egress: { kind: "nat-gateway", zones } }).network;
+    const placed = own?.all("AWS::EC2::Subnet").map(({ Properties }) => Properties.AvailabilityZone);
+    expect(placed).toEqual([...zones, ...zones]);
   });
 
+  test.each(Object.entries(stageVariants))(
+    "no template of %s counts the zones of a region",
+    (_name, [stage, changes]) => {
+      for (const [, template] of stackTemplates(stage, changes)) {
+        expect(JSON.stringify(template)).not.toContain("Fn::GetAZs");
+      }
+    },
+  );
+
   test("another zone only adds resources, so that a zone can be given up and taken again", () => {
-    const resources = (zones: number) =>
-      templatesOf("prod", { egress: { kind: "nat-gateway", zones } }).network?.every ?? [];
+    const resources = (count: number) => {
+      const zones = ["us-east-1a", "us-east-1b", "us-east-1c"].slice(0, count);
+      return templatesOf("prod", { egress: { kind: "nat-gateway", zones } }).network?.every ?? [];
+    };
     // The endpoint of DynamoDB and nothing else names the routes of all zones.
     const comparable = (zones: number) => resources(zones).filter(({ Type }) => Type !== "AWS::EC2::VPCEndpoint");
     for (const zones of [1, 2]) expect(comparable(zones + 1)).toEqual(expect.arrayContaining(comparable(zones)));

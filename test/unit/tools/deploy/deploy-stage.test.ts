@@ -108,7 +108,7 @@ describe("deployStage", () => {
 
   test("the service leaves a zone before the network gives it up", async () => {
     deployed = all;
-    const egress = { kind: "nat-gateway", zones: 1 };
+    const egress = { kind: "nat-gateway", zones: ["us-east-1a"] };
     expect(await deployStage("prod", prodWith({ egress }), cdkThatEnds(0))).toBe(0);
     expect(events).toEqual(["policy", "deploy Prod-Data Prod-Service --exclusively", "deploy --all", "policy"]);
     expect(printed).toContain("Prod-Service leaves the zones that Prod-Network gives up, and is deployed first.");
@@ -116,12 +116,15 @@ describe("deployStage", () => {
 
   test("the network keeps its zones if the service did not leave them", async () => {
     deployed = all;
-    const egress = { kind: "nat-gateway", zones: 1 };
+    const egress = { kind: "nat-gateway", zones: ["us-east-1a"] };
     expect(await deployStage("prod", prodWith({ egress }), cdkThatEnds(1))).toBe(1);
     expect(events).toEqual(["policy", "deploy Prod-Data Prod-Service --exclusively"]);
   });
 
-  test.each([[2], [3]])("with %i zones instead of 2 the network is deployed first", async (zones) => {
+  test.each([
+    [2, ["us-east-1a", "us-east-1b"]],
+    [3, ["us-east-1a", "us-east-1b", "us-east-1c"]],
+  ])("with %i zones instead of 2 the network is deployed first", async (_count, zones) => {
     deployed = all;
     await deployStage("prod", prodWith({ egress: { kind: "nat-gateway", zones } }), cdkThatEnds(0));
     expect(events).toEqual(["policy", "deploy --all", "policy"]);

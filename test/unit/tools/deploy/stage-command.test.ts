@@ -17,7 +17,8 @@ beforeEach(() => aws.enter(keys));
 
 const { prod } = stages;
 if (prod === undefined) throw new Error("There is no stage prod");
-const here = { account: FAKE_ACCOUNT, region: "eu-west-1" };
+const egress = { kind: "nat-gateway" as const, zones: ["eu-west-1a", "eu-west-1b"] };
+const here = { account: FAKE_ACCOUNT, region: "eu-west-1", egress };
 const known = { ...stages, prod: { ...prod, ...here } };
 
 /** Runs a command of npm, which must be refused before the CDK runs; resolves with the message. */
@@ -124,7 +125,7 @@ test("a stage that sells and names no account or no region is refused", async ()
 
 test.each([
   [{ domain: { name: "api.example.com" } }, "domain.certificateArn: must be the ARN of a certificate in AWS"],
-  [{ egress: { kind: "nat-gateway", zones: 0 } }, "egress.zones: An egress needs at least 1 zone"],
+  [{ egress: { kind: "nat-gateway", zones: [] } }, "egress.zones: An egress needs at least 1 zone"],
   [{ egress: { kind: "none" }, webhookAllowedCidrs: ["10.0.0.0/8"] }, "webhookAllowedCidrs: There is no route to"],
 ])("deploy is refused for a stage with %j before AWS is asked anything", async (changes: object, says) => {
   const message = await refusalOf(["deploy", "--stage", "prod"], { prod: { ...known.prod, ...changes } });

@@ -73,7 +73,9 @@ describe("a raised setting", () => {
     const egressOf = (egress: object) => settingsOf("prod", { prod: { ...stages.prod, egress } });
     const addresses = ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"];
     const existing = { kind: "existing", vpcId: "vpc-0a1b2c3d", subnetIds: ["subnet-0a1b2c3d"], addresses };
-    expect(reached("NAT gateways", egressOf({ kind: "nat-gateway", zones: 3 }))).toBe(2_700);
+    expect(
+      reached("NAT gateways", egressOf({ kind: "nat-gateway", zones: ["us-east-1a", "us-east-1b", "us-east-1c"] })),
+    ).toBe(2_700);
     expect(reached("NAT gateways", egressOf(existing))).toBe(3_600);
   });
 
