@@ -6,6 +6,16 @@ const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 /** Settings of an SDK client of an emulator. */
 export const localClient = (endpoint: string) => ({ endpoint, region: REGION, credentials });
 
+/**
+ * The same for one that polls: a call without an answer for so long fails, and is not sent again by itself. The loop
+ * that made it logs the failure and continues; otherwise one lost answer would end it for good.
+ */
+export const pollingClient = (endpoint: string, answerMs: number) => ({
+  ...localClient(endpoint),
+  maxAttempts: 1,
+  requestHandler: { requestTimeout: answerMs, socketTimeout: answerMs, throwOnRequestTimeout: true },
+});
+
 /** The environment in which SDK clients use the emulators, regardless of the user's own AWS settings. */
 export const localAwsEnvironment = (endpoints: { dynamodb: string; sqs: string; secretsManager: string }) => ({
   AWS_REGION: REGION,

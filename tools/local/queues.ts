@@ -8,9 +8,11 @@ import { CreateQueueCommand, type QueueAttributeName, SetQueueAttributesCommand,
 import { type FauxqsServer, startFauxqs } from "fauxqs";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { ACCOUNT_ID, localClient, REGION } from "./local-aws.ts";
+import { ACCOUNT_ID, pollingClient, REGION } from "./local-aws.ts";
 
 const STOP_MS_MAX = 500;
+/** Longer than a poll of the queue consumer. */
+const ANSWER_MS_MAX = 30_000;
 
 /** A queue of infra/queues.ts. */
 export type QueueSpec = {
@@ -38,7 +40,7 @@ export const startQueues = async (
   const server = await startOnLoopback({ port: 0, logger: false, ...(dataDir !== undefined && { dataDir }) });
   const endpoint = `http://${LOOPBACK}:${server.port}`;
   // The emulator's queue URLs have a host name that Node cannot resolve and, after a restart, an old port.
-  const client = new SQSClient({ ...localClient(endpoint), useQueueUrlAsEndpoint: false });
+  const client = new SQSClient({ ...pollingClient(endpoint, ANSWER_MS_MAX), useQueueUrlAsEndpoint: false });
   const url = (queueName: string): string => `${endpoint}/${ACCOUNT_ID}/${queueName}`;
 
   const create = async (queueName: string, attributes: Partial<Record<QueueAttributeName, string>>): Promise<void> => {

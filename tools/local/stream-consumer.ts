@@ -14,13 +14,14 @@ import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
-import { localClient, REGION } from "./local-aws.ts";
+import { pollingClient, REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 
 const IDLE_MS = 200;
 /** Stands for a window of Lambda's, which may be a minute. */
 const WINDOW_MS = 2_000;
 const PAUSE_AFTER_ERROR_MS = 500;
+const ANSWER_MS_MAX = 10_000;
 const STOP_MS_MAX = 2_000;
 
 /**
@@ -53,11 +54,14 @@ export const consumeStream = (options: {
   readonly invoke: Invoke;
   /** The file of the checkpoint. */
   readonly checkpointPath: string;
+  /** How long a call of the emulator may go without an answer. */
+  readonly answerMs?: number;
 }): LocalStreamConsumer => {
   const { endpoint, table, batchSize, windowS, recordAgeMaxS, patterns, functionName, invoke, checkpointPath } =
     options;
-  const tablesClient = new DynamoDBClient(localClient(endpoint));
-  const client = new DynamoDBStreamsClient(localClient(endpoint));
+  const polling = pollingClient(endpoint, options.answerMs ?? ANSWER_MS_MAX);
+  const tablesClient = new DynamoDBClient(polling);
+  const client = new DynamoDBStreamsClient(polling);
   const stopping = new AbortController();
   const abort = { abortSignal: stopping.signal };
   const idleMs = windowS === 0 ? IDLE_MS : WINDOW_MS;

@@ -1,11 +1,56 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBStreamEvent } from "aws-lambda";
 import { expect, inject, test, vi } from "vitest";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { freshTables } from "../../../builders/tables.ts";
+
+const EMULATOR = (): string => inject("dynamodbEndpoint");
+
+/** Forwards calls to the emulator, but never answers the first one of an operation, or breaks off within its answer. */
+const aSilentProxy = async (operation: string, isBegun: boolean): Promise<string> => {
+  let isSilent = true;
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    if (isSilent && String(request.headers["x-amz-target"]).endsWith(`.${operation}`)) {
+      isSilent = false;
+      if (isBegun) response.writeHead(200, { "content-length": "100" }).write("{");
+      return;
+    }
+    const names = ["authorization", "content-type", "x-amz-date", "x-amz-target"];
+    const headers = Object.fromEntries(names.map((name) => [name, String(request.headers[name])]));
+    const answer = await fetch(EMULATOR(), { method: "POST", headers, body });
+    response.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(await answer.text());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(async () => void server.close().closeAllConnections());
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+};
+
+test.for([
+  ["DescribeTable", false],
+  ["DescribeStream", false],
+  ["GetShardIterator", false],
+  ["GetRecords", false],
+  ["GetRecords", true],
+] as const)(
+  "a call of %s that is never answered (its answer begun: %s) is given up, logged and made again",
+  async ([operation, isBegun]) => {
+    const { settle, consume } = await aStream();
+    await settle("one");
+    const lines = vi.spyOn(console, "log");
+    const { seen } = consume(undefined, undefined, { endpoint: await aSilentProxy(operation, isBegun), answerMs: 500 });
+    await vi.waitFor(() => expect(seen).toEqual(["one"]), 10_000);
+    expect(lines.mock.calls.join("\n")).toMatch(/"event":"stream.unreadable".*"error":"TimeoutError"/);
+  },
+);
 
 /** A ledger table with a stream, and what consumes it with the function `handle`. */
 const aStream = async () => {
@@ -17,10 +62,14 @@ const aStream = async () => {
     await put(pk, "processing");
     await put(pk, "success");
   };
-  const consume = (handle: (event: DynamoDBStreamEvent) => unknown = () => undefined, recordAgeMaxS = 3_600) => {
+  const consume = (
+    handle: (event: DynamoDBStreamEvent) => unknown = () => undefined,
+    recordAgeMaxS = 3_600,
+    slow: { readonly endpoint: string; readonly answerMs: number } = { endpoint: EMULATOR(), answerMs: 10_000 },
+  ) => {
     const seen: string[] = [];
     const consumer = consumeStream({
-      endpoint: inject("dynamodbEndpoint"),
+      ...slow,
       table: ledgerTable,
       batchSize: 100,
       windowS: 0,
