@@ -79,7 +79,7 @@ const runPrintedCommands = async (run: Run) => {
   return answers;
 };
 
-test("npm start writes its URL and keys to the service file, and its three printed commands work when pasted", async () => {
+test("npm start writes its URL and keys to the service file, and its printed commands work when pasted", async () => {
   const run = start();
   const details = await ready(run);
   expect(details).toEqual({
@@ -104,10 +104,12 @@ test("npm start writes its URL and keys to the service file, and its three print
       },
     ],
   });
-  const [catalog, purchase, wallet] = await runPrintedCommands(run);
+  const [catalog, purchase, wallet, help] = await runPrintedCommands(run);
   expect(catalog.data.data_plans.length).toBeGreaterThan(0);
   expect(purchase.data.transaction.status).toBe("success");
   expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
+  const [inReadme] = /GET \/_simulator\/help/.exec(readFileSync("README.md", "utf8")) ?? [];
+  expect(help.operations[0].route).toBe(inReadme?.replace("/_simulator", ""));
 });
 
 test("every socket that the service and its child processes listen on is bound to loopback", async () => {

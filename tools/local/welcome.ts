@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
+import { CONTROL_PREFIX } from "../simulator/request-handler.ts";
 import type { ServiceDetails } from "./service-file.ts";
 import type { Settings } from "./settings.ts";
 
@@ -41,13 +42,18 @@ Try it in another terminal:
 
   # Read the wallet
   curl ${url}/wallet ${authorization}
-
+${isSimulated ? simulatorText(upstream.base_url) : ""}
 The console is at ${console.url}. Sign in as an operator, a reader, or the owner of the account.
 
 ${settings.serviceFile} has these URLs and keys as JSON. Ctrl-C stops the service.
 `,
   ].join("\n");
 };
+
+const simulatorText = (baseUrl: string): string => `
+  # List what the simulator of the upstream can be made to do: lose answers, refuse orders, send events
+  curl ${baseUrl.replace(/\/v1$/, CONTROL_PREFIX)}/help
+`;
 
 /** The cheapest plan of the service's catalog; undefined while there is no catalog. */
 const cheapestPlan = async (url: string, key: string) => {

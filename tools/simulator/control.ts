@@ -70,63 +70,84 @@ const parseControl = <Schema extends z.ZodType>(schema: Schema, body: RequestBod
   throw new HttpError(400, `The control request is invalid. ${issues.join(". ")}.`);
 };
 
+type Operation = { readonly summary: string; readonly body?: z.ZodType; readonly run: Control };
+
 /** The control API by method and path below /_simulator. It is not part of docs/interface.md. */
-const controls: ReadonlyMap<string, Control> = new Map<string, Control>([
-  ["GET /requests", (state) => ok({ requests: state.requests })],
-  ["GET /purchases", showPurchases],
-  ["GET /events", (state) => ok({ deliveries: state.deliveries })],
-  ["GET /wallet", showWallet],
-  ["GET /faults", showFaults],
-  [
-    "PUT /wallet",
-    (state, body) => {
+const operations: Readonly<Record<string, Operation>> = {
+  "GET /help": { summary: "This list, with the JSON schema of each body", run: () => ok(help()) },
+  "GET /requests": {
+    summary: "The requests that the upstream got",
+    run: (state) => ok({ requests: state.requests }),
+  },
+  "GET /purchases": { summary: "The orders that the upstream has, and how each ended", run: showPurchases },
+  "GET /events": { summary: "The events that the upstream sent", run: (state) => ok({ deliveries: state.deliveries }) },
+  "POST /events": {
+    summary: "Send an event about an order, which ends it if it is open; or any JSON as an event",
+    body: z.union([orderEventBody, rawEventBody]),
+    run: sendControlledEvent,
+  },
+  "GET /wallet": { summary: "The service's balance at the upstream", run: showWallet },
+  "PUT /wallet": {
+    summary: "Set that balance",
+    body: walletBody,
+    run: (state, body) => {
       state.balanceKobo = parseControl(walletBody, body).balance_kobo;
       return showWallet(state, body);
     },
-  ],
-  [
-    "PUT /faults",
-    (state, body) => {
+  },
+  "GET /faults": { summary: "The faults that wait for a request", run: showFaults },
+  "PUT /faults": {
+    summary: "Replace the faults: each spoils as many of the next requests as it says",
+    body: faultsBody,
+    run: (state, body) => {
       const { faults } = parseControl(faultsBody, body);
       state.faults.clear();
       state.faults.add(...faults);
       return showFaults(state, body);
     },
-  ],
-  [
-    "DELETE /faults",
-    (state, body) => {
+  },
+  "DELETE /faults": {
+    summary: "Remove the faults",
+    run: (state, body) => {
       state.faults.clear();
       return showFaults(state, body);
     },
-  ],
-  [
-    "PUT /catalog",
-    (state, body) => {
+  },
+  "PUT /catalog": {
+    summary: "Answer requests for the catalog with this JSON",
+    body: z.json(),
+    run: (state, body) => {
       state.catalogBody = parseControl(z.json(), body);
       return ok({ message: "The catalog is replaced." });
     },
-  ],
-  [
-    "DELETE /catalog",
-    (state) => {
+  },
+  "DELETE /catalog": {
+    summary: "Answer them with the built-in catalog again",
+    run: (state) => {
       state.catalogBody = builtInCatalogBody();
       return ok({ message: "The built-in catalog is restored." });
     },
-  ],
-  ["POST /events", sendControlledEvent],
-  [
-    "POST /reset",
-    (state) => {
+  },
+  "POST /reset": {
+    summary: "Forget orders, requests, events and faults, and restore balance and catalog",
+    run: (state) => {
       state.reset();
       return ok({ message: "The simulator is reset." });
     },
-  ],
-]);
+  },
+};
+
+const help = () => ({
+  operations: Object.entries(operations).map(([route, { summary, body }]) => ({
+    route,
+    summary,
+    ...(body && { body: z.toJSONSchema(body, { io: "input", unrepresentable: "any" }) }),
+  })),
+});
 
 /** Handles one request to the control API; an error's `message` says what is wrong with the request. */
 export const handleControl = async (state: SimulatorState, route: string, body: RequestBody): Promise<JsonResponse> => {
-  const control = controls.get(route);
-  if (control !== undefined) return control(state, body);
-  throw new HttpError(404, `There is no ${route}. There are: ${[...controls.keys()].join(", ")}.`);
+  const operation = Object.hasOwn(operations, route) ? operations[route] : undefined;
+  if (operation !== undefined) return operation.run(state, body);
+  throw new HttpError(404, `There is no ${route}. There are: ${Object.keys(operations).join(", ")}.`);
 };

@@ -26,6 +26,20 @@ test("the control API shows requests, purchases and the wallet, sets faults and 
   expect([state.balanceKobo, state.purchases, state.requests]).toEqual([1_000_00, [], []]);
 });
 
+test("GET /help lists what the control API can do, with the form of each body", async () => {
+  const { control } = await aSimulator();
+  const { status, body } = await control("GET", "/help");
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    operations: expect.arrayContaining([
+      expect.objectContaining({ route: "GET /help" }),
+      expect.objectContaining({ route: "POST /events", body: expect.objectContaining({ anyOf: expect.any(Array) }) }),
+      expect.objectContaining({ route: "PUT /faults", summary: expect.stringMatching(/^Replace the faults/) }),
+    ]),
+  });
+  expect(JSON.stringify(body)).toContain('"drop_after_order"');
+});
+
 test("the control API sends events that settle an open order or contradict a settled one, and any JSON with any signature", async () => {
   const { received, webhook } = await aWebhook();
   const { buy, control, state } = await aSimulator({ webhook });
