@@ -1,6 +1,7 @@
 import { stackName } from "../../infra/outputs.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
+import { assertDynamoDbEndpoint } from "./dynamodb-endpoint.ts";
 import { assertReservable } from "./reserved-concurrency.ts";
 import { dataPolicy, deployedStack, natGatewaysOf, setStackPolicy } from "./stacks.ts";
 
@@ -13,6 +14,7 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   const [data, network, service] = [stackName(stage, "Data"), stackName(stage, "Network"), stackName(stage, "Service")];
   const deployedNetwork = await deployedStack(network);
   await assertReservable(stage, settings);
+  await assertDynamoDbEndpoint(stage, settings);
   if (sells(settings)) await protectData(data, settings);
   if (egress.kind === "nat-gateway" && deployedNetwork && egress.zones.length < (await natGatewaysOf(network))) {
     // CloudFormation does not take away a subnet that another stack imports.

@@ -160,6 +160,8 @@ const permissionOf = ({ service, operation, input }: SdkCall): string => {
 
 test("the deploying role may do exactly what npm run deploy asks AWS with its own credentials", async () => {
   const aws = await startFakeAws(({ Action, StackName = "" }) => {
+    if (Action === "DescribeVpcEndpoints") return { result: "<item>rtb-1</item>" };
+    if (Action === "DescribeRouteTables") return { result: "<routeTableId>rtb-1</routeTableId>" };
     const gateway = "<ResourceType>AWS::EC2::NatGateway</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>";
     if (Action === "ListStackResources")
       return { result: `<StackResourceSummaries>${`<member>${gateway}</member>`.repeat(2)}</StackResourceSummaries>` };
@@ -173,14 +175,21 @@ test("the deploying role may do exactly what npm run deploy asks AWS with its ow
   const [, changes] = stageVariants["one zone"] ?? [];
   const reservedConcurrency = { purchase: 200 };
   const settings = settingsOf("prod", { prod: { ...settingsOf("prod"), ...changes, reservedConcurrency } });
+  const [, existing] = stageVariants["every setting, in an existing VPC"] ?? [];
+  const inExisting = settingsOf("prod", { prod: { ...settingsOf("prod"), ...existing } });
   const asked: string[] = [];
   const canned = {
     GetAccountSettings: { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } },
     GetFunctionConcurrency: {},
   };
   await recordCalls({ canned, onCall: (call) => asked.push(permissionOf(call)) }, () =>
-    deployStage("prod", settings, async () => 0),
+    Promise.all([deployStage("prod", settings, async () => 0), deployStage("prod", inExisting, async () => 0)]),
   );
+  // Not by a client of the SDK.
+  const ec2 = aws.requests.filter(
+    ({ Action }) => Action === "DescribeVpcEndpoints" || Action === "DescribeRouteTables",
+  );
+  asked.push(...ec2.map(({ Action }) => `ec2:${Action} *`));
 
   const [roles, ...own] = deploy.statements;
   expect(roles).toEqual({

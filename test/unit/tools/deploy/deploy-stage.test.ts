@@ -130,6 +130,16 @@ describe("deployStage", () => {
     expect(events).toEqual(["policy", "deploy --all", "policy"]);
   });
 
+  test("a stage in an existing VPC without an endpoint of DynamoDB is refused before the deployment", async () => {
+    deployed = all;
+    const network = { vpcId: "vpc-0a1b2c3d", subnetIds: ["subnet-0a1b2c3d"], addresses: ["203.0.113.1"] };
+    // The fake has no EC2.
+    await expect(
+      deployStage("prod", prodWith({ egress: { kind: "existing", ...network } }), cdkThatEnds(0)),
+    ).rejects.toThrow(/^AWS EC2 refuses DescribeVpcEndpoints\./);
+    expect(events).toEqual([]);
+  });
+
   test("deploy prints how to delete the network of a stage that has no NAT gateways any more", async () => {
     deployed = { "Sandbox-Network": { natGateways: 2 }, "Sandbox-Data": {} };
     expect(await deployStage("sandbox", settingsOf("sandbox"), cdkThatEnds(0))).toBe(0);
