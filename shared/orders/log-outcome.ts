@@ -2,7 +2,8 @@ import { alertIfAmountDiffers } from "../ledger/settlement-alerts.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { log, putMetrics } from "../platform/log.ts";
 import { systemClock } from "../platform/time.ts";
-import { type CheckOutcome, type Outcome, RATE_LIMITED, UNRECOGNIZED_404 } from "../upstream/upstream.ts";
+import { isUnrecognized } from "../upstream/classify.ts";
+import { type CheckOutcome, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
 
 /** Logs an outcome that an operator must know: an error of the upstream, or an amount that differs. */
 export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome): void => {
@@ -13,8 +14,8 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
   }
   if (!("reason" in outcome) || outcome.reason === "processing") return;
   const fields = { reference: referenceOf(transaction), reason: outcome.reason };
-  if (outcome.kind === "unknown" && outcome.reason === UNRECOGNIZED_404) {
-    log.alarm("upstream.unrecognized_404", fields);
+  if (isUnrecognized(outcome)) {
+    log.alarm("upstream.answer_unrecognized", fields);
   } else if (outcome.kind === "unknown") {
     log.warn("upstream.outcome_unknown", fields);
   } else if (outcome.reason === RATE_LIMITED) {

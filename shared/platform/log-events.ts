@@ -175,11 +175,13 @@ export const logEvents = {
     action:
       "Ask the upstream about the key with the id upstream_key, or set the others: admin secrets set upstream-key.",
   },
-  "upstream.unrecognized_404": {
+  "upstream.answer_unrecognized": {
     level: "alarm",
     fields: { reference: "string", reason: "string" },
-    meaning: "Identity checks are refunded without a result: a 404 came that is not the upstream's own.",
-    action: "Check upstreamBaseUrl in infra/stages.ts.",
+    meaning:
+      "A customer's purchase stays `processing`, or a check is refunded: an answer came that is not the upstream's own.",
+    action:
+      "Check upstreamBaseUrl in infra/stages.ts; if it repeats, admin purchases off. Ask the upstream about each reference.",
   },
   "upstream.not_ready": {
     level: "warn",

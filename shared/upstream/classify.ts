@@ -1,15 +1,9 @@
 import * as z from "zod";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { koboFromSentNaira } from "../platform/money.ts";
-import type { ExchangeResult } from "./exchange.ts";
-import {
-  type CheckOutcome,
-  type OrderField,
-  type Outcome,
-  RATE_LIMITED,
-  UNRECOGNIZED_404,
-  type UpstreamFacts,
-} from "./upstream.ts";
+import type { Answered, ExchangeResult } from "./exchange.ts";
+import { statesRateLimit } from "./rate-limit.ts";
+import { type CheckOutcome, type OrderField, type Outcome, RATE_LIMITED, type UpstreamFacts } from "./upstream.ts";
 
 /** Lenient: any value in its place counts as a transaction, and only an explicit `failed` counts as failed. */
 const transactionInResponse = z
@@ -51,87 +45,82 @@ type ParsedBody = z.infer<typeof responseBody> & {
   readonly isPlain: boolean;
 };
 
-/** Statuses of refusals: nothing was done. Every other status but 200 is unknown. */
-const REFUSAL_STATUSES = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
-/** Refusals caused by our key, address or limit, which the upstream checks before the order. */
-const ACCOUNT_ERROR_STATUSES = new Set([401, 403, 429]);
-/** Refusals that may come from a gateway or router, which then does not forward the request. */
-const GATEWAY_STATUSES = new Set([404, 405, 413, 415]);
-/** Reason of an `unknown` outcome: the status refuses, but the body may report a delivery. */
-const UNREADABLE_BODY = "unreadable_body";
+/** Statuses with which the upstream refuses an order. With every other one the outcome is unknown. */
+const REFUSAL_STATUSES = new Set([200, 400, 401, 403, 404, 405, 413, 415, 422, 429]);
+/** Begins the reason of an `unknown` outcome whose response is not the upstream's. */
+const UNRECOGNIZED = "unrecognized_";
 
 /**
  * Classifies the response to an order: the only place that decides between the kinds of an outcome. `fields` are the
  * order's fields, which a refusal may name.
  *
- * Precedence: some bodies override the status of a refusal, because the order may have been delivered. These are a
- * transaction that is not `failed`, a duplicate reference (we never reuse one, so an earlier copy arrived), and wording
- * that the order is not finished. An explicit `failed` overrides the wording, but not `errors.reference`: it may
- * describe the second copy only.
+ * Only the upstream refuses an order, in its own envelope. Any other response may come from a firewall, a gateway or a
+ * proxy, which may have passed the order on before.
  *
- * A body that cannot be read may be any of these. Then the status refuses only if the application never received the
- * order.
+ * Precedence: some bodies override a refusal, because the order may have been delivered. These are a transaction that is
+ * not `failed`, a duplicate reference (we never reuse one, so an earlier copy arrived), and wording that the order is not
+ * finished. An explicit `failed` overrides the wording, but not `errors.reference`: it may describe the second copy only.
  */
 export const classify = (result: ExchangeResult, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "account_error", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unknown", reason: result.reason };
+  return classifyAnswer(result, parseBody(result.body), fields);
+};
 
+const classifyAnswer = (result: Answered, body: ParsedBody | undefined, fields: readonly OrderField[]): Outcome => {
   const { status } = result;
-  const text = textOf(result);
-  const body = parseBody(text);
   const transaction = body?.data.transaction ?? undefined;
   const facts = factsOf(transaction);
-  if (transaction !== undefined && transaction.status !== "failed") {
-    if (status !== 200 || !body?.status) return { kind: "unknown", reason: `transaction_in_${status}`, ...facts };
-    if (transaction.status === "success") return { kind: "delivered", ...facts };
-    return { kind: "unknown", reason: "processing", ...facts };
+  const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, ...facts });
+  const isFailed = transaction?.status === "failed";
+  if (transaction !== undefined && !isFailed) {
+    if (status !== 200 || !body?.status) return unknown(`transaction_in_${status}`);
+    return transaction.status === "success" ? { kind: "delivered", ...facts } : unknown("processing");
   }
-  const isRefusal = status === 200 ? body?.status === false || transaction !== undefined : REFUSAL_STATUSES.has(status);
-  if (!isRefusal) {
-    return { kind: "unknown", reason: status === 200 ? "missing_transaction" : `status_${status}`, ...facts };
+  const isEnvelope = body?.status !== undefined && body.message !== undefined;
+  const isRefusal = isEnvelope && (body.status === false || isFailed) && REFUSAL_STATUSES.has(status);
+  if (!isRefusal && !isOfLimiter(result)) {
+    if (!isEnvelope && status < 500) return unknown(`${UNRECOGNIZED}${status}`);
+    return unknown(status === 200 ? "missing_transaction" : `status_${status}`);
   }
-  const isFailed = transaction !== undefined;
-  const namesReference = body !== undefined && Object.hasOwn(body.errors, "reference");
-  const texts = body?.texts ?? [text];
-  if (namesReference || (!isFailed && texts.some(saysDuplicate))) {
-    return { kind: "unknown", reason: "duplicate_reference", ...facts };
+  const errors = body?.errors ?? {};
+  const texts = body?.texts ?? [result.body];
+  if (Object.hasOwn(errors, "reference") || (!isFailed && texts.some(saysDuplicate))) {
+    return unknown("duplicate_reference");
   }
-  if (ACCOUNT_ERROR_STATUSES.has(status))
-    return { kind: "account_error", reason: status === 429 ? RATE_LIMITED : `status_${status}`, ...facts };
-  if (body === undefined) {
-    const isUnseen =
-      text === "" || (GATEWAY_STATUSES.has(status) && isGatewayPage(text, result.headers["content-type"]));
-    return isUnseen ? { kind: "refused", fields: [] } : { kind: "unknown", reason: UNREADABLE_BODY };
-  }
-  if (!body.isPlain) return { kind: "unknown", reason: UNREADABLE_BODY };
+  if (body?.isPlain === false) return unknown("transaction_elsewhere");
+  if (status === 429) return { kind: "account_error", reason: RATE_LIMITED, ...facts };
+  // The upstream checks our key and address before the order.
+  if (status === 401 || status === 403) return { kind: "account_error", reason: `status_${status}`, ...facts };
   if (texts.some(saysInsufficient)) return { kind: "account_error", reason: "upstream_balance", ...facts };
-  if (!isFailed && texts.some(saysUnfinished)) return { kind: "unknown", reason: "unfinished" };
+  if (!isFailed && texts.some(saysUnfinished)) return unknown("unfinished");
   if (texts.some(mentionsBalance)) return { kind: "account_error", reason: "upstream_balance", ...facts };
-  return {
-    kind: "refused",
-    fields: status === 422 ? fields.filter((field) => Object.hasOwn(body.errors, field)) : [],
-    ...facts,
-  };
+  const refused = status === 422 ? fields.filter((field) => Object.hasOwn(errors, field)) : [];
+  return { kind: "refused", fields: refused, ...facts };
 };
+
+/** A 429 that states the upstream's rate limit, in whatever body: the upstream checks its limit before the order. */
+const isOfLimiter = (result: Answered): boolean => result.status === 429 && statesRateLimit(result);
+
+/** Whether the response is not the upstream's: the base URL is wrong, or something in front of the upstream answered. */
+export const isUnrecognized = (outcome: Outcome | CheckOutcome): boolean =>
+  outcome.kind === "unknown" && outcome.reason.startsWith(UNRECOGNIZED);
 
 /**
  * Classifies the response to an identity check. A record counts as found even while the upstream's transaction is still
- * processing. Only the upstream's envelope can report that there is no record: a 404 of a gateway, or of a wrong base
- * URL, says nothing about the person.
+ * processing. Only the upstream can say that there is no record: the 404 of a gateway, or of a wrong base URL, says
+ * nothing about the person.
  */
 export const classifyCheck = (result: ExchangeResult, fields: readonly OrderField[]): CheckOutcome => {
-  const outcome = classify(result, fields);
-  if (result.kind !== "answered") return withoutRecord(outcome);
-  const body = parseBody(textOf(result));
+  if (result.kind !== "answered") return withoutRecord(classify(result, fields));
+  const body = parseBody(result.body);
+  const outcome = classifyAnswer(result, body, fields);
   const facts = factsOf(body?.data.transaction ?? undefined);
-  const isUnreadable = outcome.kind === "unknown" && outcome.reason === UNREADABLE_BODY;
-  if ((outcome.kind === "refused" || isUnreadable) && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
-    const isEnvelope = body?.status === false && body.message !== undefined;
-    return isEnvelope ? { kind: "no_record", ...facts } : { kind: "unknown", reason: UNRECOGNIZED_404, ...facts };
+  if (outcome.kind === "refused" && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
+    return { kind: "no_record", ...facts };
   }
-  if (body === undefined) return withoutRecord(outcome);
-  const { result: record } = body.data;
-  const isFound = result.status === 200 && body.status === true && record !== undefined;
+  const record = body?.data.result;
+  const isFound = result.status === 200 && body?.status === true && record !== undefined;
   const isRefused = outcome.kind === "refused" || outcome.kind === "account_error";
   return isFound && !isRefused ? { kind: "found", record, ...facts } : withoutRecord(outcome);
 };
@@ -154,17 +143,6 @@ const saysUnfinished = (message: string): boolean =>
     message,
   );
 
-/**
- * Whether a text is an error page of a gateway or router: not binary, not JSON or a part of it, and not about a
- * transaction.
- */
-const isGatewayPage = (text: string, mediaType = ""): boolean =>
-  !/json/i.test(mediaType) &&
-  !/[^\P{Cc}\t\r\n]/u.test(text) &&
-  !/^["{[]|(["']|&#?\w{1,6};)\s*:/.test(text) &&
-  !/\btransaction\b/i.test(text) &&
-  !saysUnfinished(text);
-
 const saysInsufficient = (message: string): boolean => /\b(insufficient|not enough)\b/i.test(message);
 
 const mentionsBalance = (message: string): boolean => /\b(balance|fund)/i.test(message);
@@ -177,12 +155,10 @@ const factsOf = (transaction: z.infer<typeof transactionInResponse> | undefined)
   };
 };
 
-/** `trim` also removes a byte order mark. */
-const textOf = ({ body }: Extract<ExchangeResult, { kind: "answered" }>): string => body.trim();
-
 const parseBody = (text: string): ParsedBody | undefined => {
   try {
-    const sent: unknown = JSON.parse(text);
+    // `trim` also removes a byte order mark.
+    const sent: unknown = JSON.parse(text.trim());
     const { data } = responseBody.safeParse(sent);
     return data && { ...data, texts: textsIn(sent), isPlain: plainBody.safeParse(sent).success };
   } catch {

@@ -10,14 +10,16 @@ export type HttpRequest = {
   readonly body?: string;
 };
 
+export type Answered = {
+  readonly kind: "answered";
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+};
+
 /** The result of one request. `never_sent` is certain; after `no_answer` the upstream may have acted. */
 export type ExchangeResult =
-  | {
-      readonly kind: "answered";
-      readonly status: number;
-      readonly headers: Readonly<Record<string, string | undefined>>;
-      readonly body: string;
-    }
+  | Answered
   | { readonly kind: "never_sent"; readonly reason: string }
   | { readonly kind: "no_answer"; readonly reason: string };
 

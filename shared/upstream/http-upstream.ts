@@ -6,6 +6,7 @@ import { nairaFromKobo } from "../platform/money.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";
+import { circuitBreaker } from "./circuit-breaker.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
 import { type KeyPool, keyPool, type RejectionStatus } from "./key-pool.ts";
@@ -43,20 +44,28 @@ const CATALOG_BYTES_MAX = 8_388_608;
 export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: UpstreamAccess): HttpUpstream => {
   const pool = keyPool(liveKey, clock);
   const client = { pool, send: createSend(baseUrl, pool) };
+  const breaker = circuitBreaker(clock);
+  const breakerWaitS = (group: RateGroup): number => (group === "vtu" ? breaker.waitS() : 0);
   return {
     assertReady: async (request, deadline, { mayWait = false } = {}) => {
       const hasKeys = await pool.load();
-      const waitS = pool.waitS(groupOf(request));
+      const group = groupOf(request);
+      if (breakerWaitS(group) > 0 && !mayWait) throw unavailable("unrecognized_answers", breakerWaitS(group));
+      const waitS = pool.waitS(group);
       if (waitS > 0 && !mayWait) throw unavailable("upstream_limit", waitS);
       if (!hasKeys) throw unavailable(NO_UPSTREAM_KEY, 60);
       if (!hasTime(deadline)) throw unavailable("no_time", 1);
     },
-    waitS: pool.waitS,
-    requestsLeft: pool.requestsLeft,
+    waitS: (group) => Math.max(pool.waitS(group), breakerWaitS(group)),
+    requestsLeft: (group) =>
+      group === "vtu" && !breaker.isTrusted() ? Math.min(1, pool.requestsLeft(group)) : pool.requestsLeft(group),
     perMinute: pool.perMinute,
     buy: async (order, reference, deadline) => {
       const request = orderRequest(order, reference);
-      return classify(await sendOrder(client, request, deadline), orderFieldsOf(request));
+      const result = await sendOrder(client, request, deadline);
+      const outcome = classify(result, orderFieldsOf(request));
+      breaker.record(result, outcome);
+      return outcome;
     },
     check: async (check, reference, deadline) => {
       const request = checkRequest(check, reference);
@@ -115,9 +124,9 @@ const waitInTime = async (waitMs: number, deadline: Deadline): Promise<boolean> 
 };
 
 /**
- * Sends an order or check. It is sent again once at most, and only after a response that certainly refused it because
- * of the key: with another key, or with the same one after the short wait of a 429. An unknown outcome is never sent
- * again. Source: docs/interface.md 16.D4.
+ * Sends an order or check. It is sent again once at most, and only after the upstream's own 401, or a 429 of the key's
+ * limit: with another key, or after the short wait of a 429. An unknown outcome is never sent again.
+ * Source: docs/interface.md 16.D4.
  */
 const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Deadline): Promise<ExchangeResult> => {
   const { pool } = client;
@@ -133,7 +142,8 @@ const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Dea
 
 /**
  * Sends a request with the next key of the pool, and once more with another one if the response refused the first. After
- * a 401 the secret is fetched again first: the key may have been rotated.
+ * a 401 the secret is fetched again first: the key may have been rotated. After a 403 only a read is sent again: it is
+ * the only one of the three that may be about the order.
  */
 const sendWithPool = async (
   client: Client,
@@ -148,7 +158,8 @@ const sendWithPool = async (
   if (refusal === undefined) return { result: first, isSentAgain: false };
   if (refusal === 401) await keysInTime(pool.reload, deadline);
   if (refusal !== 429) pool.reject(request.group, refusal, key);
-  const other = hasTime(deadline) ? pool.another(request.group, key) : undefined;
+  const isFinal = refusal === 403 && request.body !== undefined;
+  const other = hasTime(deadline) && !isFinal ? pool.another(request.group, key) : undefined;
   if (other === undefined) return { result: first, isSentAgain: false };
   return { result: await sendLast(client, request, other, deadline), isSentAgain: true };
 };
@@ -166,7 +177,7 @@ const sendLast = async (
   return result;
 };
 
-/** The status by which the upstream refused the key, or its limit, before it began with the order. */
+/** The status by which the upstream refused the key, its address or its limit. */
 const keyRefusal = (result: ExchangeResult): RejectionStatus | 429 | undefined => {
   if (result.kind !== "answered") return undefined;
   const { status } = result;

@@ -1,7 +1,8 @@
+import { headers } from "../contract/headers.ts";
 import { type RateGroup, RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
 import { sum } from "../platform/sum.ts";
 import { type Clock, secondsToNextMinute } from "../platform/time.ts";
-import type { ExchangeResult } from "./exchange.ts";
+import type { Answered, ExchangeResult } from "./exchange.ts";
 
 /** This process's knowledge of the upstream's rate limits, which hold for each key. */
 export type UpstreamLimit = {
@@ -30,9 +31,13 @@ const OVERTAKEN_MAX = 10;
  * whether the limit lasts. 0 means at once. A date, a negative number and other text count as absent.
  */
 export const retryAfterS = (result: ExchangeResult): number | undefined => {
-  const text = result.kind === "answered" ? result.headers["retry-after"] : undefined;
+  const text = result.kind === "answered" ? result.headers[headers.retryAfter] : undefined;
   return text !== undefined && /^\d+$/.test(text) ? Math.min(Number(text), RETRY_AFTER_S_MAX) : undefined;
 };
+
+/** Whether a response has a header of the upstream's rate limit. Source: docs/interface.md 6.3, 6.4. */
+export const statesRateLimit = ({ headers: sent }: Answered): boolean =>
+  [headers.rateLimit, headers.rateRemaining, headers.retryAfter].some((name) => sent[name] !== undefined);
 
 /**
  * Remembers a key's exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over; and

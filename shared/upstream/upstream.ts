@@ -44,9 +44,6 @@ export type Outcome = UpstreamFacts &
 /** How a sandbox order settles later, as by an event of the upstream; or as one that `waits` for its limit. */
 type LaterEvent = { readonly status: "success" | "failed"; readonly afterS: number; readonly waits?: true };
 
-/** Reason of an `unknown` check: a 404 without the upstream's envelope. Probably its base URL or a route is wrong. */
-export const UNRECOGNIZED_404 = "unrecognized_404";
-
 /** The outcome of a check. Only `found` is charged. */
 export type CheckOutcome = UpstreamFacts &
   (

@@ -128,6 +128,15 @@ const emptyUpstream: Situation = {
   },
 };
 
+const unrecognizedAnswer: Situation = {
+  begin: async () => {
+    const { buy } = await newCaller();
+    const page = { kind: "custom", path: "/vtu/", status: 404, body: "<html></html>", times: 1 };
+    await service.controlSimulator("PUT", "faults", { faults: [page] });
+    return { reference: (await buy("08031234567")).reference };
+  },
+};
+
 /** The key that the simulator accepts, as the secret holds it. */
 const upstreamKey = (): string => {
   const secrets = z.object({ "upstream-key": z.string() });
@@ -212,7 +221,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Stop selling": nothing,
   "Price differs": nothing,
   "Upstream balance empty": emptyUpstream,
-  "Unrecognized 404 on identity checks": nothing,
+  "Unrecognized answers": unrecognizedAnswer,
   "Upstream key refused": refusedKey,
   "One of several upstream keys refused": refusedKeyOfTwo,
   "Upstream rate limit": nothing,

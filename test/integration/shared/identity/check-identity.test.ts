@@ -254,6 +254,13 @@ describe("a live check without a result is refunded", () => {
     ["a socket dropped after it was carried out", { kind: "drop_after_order" }, 502, "delivery_failed"],
     ["401", { kind: "unauthorized" }, 502, "delivery_failed"],
     ["403", refusal(403, "Your address"), 502, "delivery_failed"],
+    [
+      "403 of a firewall, after it was carried out",
+      { kind: "custom", status: 403, body: "<html></html>", takes_order: true },
+      502,
+      "delivery_failed",
+    ],
+    ["401 of a gateway", customJson(401, { message: "Unauthorized" }), 502, "delivery_failed"],
     ["429, and again 429", { kind: "rate_limited", retry_after_s: 0 }, 502, "delivery_failed"],
     ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],
     ["400", refusal(400), 502, "delivery_failed"],
@@ -301,16 +308,16 @@ describe("a live check without a result is refunded", () => {
     expect(await caller.balance()).toBe(FUNDS);
   });
 
-  test("a 404 outside the upstream's envelope raises an alarm, and one within it does not", async () => {
+  test("an answer outside the upstream's envelope raises an alarm, and one within it does not", async () => {
     const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
     onTestFinished(() => log.mockRestore());
     await service.verifyUnder(refusal(404, "No record was found."));
-    expect(log.mock.calls.join()).not.toContain("upstream.unrecognized_404");
+    expect(log.mock.calls.join()).not.toContain("upstream.answer_unrecognized");
     const { answer } = await service.verifyUnder(customJson(404, { message: "Not Found" }));
     const [alarm] = log.mock.calls
       .flat()
       .map(String)
-      .filter((line) => line.includes("upstream.unrecognized_404"));
+      .filter((line) => line.includes("upstream.answer_unrecognized"));
     expect(JSON.parse(alarm ?? "")).toMatchObject({
       Alarms: 1,
       reference: answer.headers.get("x-transaction-reference"),

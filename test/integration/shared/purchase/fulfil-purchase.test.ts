@@ -1,7 +1,8 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shared/orders/upstream-pace.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
@@ -38,9 +39,13 @@ const withTransaction = (status: number, isOk: boolean, transaction: unknown): F
   json(status, { status: isOk, message: "", data: { transaction } });
 const requestCount = (): number => service.simulator.state.requests.length;
 
-/** Buys once for 500 NGN of 1,000 while the upstream answers so, and buys again with the same reference. */
+/**
+ * Buys once for 500 NGN of 1,000 while the upstream answers so, and buys again with the same reference. An order before
+ * it lets the service trust the upstream again.
+ */
 const buyUnder = async (fault: Fault) => {
-  const caller = await service.newCaller({ naira: 1_000 });
+  const caller = await service.newCaller({ naira: 1_500 });
+  await service.call("POST", path, { key: caller.key, body: anOrder() });
   service.simulator.state.faults.add(fault);
   const body = anOrder({ reference: "under-fault" });
   const answer = await service.call("POST", path, { key: caller.key, body });
@@ -73,6 +78,10 @@ const unknown: readonly (readonly [string, Fault])[] = [
   ["answers 400 with an open transaction", withTransaction(400, false, { reference: "U3", status: "processing" })],
   ["answers 422 about the reference", refusal(422, "Invalid", { reference: ["Taken"], plan_id: ["Gone"] })],
   ["answers 400 with a page", answerOf(400, "text/html", page)],
+  ["answers 400 without a body", { kind: "custom", path, status: 400, body: "" }],
+  ["answers 403 with a page after the order", { kind: "custom", path, status: 403, body: page, takes_order: true }],
+  ["answers 404 with a page", answerOf(404, "text/html", page)],
+  ["answers 401 with JSON of its own", json(401, { message: "Unauthenticated." })],
 ];
 test.each(unknown)(
   "a purchase whose upstream %s is answered processing, stays debited, and its replay sends nothing",
@@ -108,8 +117,7 @@ test("a purchase that the upstream calls processing keeps the upstream's referen
 
 const failed: readonly (readonly [string, Fault])[] = [
   ["answers 400", refusal(400)],
-  ["answers 400 without a body", { kind: "custom", path, status: 400, body: "" }],
-  ["answers 404 with a page", answerOf(404, "text/html", page)],
+  ["answers 404", refusal(404)],
   ["answers 422 about a field that the order does not have", refusal(422, "Secret", { channel: ["Unknown"] })],
   ["answers 200 with status false", refusal(200, "The secret network refused")],
   ["answers 200 with a failed transaction", withTransaction(200, true, { reference: "U9", status: "failed" })],
@@ -160,7 +168,8 @@ test("a purchase whose upstream answers 429 with Retry-After 1 is sent once more
   const { caller, answer } = await buyUnder({ kind: "rate_limited", path, retry_after_s: 1, times: 1 });
   expect(answer.body.data).toMatchObject({ transaction: { status: "success" } });
   expect(await caller.balance()).toBe(500);
-  expect(requestCount()).toBe(before + 1);
+  // The order before it, and the second sending of this one: the simulator does not record what it refused.
+  expect(requestCount()).toBe(before + 2);
 });
 
 /** Until when the other instances make orders wait, in seconds from now. */
@@ -200,5 +209,41 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
     expect(await sharedWaitS(limited)).toBeGreaterThan(50);
     expect(await sharedWaitS(limited)).toBeLessThanOrEqual(60);
     expect((await limited.call("GET", "/transactions/later", { key: caller.key })).status).toBe(200);
+  });
+});
+
+describe("something that answers in the upstream's place", () => {
+  let cut: TestService;
+  let caller: TestCaller;
+  beforeAll(async () => {
+    cut = await startTestService();
+    caller = await cut.newCaller({ naira: 5_000 });
+    cut.simulator.state.faults.add(answerOf(404, "text/html", page));
+  });
+  afterAll(() => cut.stop());
+
+  test("leaves three orders processing with an alarm each; later ones wait, debited and certainly not sent", async () => {
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    onTestFinished(() => log.mockRestore());
+    const buy = async () => {
+      const { body, headers } = await cut.call("POST", path, { key: caller.key, body: anOrder() });
+      expect(body.data).toMatchObject({ transaction: { status: "processing" } });
+      return headers.get("x-estimated-delivery");
+    };
+    for (const _order of [1, 2, 3]) expect(await buy()).toBeNull();
+    const alarms = log.mock.calls
+      .flat()
+      .map(String)
+      .filter((line) => line.includes("upstream.answer_unrecognized"));
+    expect(alarms.map((line) => JSON.parse(line))).toMatchObject(
+      [1, 2, 3].map(() => ({ Alarms: 1, reason: "unrecognized_404", reference: expect.stringMatching(/^DATA_/) })),
+    );
+    cut.simulator.state.faults.clear();
+    expect(Number(await buy())).toBeGreaterThan(50);
+    expect(cut.simulator.state.requests).toEqual([]);
+    expect(await caller.balance()).toBe(3_000);
+    expect((await readWallet(cut.ledger, caller.accountId)).waiting_orders).toBe(1);
+    expect(await sharedWaitS(cut)).toBeGreaterThan(50);
+    expect(await sharedWaitS(cut)).toBeLessThanOrEqual(60);
   });
 });

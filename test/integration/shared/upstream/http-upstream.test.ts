@@ -172,6 +172,55 @@ describe("unknown outcomes, which are not sent again", () => {
   });
 });
 
+const envelope = JSON.stringify({ status: false, message: "No" });
+/** What stands in front of the upstream answers, although the order was carried out. */
+const gateAnswers = [400, 401, 403, 404, 405, 413, 415, 422].flatMap((status) =>
+  [
+    ["a page", "<html><h1>Forbidden</h1></html>"],
+    ["nothing", ""],
+    ["JSON of its own", JSON.stringify({ message: "Forbidden" })],
+    ["an envelope that is cut off", envelope.slice(0, -1)],
+  ].map(([what = "", body = ""]) => [status, what, body] as const),
+);
+
+describe("an answer of something in front of the upstream, after the order", () => {
+  test.for(gateAnswers)("a %i with %s is unknown, and with two keys not sent again", async ([status, , body]) => {
+    const { buy, state, keyReads } = await aClient({
+      key: `${KEY}\n${OLD_KEY}`,
+      simulator: { liveKey: [KEY, OLD_KEY] },
+      faults: [{ kind: "custom", status, body, takes_order: true }],
+    });
+    expect(await buy()).toEqual({ kind: "unknown", reason: `unrecognized_${status}` });
+    expect(state.purchases).toHaveLength(1);
+    expect(keyReads.refetches).toBe(0);
+  });
+
+  test("after three in a row purchases are not ready for a minute, then one order finds out; checks go on", async () => {
+    let nowMs = Date.parse("2026-11-21T12:00:20.000Z");
+    const { buy, ready, upstream, state } = await aClient({ clock: () => nowMs });
+    expect((await buy()).kind).toBe("delivered");
+    expect(upstream.requestsLeft("vtu")).toBeGreaterThan(1);
+    state.faults.add({ kind: "custom", status: 404, body: "<html>", path: "/vtu", times: 4 });
+    await buy();
+    expect(upstream.requestsLeft("vtu")).toBe(1);
+    for (const _answer of [2, 3]) {
+      await expect(ready()).resolves.toBeUndefined();
+      await buy();
+    }
+    expect((await refusalOf(ready())).details.retryAfterS).toBe(60);
+    await expect(upstream.assertReady(mtn1gb, deadlineIn(29_000), { mayWait: true })).resolves.toBeUndefined();
+    expect([upstream.waitS("vtu"), upstream.waitS("identity")]).toEqual([60, 0]);
+    nowMs += 60_000;
+    await expect(ready()).resolves.toBeUndefined();
+    await buy();
+    expect(upstream.waitS("vtu")).toBe(60);
+    nowMs += 60_000;
+    expect((await upstream.buy({ ...mtn1gb }, `${REFERENCE}2`, deadlineIn(29_000))).kind).toBe("delivered");
+    expect(upstream.waitS("vtu")).toBe(0);
+    expect(upstream.requestsLeft("vtu")).toBeGreaterThan(1);
+  });
+});
+
 describe("an unreachable upstream", () => {
   test("an order to an unreachable upstream is an account_error: it was never sent", async () => {
     const server = createServer();
@@ -303,12 +352,20 @@ describe("a 429", () => {
     expect(requestsOf(5)).toBe(1);
   });
 
-  test("a 429 without Retry-After is an account_error after 1 request", async () => {
-    const { buy, requestsOf } = await aClient({
-      faults: [{ kind: "custom", status: 429, body: "slow down", times: 5 }],
-    });
+  test("a 429 in the envelope without a header is an account_error after 1 request", async () => {
+    const body = JSON.stringify({ status: false, message: "Too many requests." });
+    const { buy, requestsOf } = await aClient({ faults: [{ kind: "custom", status: 429, body, times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });
     expect(requestsOf(5)).toBe(1);
+  });
+
+  test("a 429 with neither the envelope nor a header is unknown after 1 request, and the next order waits", async () => {
+    const { buy, upstream, requestsOf } = await aClient({
+      faults: [{ kind: "custom", status: 429, body: "slow down", times: 5 }],
+    });
+    expect(await buy()).toEqual({ kind: "unknown", reason: "unrecognized_429" });
+    expect(requestsOf(5)).toBe(1);
+    expect(upstream.waitS("vtu")).toBeGreaterThan(0);
   });
 
   test("after a 429 with Retry-After 86400 orders wait for 60 s, and the next one finds out whether it is over", async () => {

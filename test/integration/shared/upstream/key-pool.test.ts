@@ -144,7 +144,6 @@ describe("an order that is refused because of its key", () => {
 
   test.each([
     ["a 401", { kind: "unauthorized", times: 1 }, 1],
-    ["a 403", { kind: "custom", status: 403, body: "", times: 1 }, 0],
     ["a 429 with Retry-After 60", { kind: "rate_limited", retry_after_s: 60, times: 1 }, 0],
   ] as const satisfies readonly (readonly [string, Fault, number])[])(
     "after %s an order is sent again at once with another key, under the same reference",
@@ -158,10 +157,12 @@ describe("an order that is refused because of its key", () => {
     },
   );
 
-  test("an account that is restricted upstream loses its turn, and the other keys deliver", async () => {
+  test("an account that is restricted upstream costs one order and loses its turn, and the other keys deliver", async () => {
     const { buy, state, keysUsed } = await aClient();
     state.restrictedKeys.add(TWO);
-    for (let order = 0; order < 6; order += 1) expect((await buy()).kind).toBe("delivered");
+    const outcomes: string[] = [];
+    for (let order = 0; order < 6; order += 1) outcomes.push((await buy()).kind);
+    expect(countsOf(outcomes)).toEqual({ account_error: 1, delivered: 5 });
     expect(keysUsed()).not.toContain(TWO);
     expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), status: 403, group: "vtu" }]);
   });
@@ -177,7 +178,6 @@ describe("an order that is refused because of its key", () => {
 
   test.each([
     ["401", { kind: "unauthorized", times: 9 }, "status_401"],
-    ["403", { kind: "custom", status: 403, body: "", times: 9 }, "status_403"],
     ["429 with Retry-After 1", { kind: "rate_limited", retry_after_s: 1, times: 9 }, "rate_limited"],
   ] as const satisfies readonly (readonly [string, Fault, string])[])(
     "with a %s for every key an order is an account_error after 2 requests",
@@ -187,6 +187,14 @@ describe("an order that is refused because of its key", () => {
       expect(faultyRequests()).toBe(2);
     },
   );
+
+  test("after a 403 in the envelope an order is an account_error after 1 request, and its key is set aside", async () => {
+    const { buy, keysUsed, faultyRequests } = await aClient({ faults: [{ kind: "status", status: 403, times: 9 }] });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "status_403" });
+    expect(faultyRequests()).toBe(1);
+    expect(rejections()).toMatchObject([{ status: 403, group: "vtu" }]);
+    expect(keysUsed()).toEqual([]);
+  });
 
   test("two keys that one order found rejected are both set aside", async () => {
     const { buy, keysUsed } = await aClient({ faults: [{ kind: "unauthorized", times: 2 }] });
@@ -248,6 +256,11 @@ describe("identity checks and the catalog", () => {
       expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
     }
     expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), group: "catalog" }]);
+  });
+
+  test("the catalog is read with another key after a 403, because reading it again changes nothing", async () => {
+    const { upstream } = await aClient({ faults: [{ kind: "status", status: 403, times: 1 }] });
+    expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 200 });
   });
 
   test("the catalog is read at once with another key after a 429 with Retry-After 30", async () => {

@@ -16,7 +16,8 @@ const logged = (outcome: Outcome | CheckOutcome, mode: "live" | "test" = "live")
 };
 
 test.each<readonly [Outcome | CheckOutcome, readonly string[]]>([
-  [{ kind: "unknown", reason: "unrecognized_404" }, ["error", "upstream.unrecognized_404", "unrecognized_404"]],
+  [{ kind: "unknown", reason: "unrecognized_404" }, ["error", "upstream.answer_unrecognized", "unrecognized_404"]],
+  [{ kind: "unknown", reason: "status_502" }, ["warn", "upstream.outcome_unknown", "status_502"]],
   [{ kind: "unknown", reason: "timeout" }, ["warn", "upstream.outcome_unknown", "timeout"]],
   [{ kind: "account_error", reason: "rate_limited" }, ["warn", "upstream.rate_limited", "rate_limited"]],
   [{ kind: "account_error", reason: "unrecognized_404" }, ["error", "upstream.account_error", "unrecognized_404"]],

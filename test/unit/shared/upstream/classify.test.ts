@@ -1,13 +1,15 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { classify, classifyCheck } from "../../../../shared/upstream/classify.ts";
+import { classify, classifyCheck, isUnrecognized } from "../../../../shared/upstream/classify.ts";
+import type { Answered } from "../../../../shared/upstream/exchange.ts";
 
-const answer = (status: number, body: unknown) =>
-  classify({ kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) }, [
+const answer = (status: number, body: unknown, headers: Answered["headers"] = {}) =>
+  classify({ kind: "answered", status, headers, body: typeof body === "string" ? body : JSON.stringify(body) }, [
     "network_id",
     "plan_id",
     "phone_number",
   ]);
+const statuses = Array.from({ length: 400 }, (_, index) => 200 + index);
 
 const transaction = (status: unknown) => ({ transaction: { reference: "DATA_UP1", status, amount: 480 } });
 const refusal = (fields: Readonly<Record<string, unknown>> = {}) => ({ status: false, message: "No.", ...fields });
@@ -19,33 +21,31 @@ const refusal = (fields: Readonly<Record<string, unknown>> = {}) => ({ status: f
 const groups = {
   ok: [200],
   refusing: [400, 404, 405, 413, 415, 422],
-  keyOrAddress: [401, 403],
-  limited: [429],
+  account: [401, 403, 429],
 } as const;
 const named = new Set<number>(Object.values(groups).flat());
-const allOthers = Array.from({ length: 400 }, (_, index) => 200 + index).filter((status) => !named.has(status));
+const allOthers = statuses.filter((status) => !named.has(status));
 
 type Kind = "delivered" | "refused" | "account_error" | "unknown";
 
-const mayBeDelivered: readonly [Kind, Kind, Kind, Kind] = ["unknown", "unknown", "account_error", "account_error"];
-const everywhere = (kind: Kind): [Kind, Kind, Kind, Kind] => [kind, kind, kind, kind];
+/** What a refusal of the upstream is with 200, with a refusing status, and with 401, 403 and 429. */
+const refusing: readonly [Kind, Kind, Kind] = ["refused", "refused", "account_error"];
+/** What a refusal is whose wording says that the order may still be delivered. */
+const unfinished: readonly [Kind, Kind, Kind] = ["unknown", "unknown", "account_error"];
+const everywhere = (kind: Kind): [Kind, Kind, Kind] => [kind, kind, kind];
 
 /**
- * A body, and its outcome with 200, with a refusing status, with 401 and 403, and with 429. With any other status every
- * body is unknown.
+ * A body, and its outcome with 200, with a refusing status, and with 401, 403 and 429. With any other status every body
+ * is unknown.
  */
-const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing: Kind, key: Kind, limited: Kind])[] = [
-  // A JSON object that is not an envelope does not change the outcome of a refusing status.
-  ["an object without anything", {}, "unknown", "refused", "account_error", "account_error"],
-  [
-    "a status that is no boolean",
-    { status: "error", message: "No." },
-    "unknown",
-    "refused",
-    "account_error",
-    "account_error",
-  ],
-  // A part with another shape than the interface's is still searched for wording.
+const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing: Kind, account: Kind])[] = [
+  // Only the upstream's own envelope is a refusal.
+  ["an object without anything", {}, ...everywhere("unknown")],
+  ["a status that is no boolean", { status: "error", message: "No." }, ...everywhere("unknown")],
+  ["a gateway's message", { message: "Forbidden" }, ...everywhere("unknown")],
+  ["a firewall's object", { success: false, errors: [{ code: 1020 }], message: "No" }, ...everywhere("unknown")],
+  ["a problem by RFC 9457", { type: "about:blank", title: "Not Found", status: 404 }, ...everywhere("unknown")],
+  // A part of the envelope with another shape than the interface's is still searched for wording.
   [
     "errors as a list that says that the reference is taken",
     refusal({ errors: ["The reference has already been taken."] }),
@@ -57,188 +57,94 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     ...everywhere("unknown"),
   ],
   ["a message in a list", { status: false, message: ["Duplicate request"] }, ...everywhere("unknown")],
+  ["errors that say pending", refusal({ errors: ["Still pending"] }), ...unfinished],
+  ["data as a list", refusal({ data: [transaction("processing")] }), ...everywhere("unknown")],
+  ["data as a text", refusal({ data: '{"transaction":{}}' }), ...everywhere("unknown")],
   [
-    "errors that say pending",
-    refusal({ errors: ["Still pending"] }),
-    "unknown",
-    "unknown",
-    "account_error",
-    "account_error",
+    "a transaction as data itself",
+    refusal({ data: { reference: "UP1", status: "success" } }),
+    ...everywhere("unknown"),
   ],
   [
-    "data as a list",
-    refusal({ data: [transaction("processing")] }),
-    "unknown",
-    "unknown",
-    "account_error",
-    "account_error",
+    "a pending order as data itself",
+    refusal({ data: { reference: "UP1", status: "pending" } }),
+    ...everywhere("unknown"),
   ],
-  ["data as a text", refusal({ data: '{"transaction":{}}' }), "unknown", "unknown", "account_error", "account_error"],
-  ["a transaction as data itself", refusal({ data: { reference: "UP1", status: "success" } }), ...mayBeDelivered],
-  ["a pending order as data itself", refusal({ data: { reference: "UP1", status: "pending" } }), ...mayBeDelivered],
-  ["a list of transactions", refusal({ data: { transactions: [{ status: "success" }] } }), ...mayBeDelivered],
-  ["a transaction beside data", refusal({ transaction: { reference: "UP1", status: "success" } }), ...mayBeDelivered],
+  ["a list of transactions", refusal({ data: { transactions: [{ status: "success" }] } }), ...everywhere("unknown")],
+  [
+    "a transaction beside data",
+    refusal({ transaction: { reference: "UP1", status: "success" } }),
+    ...everywhere("unknown"),
+  ],
   [
     "an error under another name",
     { status: false, error: "Duplicate transaction reference" },
     ...everywhere("unknown"),
   ],
-  ["a detail that says processing", { detail: "Transaction is still processing" }, ...mayBeDelivered],
-  ["data.message that says pending", refusal({ data: { message: "Transaction pending" } }), ...mayBeDelivered],
-  ["data as an empty list", refusal({ data: [] }), "refused", "refused", "account_error", "account_error"],
+  ["a detail that says processing", { detail: "Transaction is still processing" }, ...everywhere("unknown")],
+  ["data.message that says pending", refusal({ data: { message: "Transaction pending" } }), ...unfinished],
+  ["data as an empty list", refusal({ data: [] }), ...refusing],
   // A success must show its transaction.
-  ["true without data", { status: true, message: "OK" }, "unknown", "refused", "account_error", "account_error"],
-  [
-    "true with empty data",
-    { status: true, message: "OK", data: {} },
-    "unknown",
-    "refused",
-    "account_error",
-    "account_error",
-  ],
+  ["true without data", { status: true, message: "OK" }, ...everywhere("unknown")],
+  ["true with empty data", { status: true, message: "OK", data: {} }, ...everywhere("unknown")],
   [
     "true with success",
     { status: true, message: "OK", data: transaction("success") },
     "delivered",
     "unknown",
     "unknown",
-    "unknown",
   ],
-  [
-    "true with processing",
-    { status: true, message: "OK", data: transaction("processing") },
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
+  ["true with processing", { status: true, message: "OK", data: transaction("processing") }, ...everywhere("unknown")],
   [
     "true with an unheard status",
     { status: true, message: "OK", data: transaction("queued") },
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
+    ...everywhere("unknown"),
   ],
   [
     "true with a status in capitals",
     { status: true, message: "OK", data: transaction("FAILED") },
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
+    ...everywhere("unknown"),
   ],
-  [
-    "true with failed",
-    { status: true, message: "OK", data: transaction("failed") },
-    "refused",
-    "refused",
-    "account_error",
-    "account_error",
-  ],
-  [
-    "true without a message",
-    { status: true, data: transaction("success") },
-    "delivered",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
+  ["true with failed", { status: true, message: "OK", data: transaction("failed") }, ...refusing],
+  ["true with failed, without a message", { status: true, data: transaction("failed") }, ...everywhere("unknown")],
+  ["failed without a status", { message: "No.", data: transaction("failed") }, ...everywhere("unknown")],
+  ["true without a message", { status: true, data: transaction("success") }, "delivered", "unknown", "unknown"],
   // A refusal, unless the body holds a transaction that is not failed.
-  ["false", refusal(), "refused", "refused", "account_error", "account_error"],
-  ["false without a message", { status: false }, "refused", "refused", "account_error", "account_error"],
-  [
-    "false with failed",
-    refusal({ data: transaction("failed") }),
-    "refused",
-    "refused",
-    "account_error",
-    "account_error",
-  ],
-  ["false with success", refusal({ data: transaction("success") }), "unknown", "unknown", "unknown", "unknown"],
-  ["false with processing", refusal({ data: transaction("processing") }), "unknown", "unknown", "unknown", "unknown"],
-  [
-    "false with an unheard status",
-    refusal({ data: transaction("queued") }),
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
-  [
-    "false with a transaction without status",
-    refusal({ data: transaction(undefined) }),
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
-  [
-    "false with a transaction whose status is no text",
-    refusal({ data: transaction(1) }),
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
-  ["false and data null", refusal({ data: null }), "refused", "refused", "account_error", "account_error"],
-  [
-    "no boolean, but processing",
-    { status: "error", data: transaction("processing") },
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
-  [
-    "no status at all, but success",
-    { message: "Oops", data: transaction("success") },
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
+  ["false", refusal(), ...refusing],
+  ["false without a message", { status: false }, ...everywhere("unknown")],
+  ["false with a message that is no text", { status: false, message: { text: "No." } }, ...everywhere("unknown")],
+  ["false with an empty message", refusal({ message: "" }), ...refusing],
+  ["false with failed", refusal({ data: transaction("failed") }), ...refusing],
+  ["false with success", refusal({ data: transaction("success") }), ...everywhere("unknown")],
+  ["false with processing", refusal({ data: transaction("processing") }), ...everywhere("unknown")],
+  ["false with an unheard status", refusal({ data: transaction("queued") }), ...everywhere("unknown")],
+  ["false with a transaction without status", refusal({ data: transaction(undefined) }), ...everywhere("unknown")],
+  ["false with a transaction whose status is no text", refusal({ data: transaction(1) }), ...everywhere("unknown")],
+  ["false and data null", refusal({ data: null }), ...refusing],
+  ["no boolean, but processing", { status: "error", data: transaction("processing") }, ...everywhere("unknown")],
+  ["no status at all, but success", { message: "Oops", data: transaction("success") }, ...everywhere("unknown")],
   // A complaint about the reference: a first copy arrived.
-  ["errors.reference", refusal({ errors: { reference: ["Was used."] } }), "unknown", "unknown", "unknown", "unknown"],
+  ["errors.reference", refusal({ errors: { reference: ["Was used."] } }), ...everywhere("unknown")],
   [
     "errors.reference beside another",
     refusal({ errors: { plan_id: ["?"], reference: ["?"] } }),
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
+    ...everywhere("unknown"),
   ],
   [
     "a message about the reference",
     refusal({ message: "The reference has already been taken." }),
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
+    ...everywhere("unknown"),
   ],
-  [
-    "a message about a duplicate",
-    refusal({ message: "Duplicate transaction" }),
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
-  ],
+  ["a message about a duplicate", refusal({ message: "Duplicate transaction" }), ...everywhere("unknown")],
   [
     "errors.reference without a status",
     { message: "Invalid.", errors: { reference: ["Was used."] } },
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
+    ...everywhere("unknown"),
   ],
   [
     "errors.reference beside a failed one",
     refusal({ data: transaction("failed"), errors: { reference: ["?"] } }),
-    "unknown",
-    "unknown",
-    "unknown",
-    "unknown",
+    ...everywhere("unknown"),
   ],
   // An explicit `failed` overrides other wording.
   ...[
@@ -252,7 +158,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
       [
         `${JSON.stringify(message)} beside a failed one`,
         refusal({ message, data: transaction("failed") }),
-        ...(["refused", "refused", "account_error", "account_error"] as const),
+        ...refusing,
       ] as const,
   ),
   // A message that merely mentions the reference is a refusal like any other.
@@ -265,14 +171,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "The phone number is already barred.",
     "The order has not been processed.",
     "The request could not be processed.",
-  ].map(
-    (message) =>
-      [
-        JSON.stringify(message),
-        refusal({ message }),
-        ...(["refused", "refused", "account_error", "account_error"] as const),
-      ] as const,
-  ),
+  ].map((message) => [JSON.stringify(message), refusal({ message }), ...refusing] as const),
   // What says that a copy arrived before is unknown, however it is worded.
   ...[
     "Duplicate reference",
@@ -288,14 +187,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "The reference must be unique.",
     "Ref is not unique",
     "A request with this ref is in use.",
-  ].map(
-    (message) =>
-      [
-        JSON.stringify(message),
-        refusal({ message }),
-        ...(["unknown", "unknown", "unknown", "unknown"] as const),
-      ] as const,
-  ),
+  ].map((message) => [JSON.stringify(message), refusal({ message }), ...everywhere("unknown")] as const),
   // What says that the order is not finished is unknown; a 401, 403 or 429 was refused before it could begin.
   ...[
     "Transaction pending",
@@ -314,59 +206,27 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "Awaiting confirmation from the operator",
     "The transaction is not yet confirmed.",
     "Transaction pending. Your wallet balance is 4,000.",
-  ].map(
-    (message) =>
-      [
-        JSON.stringify(message),
-        refusal({ message }),
-        ...(["unknown", "unknown", "account_error", "account_error"] as const),
-      ] as const,
-  ),
+  ].map((message) => [JSON.stringify(message), refusal({ message }), ...unfinished] as const),
   // An empty balance at the upstream is an account_error.
   [
     "our balance, with wording about processing",
     refusal({ message: "Error processing the order: insufficient balance." }),
-    "account_error",
-    "account_error",
-    "account_error",
-    "account_error",
+    ...everywhere("account_error"),
   ],
-  [
-    "our balance",
-    refusal({ message: "Insufficient wallet balance." }),
-    "account_error",
-    "account_error",
-    "account_error",
-    "account_error",
-  ],
+  ["our balance", refusal({ message: "Insufficient wallet balance." }), ...everywhere("account_error")],
   // The order's own fields.
-  [
-    "errors.phone_number",
-    refusal({ errors: { phone_number: ["Invalid."] } }),
-    "refused",
-    "refused",
-    "account_error",
-    "account_error",
-  ],
-  [
-    "errors that are no object",
-    refusal({ errors: ["Invalid."] }),
-    "refused",
-    "refused",
-    "account_error",
-    "account_error",
-  ],
+  ["errors.phone_number", refusal({ errors: { phone_number: ["Invalid."] } }), ...refusing],
+  ["errors that are no object", refusal({ errors: ["Invalid."] }), ...refusing],
 ];
 
 describe("a response with a readable body", () => {
   test.for(rule)(
     "a response whose body is %s has its outcome with each of the 400 statuses from 200 to 599",
-    ([, body, ok, refusing, key, limited]) => {
+    ([, body, ok, refusal, account]) => {
       const expected = new Map<number, Kind>([
         ...groups.ok.map((status): [number, Kind] => [status, ok]),
-        ...groups.refusing.map((status): [number, Kind] => [status, refusing]),
-        ...groups.keyOrAddress.map((status): [number, Kind] => [status, key]),
-        ...groups.limited.map((status): [number, Kind] => [status, limited]),
+        ...groups.refusing.map((status): [number, Kind] => [status, refusal]),
+        ...groups.account.map((status): [number, Kind] => [status, account]),
         ...allOthers.map((status): [number, Kind] => [status, "unknown"]),
       ]);
       expect(expected.size).toBe(400);
@@ -384,87 +244,87 @@ const compressed = gzipSync(pending).toString("utf8");
 const utf16 = Buffer.from(`\uFEFF${pending}`, "utf16le").toString("utf8");
 const json = "application/json; charset=utf-8";
 
-/**
- * Bodies without a readable JSON object, each with its media type, and their outcomes with 400 and 422, which only the
- * application sends, and with 404, 405, 413 and 415, which a gateway sends too. 401, 403 and 429 refuse whatever the
- * body is.
- */
-const unreadable: readonly (readonly [
-  name: string,
-  body: string,
-  type: string | undefined,
-  byApplication: Kind,
-  byGateway: Kind,
-])[] = [
-  ["no bytes", "", undefined, "refused", "refused"],
-  ["no bytes, said to be JSON", "", json, "refused", "refused"],
-  ["blanks and a byte order mark", "\uFEFF \r\n", undefined, "refused", "refused"],
-  ["a page of HTML", "<html><h1>Not Found</h1></html>", "text/html", "unknown", "refused"],
-  [
-    "a page with a style and a load balancer",
-    "<style>p { margin: 0 }</style>Balancer",
-    undefined,
-    "unknown",
-    "refused",
-  ],
-  ["plain text", "404 page not found\n", "text/plain", "unknown", "refused"],
-  ["a page, said to be JSON", "<html><h1>Not Found</h1></html>", json, "unknown", "unknown"],
-  ["a page that holds JSON", `<pre>${pending}</pre>`, "text/html", "unknown", "unknown"],
-  [
-    "a page that holds JSON in entities",
-    `<p>${pending.replaceAll('"', "&quot;")}</p>`,
-    "text/html",
-    "unknown",
-    "unknown",
-  ],
-  [
-    "a page that holds JSON in numbers",
-    `<p>${pending.replaceAll('"', "&#34;")}</p>`,
-    "text/html",
-    "unknown",
-    "unknown",
-  ],
-  ["a warning before the JSON", `<b>Warning</b>: on line 7\n${pending}`, "text/html", "unknown", "unknown"],
-  ["a page about a transaction", "<p>Your transaction was received</p>", "text/html", "unknown", "unknown"],
-  ["a page that says pending", "<p>Pending</p>", "text/html", "unknown", "unknown"],
-  ["JSON that is cut off", pending.slice(0, 60), undefined, "unknown", "unknown"],
-  ["JSON that is cut off after its first character", "{", json, "unknown", "unknown"],
-  ["JSON that is cut off behind a byte order mark", `\uFEFF${pending.slice(0, 60)}`, undefined, "unknown", "unknown"],
-  ["two JSON objects", `${pending}${pending}`, undefined, "unknown", "unknown"],
-  ["JSON in a string", JSON.stringify(pending), undefined, "unknown", "unknown"],
-  ["an array", `[${pending}]`, undefined, "unknown", "unknown"],
-  ["null, said to be JSON", "null", json, "unknown", "unknown"],
-  ["gzip", compressed, undefined, "unknown", "unknown"],
-  ["gzip, said to be a page", compressed, "text/html", "unknown", "unknown"],
-  ["UTF-16", utf16, undefined, "unknown", "unknown"],
+const html = "text/html";
+
+/** Bodies that are not the upstream's envelope, each with its media type: of gateways, or damaged on the way. */
+const foreign: readonly (readonly [name: string, body: string, type: string | undefined])[] = [
+  ["no bytes", "", undefined],
+  ["no bytes, said to be JSON", "", json],
+  ["blanks and a byte order mark", "\uFEFF \r\n", undefined],
+  ["a page of HTML", "<html><h1>Not Found</h1></html>", html],
+  ["plain text", "404 page not found\n", "text/plain"],
+  ["a page that holds the envelope", `<pre>${JSON.stringify(refusal())}</pre>`, html],
+  ["a warning before the envelope", `<b>Warning</b>: on line 7\n${JSON.stringify(refusal())}`, html],
+  ["an envelope that is cut off", JSON.stringify(refusal()).slice(0, -1), json],
+  ["an envelope in a list", JSON.stringify([refusal()]), json],
+  ["an envelope in a string", JSON.stringify(JSON.stringify(refusal())), json],
+  ["an envelope under another name", JSON.stringify({ error: refusal() }), json],
+  ["two envelopes", `${JSON.stringify(refusal())}${JSON.stringify(refusal())}`, json],
+  ["null", "null", json],
+  ["gzip", compressed, undefined],
+  ["UTF-16", utf16, undefined],
 ];
 
-describe("a response without a readable JSON object", () => {
-  test.for(unreadable)(
-    "a response whose unreadable body is %s refuses an order only if the application never received it",
-    ([, body, type, byApplication, byGateway]) => {
-      const expected = new Map<number, Kind>([
-        ...[200, ...allOthers].map((status): [number, Kind] => [status, "unknown"]),
-        ...[400, 422].map((status): [number, Kind] => [status, byApplication]),
-        ...[404, 405, 413, 415].map((status): [number, Kind] => [status, byGateway]),
-        ...[401, 403, 429].map((status): [number, Kind] => [status, "account_error"]),
-      ]);
-      expect(expected.size).toBe(400);
-      const headers = { "content-type": type };
-      const wrong = [...expected]
-        .map(([status, kind]) => ({
-          status,
-          kind,
-          got: classify({ kind: "answered", status, headers, body }, []).kind,
-        }))
-        .filter(({ kind, got }) => kind !== got);
-      expect(wrong).toEqual([]);
+describe("a response that is not the upstream's", () => {
+  test.for(foreign)("a response whose body is %s is unknown with each of the 400 statuses", ([, body, type]) => {
+    const headers: Record<string, string> = type === undefined ? {} : { "content-type": type };
+    for (const status of statuses) {
+      const reason = status < 500 ? `unrecognized_${status}` : `status_${status}`;
+      expect(answer(status, body, headers), String(status)).toEqual({ kind: "unknown", reason });
+    }
+  });
+
+  test("only what is not the upstream's is unrecognized", () => {
+    for (const [status, body] of [
+      [200, refusal()],
+      [404, refusal()],
+      [409, refusal()],
+      [200, { status: true, message: "OK" }],
+      [400, refusal({ message: "Duplicate reference" })],
+      [404, refusal({ data: [] })],
+      [200, { status: true, data: transaction("processing") }],
+      [502, "<html>"],
+    ] as const) {
+      expect(isUnrecognized(answer(status, body)), `${status} ${JSON.stringify(body)}`).toBe(false);
+    }
+    expect(isUnrecognized(answer(301, ""))).toBe(true);
+    expect(isUnrecognized(answer(499, "<html>"))).toBe(true);
+    expect(isUnrecognized({ kind: "no_record" })).toBe(false);
+    expect(isUnrecognized({ kind: "account_error", reason: "unrecognized_404" })).toBe(false);
+  });
+});
+
+describe("a 429", () => {
+  const limited = { kind: "account_error", reason: "rate_limited" };
+  const headers = { "retry-after": "7" };
+
+  test.for(["x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"])(
+    "with the header %s is the upstream's limiter, in whatever body",
+    (name) => {
+      for (const [what, body] of foreign) expect(answer(429, body, { [name]: "" }), what).toEqual(limited);
+      expect(answer(429, { message: "Slow down" }, { [name]: "1" })).toEqual(limited);
     },
   );
 
-  test("unreadable text about a duplicate leaves the outcome unknown with every status", () => {
-    const outcomes = Array.from({ length: 400 }, (_, index) => answer(200 + index, "Duplicate transaction").kind);
-    expect(new Set(outcomes)).toEqual(new Set(["unknown"]));
+  test("in the upstream's envelope needs no header", () => {
+    expect(answer(429, refusal())).toEqual(limited);
+    expect(answer(429, refusal({ message: "Another request is being processed." }))).toEqual(limited);
+  });
+
+  test("with the headers is still unknown if its body says that the order arrived", () => {
+    for (const body of [
+      refusal({ data: transaction("processing") }),
+      { transaction: { reference: "UP1" } },
+      { error: "Duplicate transaction" },
+      { errors: { reference: ["?"] } },
+      "Duplicate transaction",
+    ]) {
+      expect(answer(429, body, headers).kind, JSON.stringify(body)).toBe("unknown");
+    }
+  });
+
+  test("whose headers another status has leaves that status unknown", () => {
+    for (const status of [400, 403, 404, 503]) expect(answer(status, "", headers).kind).toBe("unknown");
   });
 });
 
@@ -489,7 +349,7 @@ describe("the upstream's reference and amount", () => {
   test("reference and amount are read from a success, a `processing` and a `failed`", () => {
     expect(answer(200, { status: true, data: transaction("success") })).toEqual({ kind: "delivered", ...facts });
     expect(answer(200, { status: true, data: transaction("processing") })).toMatchObject({ kind: "unknown", ...facts });
-    expect(answer(200, { status: true, data: transaction("failed") })).toEqual({
+    expect(answer(200, { status: true, message: "", data: transaction("failed") })).toEqual({
       kind: "refused",
       fields: [],
       ...facts,
@@ -504,11 +364,9 @@ describe("the upstream's reference and amount", () => {
       refusal({ data: transaction("failed"), message: "Insufficient wallet balance." }),
     ];
     const missing = bodies.flatMap((body) =>
-      Array.from({ length: 400 }, (_, index) => ({
-        body,
-        status: 200 + index,
-        outcome: answer(200 + index, body),
-      })).filter(({ outcome }) => outcome.upstreamReference !== "DATA_UP1" || outcome.upstreamAmountKobo !== 480_00),
+      statuses
+        .map((status) => ({ body, status, outcome: answer(status, body) }))
+        .filter(({ outcome }) => outcome.upstreamReference !== "DATA_UP1" || outcome.upstreamAmountKobo !== 480_00),
     );
     expect(missing).toEqual([]);
   });
@@ -587,12 +445,15 @@ describe("no_record", () => {
       { kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) },
       ["nin"],
     );
-  const foreign = { kind: "unknown", reason: "unrecognized_404" };
-
   test.for([
     ["a 404", 404, refusal()],
     ["a 404 with an empty message", 404, refusal({ message: "" })],
     ["a 404 with a failed transaction", 404, refusal({ data: transaction("failed") })],
+    [
+      "not-found wording beside a failed transaction",
+      200,
+      refusal({ message: "Not found", data: transaction("failed") }),
+    ],
     ["a 404 that names the number", 404, refusal({ errors: { nin: ["?"] } })],
     ["not-found wording in a 200", 200, refusal({ message: "NIN record not found" })],
     ["not-found wording in a 422", 422, refusal({ message: "No record for this number" })],
@@ -609,16 +470,16 @@ describe("no_record", () => {
     ["an envelope without a message", { status: false }],
     ["an envelope whose message is no text", { status: false, message: { text: "No record" } }],
     ["a status in text", { status: "error", message: "No record was found" }],
-    ["a status that says true", { status: true, message: "No record was found" }],
     ["an array", []],
     ["null", null],
   ] as const)("a 404 with %s is unknown, not no_record", ([, body]) => {
-    expect(check(404, body)).toEqual(foreign);
+    expect(check(404, body)).toEqual({ kind: "unknown", reason: "unrecognized_404" });
   });
 
   test("not-found wording outside the envelope is unknown, not no_record", () => {
-    expect(check(422, { message: "Not Found" })).toEqual(foreign);
-    expect(check(400, { status: "error", message: "No record" })).toEqual(foreign);
+    expect(check(422, { message: "Not Found" })).toEqual({ kind: "unknown", reason: "unrecognized_422" });
+    expect(check(400, { status: "error", message: "No record" })).toMatchObject({ reason: "unrecognized_400" });
+    expect(check(404, { status: true, message: "No record was found" })).toMatchObject({ reason: "status_404" });
   });
 
   test("a 404 about the reference, or one that is still pending, is not no_record", () => {
@@ -639,7 +500,7 @@ test("no outcome contains text of the upstream, for 6 bodies with 400 statuses",
     refusal({ message: text, data: transaction(text) }),
     text,
   ];
-  const outcomes = bodies.flatMap((body) => Array.from({ length: 400 }, (_, index) => answer(200 + index, body)));
+  const outcomes = bodies.flatMap((body) => statuses.map((status) => answer(status, body)));
   expect(outcomes).toHaveLength(2_400);
   expect(JSON.stringify(outcomes)).not.toContain("Ada");
 });

@@ -1,0 +1,39 @@
+import { RETRY_AFTER_S_MAX } from "../contract/limits.ts";
+import type { Clock } from "../platform/time.ts";
+import { isUnrecognized } from "./classify.ts";
+import type { ExchangeResult } from "./exchange.ts";
+import type { Outcome } from "./upstream.ts";
+
+/** Answers in a row that are not the upstream's, after which purchases stop for a minute. */
+const UNRECOGNIZED_MAX = 3;
+
+/**
+ * Stops purchases while something else answers in the upstream's place: with a wrong base URL each order would stay
+ * `processing` until an operator settles it. After a minute one order finds out whether the upstream answers again.
+ */
+export type CircuitBreaker = {
+  readonly record: (result: ExchangeResult, outcome: Outcome) => void;
+  /** Whole seconds until an order may be sent; 0 if one may be sent now. */
+  readonly waitS: () => number;
+  /** False from the first answer that is not the upstream's until the next one that is: orders are sent one at a time. */
+  readonly isTrusted: () => boolean;
+};
+
+export const circuitBreaker = (clock: Clock): CircuitBreaker => {
+  let unrecognized = 0;
+  let closedUntilMs = 0;
+  return {
+    record: (result, outcome) => {
+      if (isUnrecognized(outcome)) {
+        unrecognized += 1;
+        if (unrecognized >= UNRECOGNIZED_MAX) closedUntilMs = clock() + RETRY_AFTER_S_MAX * 1_000;
+      } else if (result.kind === "answered" && result.status < 500) {
+        // A 5xx may come from anything, as may no answer.
+        unrecognized = 0;
+        closedUntilMs = 0;
+      }
+    },
+    waitS: () => Math.ceil(Math.max(0, closedUntilMs - clock()) / 1_000),
+    isTrusted: () => unrecognized === 0,
+  };
+};

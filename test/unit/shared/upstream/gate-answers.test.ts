@@ -1,0 +1,106 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { classify, classifyCheck } from "../../../../shared/upstream/classify.ts";
+import type { Answered } from "../../../../shared/upstream/exchange.ts";
+
+/**
+ * Goal: whatever stands in front of the upstream answers, an order is refunded only if the upstream itself refused it.
+ * The rule is written down here a second time, from decision 0002.
+ */
+const envelope = z.object({
+  status: z.boolean(),
+  message: z.string(),
+  data: z
+    .object({ transaction: z.object({ status: z.unknown() }).optional().catch(undefined) })
+    .optional()
+    .catch({}),
+});
+const limitHeaders = ["x-ratelimit-limit", "x-ratelimit-remaining", "retry-after"] as const;
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text.trim());
+  } catch {
+    return undefined;
+  }
+};
+const mayRefuse = ({ status, headers, body }: Answered): boolean => {
+  if (status === 429 && limitHeaders.some((name) => headers[name] !== undefined)) return true;
+  const sent = envelope.safeParse(jsonOf(body)).data;
+  return sent !== undefined && (!sent.status || sent.data?.transaction?.status === "failed");
+};
+
+/** A field of an envelope as it should be, as something else would have it, or absent. */
+const field = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 9, arbitrary: right }, fc.constant(undefined), fc.jsonValue({ maxDepth: 2 }));
+const message = fc.oneof(
+  fc.string(),
+  fc.constantFrom("Forbidden", "Not Found", "No record was found", "Insufficient balance", "Pending", "Duplicate", ""),
+);
+const transaction = fc.record({
+  reference: field(fc.string()),
+  status: field(fc.constantFrom("success", "failed", "processing")),
+  amount: field(fc.integer()),
+});
+const anyObject = fc.record({
+  status: field(fc.boolean()),
+  message: field(message),
+  errors: field(fc.dictionary(fc.constantFrom("phone_number", "plan_id", "reference", "nin"), fc.array(fc.string()))),
+  data: field(fc.record({ transaction: field(transaction), result: field(fc.dictionary(fc.string(), fc.string())) })),
+  transaction: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, transaction),
+});
+const anyJson = fc.oneof({ weight: 3, arbitrary: anyObject }, fc.jsonValue()).map((value) => JSON.stringify(value));
+/** A body as it was sent, or what a gate makes of it: a page around it, a part of it, an array, a text. */
+const anyBody = fc.oneof(
+  { weight: 4, arbitrary: anyJson },
+  fc.constantFrom("", " ", "\uFEFF", "<html><h1>403 Forbidden</h1></html>", "404 page not found", "null"),
+  fc.string({ unit: "binary" }),
+  anyJson.map((text) => `<html><pre>${text}</pre></html>`),
+  anyJson.map((text) => `\uFEFF${text}\n`),
+  anyJson.map((text) => `[${text}]`),
+  anyJson.map((text) => JSON.stringify(text)),
+  fc.tuple(anyJson, fc.nat()).map(([text, at]) => text.slice(0, at % (text.length + 1))),
+);
+const headerValue = fc.oneof(fc.nat({ max: 99_999 }).map(String), fc.string());
+const anyHeaders = fc.dictionary(
+  fc.constantFrom(...limitHeaders, "content-type", "server", "via", "location", "cf-ray"),
+  headerValue,
+);
+const refusing = fc.constantFrom(200, 400, 401, 403, 404, 405, 413, 415, 422, 429);
+const anyAnswer: fc.Arbitrary<Answered> = fc.record({
+  kind: fc.constant("answered" as const),
+  status: fc.oneof({ weight: 3, arbitrary: refusing }, fc.integer({ min: 200, max: 599 })),
+  headers: anyHeaders,
+  body: anyBody,
+});
+const FIELDS = ["phone_number", "plan_id", "nin"] as const;
+const RUNS = { numRuns: 5_000 };
+
+test("an order is refunded only after the upstream's own refusal, whatever answers in front of it", () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(anyAnswer, (answer) => {
+      const { kind } = classify(answer, FIELDS);
+      kinds.add(kind);
+      if (kind === "refused" || kind === "account_error") expect(mayRefuse(answer)).toBe(true);
+      if (kind === "delivered") expect(answer.status).toBe(200);
+    }),
+    RUNS,
+  );
+  expect([...kinds]).toEqual(expect.arrayContaining(["unknown", "refused", "account_error"]));
+});
+
+test("a check has no record only after the upstream's own refusal, and is found only in a 200 that says true", () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(anyAnswer, (answer) => {
+      const { kind } = classifyCheck(answer, FIELDS);
+      kinds.add(kind);
+      if (kind === "no_record" || kind === "refused" || kind === "account_error") expect(mayRefuse(answer)).toBe(true);
+      if (kind === "found") expect([answer.status, jsonOf(answer.body)]).toMatchObject([200, { status: true }]);
+    }),
+    RUNS,
+  );
+  expect([...kinds]).toEqual(expect.arrayContaining(["found", "no_record", "refused", "account_error"]));
+});
