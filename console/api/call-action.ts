@@ -87,7 +87,7 @@ const queryOf = (input: object, cursor: string | undefined): string => {
 const lostAnswer = (isChange: boolean, cause: unknown): ActionError =>
   isChange
     ? new ActionError(
-        "The answer did not arrive. Look at the page, which was loaded again, before you repeat it.",
+        "No answer arrived. Check the page, which was loaded again, before you retry.",
         { isOutcomeUnknown: true },
         { cause },
       )
@@ -119,7 +119,7 @@ const errorOf = (response: Response, body: unknown, isChange: boolean): ActionEr
     ...(Number.isFinite(retryAfter) && { retryAfterS: retryAfter }),
   };
   if (status >= 500 && isChange) {
-    return new ActionError("The service failed. Look at the page, which was loaded again, before you repeat it.", {
+    return new ActionError("The service failed. Check the page, which was loaded again, before you retry.", {
       ...details,
       isOutcomeUnknown: true,
     });

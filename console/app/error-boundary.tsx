@@ -1,19 +1,30 @@
 import { Button } from "@mantine/core";
 import { Component, type ReactNode } from "react";
 import { Notice } from "../components/notice.tsx";
+import { findPageFailure, type PageFailure, pageFailureTexts } from "./page-failure.ts";
 
 type Props = { readonly children: ReactNode };
+type State = {
+  readonly hasFailed: boolean;
+  /** Absent until it is found out. */
+  readonly failure?: PageFailure;
+};
 
 /** A page that fails, or that cannot be loaded offline or after a deployment, is replaced by a notice; the rest stays. */
-export class ErrorBoundary extends Component<Props, { readonly hasFailed: boolean }> {
-  override state = { hasFailed: false };
+export class ErrorBoundary extends Component<Props, State> {
+  override state: State = { hasFailed: false };
 
-  static getDerivedStateFromError() {
+  static getDerivedStateFromError(): State {
     return { hasFailed: true };
   }
 
+  override componentDidCatch() {
+    void findPageFailure().then((failure) => this.setState({ failure }));
+  }
+
   override render() {
-    if (!this.state.hasFailed) return this.props.children;
+    const { hasFailed, failure } = this.state;
+    if (!hasFailed) return this.props.children;
     return (
       <Notice
         tone="bad"
@@ -24,9 +35,7 @@ export class ErrorBoundary extends Component<Props, { readonly hasFailed: boolea
           </Button>
         }
       >
-        {navigator.onLine
-          ? "A new version of the console may have been deployed. Reload the page."
-          : "Without a network this page cannot be loaded. Reload it once the network is back."}
+        {failure !== undefined && pageFailureTexts[failure]}
       </Notice>
     );
   }

@@ -1,6 +1,6 @@
 import { Button, Skeleton } from "@mantine/core";
 import type { ReactNode } from "react";
-import { sentenceOf } from "../api/action-error.ts";
+import { ActionError, sentenceOf } from "../api/action-error.ts";
 import { Notice } from "./notice.tsx";
 import styles from "./query.module.css";
 
@@ -20,27 +20,46 @@ type QueryProps<Data> = {
 /** Shows what was read; until then a placeholder. After an error it says what to do, beside what was read before. */
 export const Query = <Data,>({ of, children }: QueryProps<Data>) => {
   const { data, error, isFetching } = of;
-  const failure = error !== null && (
-    <Notice
-      tone="bad"
-      title={data === undefined ? "This could not be loaded" : "This may be out of date: loading it again failed"}
-      action={
-        <Button variant="default" size="xs" loading={isFetching} onClick={() => void of.refetch()}>
-          Try again
-        </Button>
-      }
-    >
-      {sentenceOf(error)}
-    </Notice>
+  const tryAgain = (
+    <Button variant="default" size="xs" loading={isFetching} onClick={() => void of.refetch()}>
+      Try again
+    </Button>
   );
   if (data === undefined || data === null) {
-    return failure === false ? <Loading /> : failure;
+    return error === null ? <Loading /> : <Failure error={error} action={tryAgain} />;
   }
   return (
     <>
-      {failure}
+      {error !== null && (
+        <Notice tone="bad" title="This may be out of date: loading it again failed" action={tryAgain}>
+          {sentenceOf(error)}
+        </Notice>
+      )}
       {children(data)}
     </>
+  );
+};
+
+type FailureProps = {
+  readonly error: unknown;
+  /** A button that helps if the service failed; it does not help if there is no such thing. */
+  readonly action?: ReactNode;
+};
+
+/** Why something cannot be shown: it does not exist, it is not for this person, or it could not be loaded. */
+export const Failure = ({ error, action }: FailureProps) => {
+  const status = error instanceof ActionError ? error.details.status : undefined;
+  if (status === 404 || status === 403) {
+    return (
+      <Notice tone="neutral" title={status === 404 ? "Not found" : "Not allowed"}>
+        {sentenceOf(error)}
+      </Notice>
+    );
+  }
+  return (
+    <Notice tone="bad" title="This could not be loaded" action={action}>
+      {sentenceOf(error)}
+    </Notice>
   );
 };
 

@@ -1,4 +1,9 @@
+import type { Context } from "aws-lambda";
+import { consoleRedirect } from "../../shared/console/console-redirect.ts";
 import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
 
-/** Requests without a route: 404 in the error envelope. */
-export const handler = apiHandler("not-found", admitPublic, {});
+const answer = apiHandler("not-found", admitPublic, {});
+
+/** Requests without a route: 404 in the error envelope, or the way to the console. */
+export const handler = async (event: unknown, context: Context) =>
+  consoleRedirect(event) ?? (await answer(event, context));

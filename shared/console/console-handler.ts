@@ -136,11 +136,7 @@ const errorAnswer = (error: unknown, request_id: string, { route }: Progress): A
     return actionError(409, "refused", error instanceof OperatorError ? error.sentence : error.message);
   }
   log.alarm("console.failed", { request_id, route, ...errorFields(error) });
-  return actionError(
-    500,
-    "internal_error",
-    "The service failed unexpectedly. Look what has changed before you repeat this",
-  );
+  return actionError(500, "internal_error", "The service failed unexpectedly. Check what changed before you retry");
 };
 
 const actionError = (status: number, code: string, message: string, details: ErrorDetails = {}): ApiResponse =>

@@ -1,10 +1,9 @@
-import { Button, TextInput } from "@mantine/core";
-import { type SubmitEvent, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
 import { DataTable } from "../../components/data-table.tsx";
-import { Row, Section } from "../../components/page.tsx";
+import { FindTransaction } from "../../components/find-transaction.tsx";
+import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
@@ -30,7 +29,7 @@ export const Deliveries = ({
       title="Deliveries"
       description="The latest 50, the newest first. Those of older orders are found by reference."
     >
-      <FindDelivery onShow={onShow} />
+      <FindTransaction account={account} label="Reference or webhook id" button="Show attempts" onFound={onShow} />
       <Query of={deliveries}>
         {(data) => (
           <DataTable
@@ -84,26 +83,4 @@ const DeliveryState = ({ delivery: { state, parked, repeat, next_attempt_at } }:
 const lastAnswer = (attempt: Delivery["attempts"][number] | undefined): string => {
   if (attempt === undefined) return "–";
   return attempt.http_status === undefined ? reasonText(attempt.outcome) : String(attempt.http_status);
-};
-
-const FindDelivery = ({ onShow }: { readonly onShow: (reference: string) => void }) => {
-  const [text, setText] = useState("");
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (text.trim() !== "") onShow(text.trim());
-  };
-  return (
-    <form onSubmit={submit}>
-      <Row>
-        <TextInput
-          label="Reference or webhook id"
-          value={text}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-        />
-        <Button type="submit" variant="default">
-          Show attempts
-        </Button>
-      </Row>
-    </form>
-  );
 };

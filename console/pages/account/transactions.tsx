@@ -1,5 +1,5 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
-import { type SubmitEvent, useState } from "react";
+import { NativeSelect } from "@mantine/core";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LISTED_TRANSACTIONS_MAX } from "../../../shared/contract/actions/transactions.ts";
@@ -9,6 +9,7 @@ import { useAccount } from "../../api/use-account.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
+import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { accountPath } from "../../components/page-link.tsx";
@@ -29,6 +30,7 @@ const ANY = { value: "", label: "Any" };
 
 export const TransactionsPage = () => {
   const account = useAccount();
+  const [, navigate] = useLocation();
   const [period, setPeriod] = useState(wholePeriod);
   const [chosen, setChosen] = useState({ mode: "live", status: "", type: "" });
   const choose = (change: Partial<typeof chosen>) => setChosen({ ...chosen, ...change });
@@ -56,7 +58,13 @@ export const TransactionsPage = () => {
         </DownloadButton>
       }
     >
-      <ReferenceSearch account={account} />
+      <FindTransaction
+        account={account}
+        label="Find by reference"
+        description="Ours, your own, or the upstream's"
+        button="Find"
+        onFound={(reference) => navigate(accountPath(account, "transactions", reference))}
+      />
       <Row>
         <NativeSelect
           label="Status"
@@ -101,31 +109,6 @@ export const TransactionsPage = () => {
         emptyText="No transaction here. Choose other filters, or a longer period."
       />
     </Page>
-  );
-};
-
-const ReferenceSearch = ({ account }: { readonly account: string }) => {
-  const [reference, setReference] = useState("");
-  const [, navigate] = useLocation();
-  const search = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (reference.trim() !== "") navigate(accountPath(account, "transactions", reference.trim()));
-  };
-  return (
-    <form onSubmit={search}>
-      <Row>
-        <TextInput
-          label="Find by reference"
-          description="Ours, your own, or the upstream's"
-          autoComplete="off"
-          value={reference}
-          onChange={({ currentTarget }) => setReference(currentTarget.value)}
-        />
-        <Button type="submit" variant="default">
-          Find
-        </Button>
-      </Row>
-    </form>
   );
 };
 

@@ -141,6 +141,20 @@ describe("a change in the console", () => {
     await heading(page, "Statement").waitFor();
   });
 
+  test.each([
+    ["the service cannot be reached", 503, undefined, "The service cannot be reached"],
+    ["a new version was deployed", 200, "<script type=module src=/console/assets/other.js></script>", "A new version"],
+    ["its file is broken", undefined, undefined, "report it to the operators"],
+  ] as const)("a page whose file cannot be loaded says that %s", async (_why, status, body, text) => {
+    expectError(/Failed to (fetch|load)|ERR_FAILED/);
+    const page = await signIn("owner");
+    await heading(page, "Overview").waitFor();
+    await page.route("**/console/assets/statement-*", (route) => route.abort());
+    if (status !== undefined) await page.route("**/console", (route) => route.fulfill({ status, body: body ?? "" }));
+    await page.getByRole("navigation").getByRole("link", { name: "Statement" }).click();
+    await page.getByText(text).waitFor();
+  });
+
   test("somebody else who signs in does not see a form that was kept", async () => {
     expectError(/401/);
     const page = await signIn("operator", keysPath());

@@ -24,6 +24,12 @@ test("the local service serves the console's pages, built, and how to sign in", 
   expect(await config.json()).toEqual({ issuer, clientId: "console", scope: "openid email profile groups" });
 });
 
+test("the console's address with a slash at its end shows the console", async () => {
+  const page = await fetch(`${service.details.console.url}/`);
+  expect(page.url).toBe(service.details.console.url);
+  expect(await page.text()).toContain("<title>Airtime console</title>");
+});
+
 test.each([
   { person: "operator", role: "operator", owns: [] },
   { person: "reader", role: "reader", owns: [] },

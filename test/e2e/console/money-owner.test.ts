@@ -93,6 +93,19 @@ describe("an owner", () => {
     expect(csv[1]).toContain(`${open},`);
     await page.getByLabel("Type").selectOption("data");
     await page.getByText("No transaction here. Choose other filters").waitFor();
+    expectError(/404/);
+    const before = [page.url(), await page.title(), await page.evaluate("history.length")];
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    for (const typed of ["08031234567", "+234 803 123 4567", "0803-unknown"]) {
+      await page.getByLabel("Find by reference").fill(typed);
+      await button(page, "Find").click();
+      await page
+        .getByText(/unknown/.test(typed) ? "There is no transaction" : "A phone number finds no order")
+        .waitFor();
+      expect([page.url(), await page.title(), await page.evaluate("history.length")]).toEqual(before);
+    }
+    expect(requests.filter((url) => url.includes("4567"))).toEqual([]);
     await page.getByLabel("Find by reference").fill("order-1");
     await button(page, "Find").click();
     await page.getByRole("heading", { level: 1, name: delivered }).waitFor();
@@ -138,6 +151,8 @@ describe("an owner", () => {
     expectError(/404/);
     const page = await signIn("owner", ofDemo("transactions", foreign));
     await page.getByText(`There is no transaction ${foreign} of account`).waitFor();
+    await page.getByText("Not found", { exact: true }).waitFor();
+    expect(await page.getByText("could not be loaded").count()).toBe(0);
     await expectAccessible(page);
     await page.goto(`${service().consoleUrl}/accounts/acc_unknown/statement`);
     await page.getByText("No account of yours has this id").waitFor();

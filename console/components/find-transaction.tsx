@@ -1,0 +1,68 @@
+import { Button, TextInput } from "@mantine/core";
+import { type SubmitEvent, useState } from "react";
+import { phoneNumberField } from "../../shared/contract/fields.ts";
+import { ActionError } from "../api/action-error.ts";
+import { callAction } from "../api/call-action.ts";
+import { Row } from "./page.tsx";
+import { Failure } from "./query.tsx";
+
+type FindTransactionProps = {
+  readonly account: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly button: string;
+  /** Hears our own reference. */
+  readonly onFound: (reference: string) => void;
+};
+
+/** An event on request is found by its own id. */
+const WEBHOOK_ID = /^evt_[0-9a-f]{32}$/;
+
+const isPhoneNumber = (text: string): boolean =>
+  phoneNumberField.safeParse(text.replaceAll(/[ -]/g, "").replace(/^(\+|00)?234/, "0")).success;
+
+/** Addresses, titles and the history must not have a phone number, nor the addresses of requests. */
+const PHONE_NUMBER = new ActionError("A phone number finds no order. Type one of its references.", { status: 404 });
+
+/** Finds a transaction of the account by any of its references. Nothing but the reference of what was found is kept. */
+export const FindTransaction = ({ account, label, description, button, onFound }: FindTransactionProps) => {
+  const [text, setText] = useState("");
+  const [isSearching, setIsSearching] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const find = async (typed: string) => {
+    setFailure(undefined);
+    setIsSearching(true);
+    try {
+      const { reference } = WEBHOOK_ID.test(typed)
+        ? { reference: typed }
+        : await callAction("transactions show", { account, reference: typed });
+      onFound(reference);
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setIsSearching(false);
+    }
+  };
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (isPhoneNumber(text.trim())) setFailure(PHONE_NUMBER);
+    else if (text.trim() !== "") void find(text.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <Row>
+        <TextInput
+          label={label}
+          {...(description !== undefined && { description })}
+          autoComplete="off"
+          value={text}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+        />
+        <Button type="submit" variant="default" loading={isSearching}>
+          {button}
+        </Button>
+      </Row>
+      {failure !== undefined && <Failure error={failure} />}
+    </form>
+  );
+};
