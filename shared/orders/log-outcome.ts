@@ -3,7 +3,7 @@ import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { log, putMetrics } from "../platform/log.ts";
 import { systemClock } from "../platform/time.ts";
 import { isUnrecognized } from "../upstream/classify.ts";
-import { type CheckOutcome, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
+import { type CheckOutcome, ORDER_LIMITED, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
 
 /** Logs an outcome that an operator must know: an error of the upstream, or an amount that differs. */
 export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome): void => {
@@ -22,6 +22,8 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
     // Counted, and no alarm: orders are sold again once the upstream's minute is over.
     log.warn("upstream.rate_limited", fields);
     putMetrics({ UpstreamRateLimited: 1 }, systemClock());
+  } else if (outcome.reason === ORDER_LIMITED) {
+    log.warn("upstream.order_limited", fields);
   } else {
     log.alarm("upstream.account_error", fields);
   }

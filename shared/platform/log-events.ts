@@ -162,6 +162,12 @@ export const logEvents = {
     meaning: "The upstream's rate limit refused an order: it waits, or is refunded where orders do not wait.",
     action: "If it repeats, ask the upstream for more keys or a higher limit.",
   },
+  "upstream.order_limited": {
+    level: "warn",
+    fields: { reference: "string", reason: "string" },
+    meaning: "The upstream refused one order with 429 although its limit is not spent: the order waits, others do not.",
+    action: "None: it is sent again, and refunded after some refusals. If it repeats, ask the upstream for its rule.",
+  },
   "upstream.account_error": {
     level: "alarm",
     fields: { reference: "string", reason: "string" },

@@ -3,7 +3,14 @@ import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { koboFromSentNaira } from "../platform/money.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import { statesRateLimit } from "./rate-limit.ts";
-import { type CheckOutcome, type OrderField, type Outcome, RATE_LIMITED, type UpstreamFacts } from "./upstream.ts";
+import {
+  type CheckOutcome,
+  ORDER_LIMITED,
+  type OrderField,
+  type Outcome,
+  RATE_LIMITED,
+  type UpstreamFacts,
+} from "./upstream.ts";
 
 /** Lenient: any value in its place counts as a transaction, and only an explicit `failed` counts as failed. */
 const transactionInResponse = z
@@ -89,7 +96,9 @@ const classifyAnswer = (result: Answered, body: ParsedBody | undefined, fields: 
     return unknown("duplicate_reference");
   }
   if (body?.isPlain === false) return unknown("transaction_elsewhere");
-  if (status === 429) return { kind: "account_error", reason: RATE_LIMITED, ...facts };
+  if (status === 429) {
+    return { kind: "account_error", reason: result.isAboutOrder ? ORDER_LIMITED : RATE_LIMITED, ...facts };
+  }
   // The upstream checks our key and address before the order.
   if (status === 401 || status === 403) return { kind: "account_error", reason: `status_${status}`, ...facts };
   if (texts.some(saysInsufficient)) return { kind: "account_error", reason: "upstream_balance", ...facts };

@@ -15,6 +15,8 @@ export type Answered = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
+  /** For a 429: whether it refuses this order only, and says nothing about the key's limit (rate-limit.ts). */
+  readonly isAboutOrder?: boolean;
 };
 
 /** The result of one request. `never_sent` is certain; after `no_answer` the upstream may have acted. */

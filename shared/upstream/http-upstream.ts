@@ -75,7 +75,7 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
       for (;;) {
         await pool.load();
         const { result } = await sendWithPool(client, catalogRequest, deadline);
-        const waitMs = Math.max(1, pool.waitS("catalog")) * 1_000;
+        const waitMs = (pool.waitS("catalog") || retryAfterS(result) || 1) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
         if (!isLimited || !(await waitInTime(waitMs, deadline))) return result;
       }
@@ -109,8 +109,7 @@ const createSend =
       },
       { totalMs: upstreamBudgetMs(deadline), bytesMax },
     );
-    pool.record(group, result, key);
-    return result;
+    return pool.record(group, result, key) ? { ...result, isAboutOrder: true } : result;
   };
 
 const hasTime = (deadline: Deadline): boolean => upstreamBudgetMs(deadline) >= UPSTREAM_MS_MIN;
@@ -179,7 +178,7 @@ const sendLast = async (
 
 /** The status by which the upstream refused the key, its address or its limit. */
 const keyRefusal = (result: ExchangeResult): RejectionStatus | 429 | undefined => {
-  if (result.kind !== "answered") return undefined;
+  if (result.kind !== "answered" || result.isAboutOrder) return undefined;
   const { status } = result;
   if (status !== 401 && status !== 403 && status !== 429) return undefined;
   return classify(result, []).kind === "account_error" ? status : undefined;

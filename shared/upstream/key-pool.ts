@@ -43,8 +43,11 @@ export type KeyPool = {
   readonly next: (group: RateGroup) => string | undefined;
   /** The next healthy key with budget, except one. */
   readonly another: (group: RateGroup, than: string) => string | undefined;
-  /** Records what a response says about the key: its budget, and that it is accepted. */
-  readonly record: (group: RateGroup, result: ExchangeResult, key: string) => void;
+  /**
+   * Records what a response says about the key: its budget, and that it is accepted. True if the response is a 429 about
+   * its order only.
+   */
+  readonly record: (group: RateGroup, result: ExchangeResult, key: string) => boolean;
   /**
    * Sets a key aside that the upstream rejected: after a 401 for every group, after a 403 for this one, because a key may
    * lack one permission. It ends with `SET_ASIDE_MS`, or when the secret changes.
@@ -100,10 +103,11 @@ export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
     },
     another: (group, than) => takeTurn(healthyKeys(group).filter((key) => key !== than && hasBudget(group, key))),
     record: (group, result, key) => {
-      limit.record(group, result, key);
-      if (result.kind !== "answered" || result.status !== 200) return;
-      setAsideUntilMs.delete(`${group} ${key}`);
-      setAsideUntilMs.delete(`every ${key}`);
+      if (result.kind === "answered" && result.status === 200) {
+        setAsideUntilMs.delete(`${group} ${key}`);
+        setAsideUntilMs.delete(`every ${key}`);
+      }
+      return limit.record(group, result, key);
     },
     reject: (group, status, key) => {
       // A key that is no longer in the secret was rotated out, and the only key has nothing to be exchanged for.

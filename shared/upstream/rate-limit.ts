@@ -6,7 +6,8 @@ import type { Answered, ExchangeResult } from "./exchange.ts";
 
 /** This process's knowledge of the upstream's rate limits, which hold for each key. */
 export type UpstreamLimit = {
-  readonly record: (group: RateGroup, result: ExchangeResult, key: string) => void;
+  /** True if the response is a 429 about its order only. */
+  readonly record: (group: RateGroup, result: ExchangeResult, key: string) => boolean;
   /**
    * When the first of the keys may be used again in the group, in milliseconds since the epoch; undefined if one may be
    * used now, or if there is none.
@@ -23,6 +24,8 @@ export type UpstreamLimit = {
   readonly perMinute: (group: RateGroup, keys: readonly string[]) => number;
 };
 
+/** A 429 so soon after a success under the same key is about its order, unless it states that none is left. */
+const BESIDE_SUCCESS_MS = 1_000;
 /** A response that later ones overtook states at most so many requests more than they. A new minute states more. */
 const OVERTAKEN_MAX = 10;
 
@@ -39,34 +42,47 @@ export const retryAfterS = (result: ExchangeResult): number | undefined => {
 export const statesRateLimit = ({ headers: sent }: Answered): boolean =>
   [headers.rateLimit, headers.rateRemaining, headers.retryAfter].some((name) => sent[name] !== undefined);
 
+/** A stated number of requests: at least 0, and below a million. */
+const statedCount = ({ headers: sent }: Answered, name: "rateLimit" | "rateRemaining"): number | undefined => {
+  const text = sent[headers[name]];
+  return text !== undefined && /^\d{1,6}$/.test(text) ? Number(text) : undefined;
+};
+
 /**
  * Remembers a key's exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over; and
- * how many requests are left until then.
+ * how many requests are left until then. A 429 that states requests left exhausts nothing.
  */
 export const upstreamLimit = (clock: Clock): UpstreamLimit => {
   const freeAtMs = new Map<string, number>();
   const limits = new Map<RateGroup, number>();
   const left = new Map<string, number>();
+  const succeededAtMs = new Map<string, number>();
   const spentUntilMs: UpstreamLimit["spentUntilMs"] = (group, keys) => {
     const firstMs = Math.min(...keys.map((key) => freeAtMs.get(`${group} ${key}`) ?? 0));
     return keys.length > 0 && firstMs > clock() ? firstMs : undefined;
   };
   return {
     record: (group, result, key) => {
-      if (result.kind !== "answered") return;
-      const limit = result.headers["x-ratelimit-limit"];
-      if (limit !== undefined && /^[1-9]\d{0,5}$/.test(limit)) limits.set(group, Number(limit));
+      if (result.kind !== "answered") return false;
+      const limit = statedCount(result, "rateLimit");
+      if (limit !== undefined && limit > 0) limits.set(group, limit);
       const id = `${group} ${key}`;
-      const remaining = result.headers["x-ratelimit-remaining"];
-      if (result.status === 429 || remaining === "0") {
-        const waitS = retryAfterS(result) ?? secondsToNextMinute(clock());
-        freeAtMs.set(id, clock() + waitS * 1_000);
+      const nowMs = clock();
+      if (result.status === 200) succeededAtMs.set(id, nowMs);
+      const isSpent = spentUntilMs(group, [key]) !== undefined;
+      const isBesideSuccess = !isSpent && nowMs - (succeededAtMs.get(id) ?? 0) < BESIDE_SUCCESS_MS;
+      const remaining = statedCount(result, "rateRemaining");
+      const isAboutOrder = result.status === 429 && (remaining === undefined ? isBesideSuccess : remaining > 0);
+      if (remaining === 0 || (result.status === 429 && !isAboutOrder)) {
+        const waitS = retryAfterS(result) ?? secondsToNextMinute(nowMs);
+        freeAtMs.set(id, nowMs + waitS * 1_000);
         left.delete(id);
-      } else if (remaining !== undefined && /^[1-9]\d{0,5}$/.test(remaining)) {
+      } else if (remaining !== undefined) {
         const known = left.get(id) ?? 0;
-        const isNewMinute = Number(remaining) > known + OVERTAKEN_MAX;
-        left.set(id, known === 0 || isNewMinute ? Number(remaining) : Math.min(known, Number(remaining)));
+        const isNewMinute = remaining > known + OVERTAKEN_MAX;
+        left.set(id, known === 0 || isNewMinute ? remaining : Math.min(known, remaining));
       }
+      return isAboutOrder;
     },
     spentUntilMs,
     requestsLeft: (group, keys) =>

@@ -39,6 +39,10 @@ export const fulfil = ({ state, path, caller, body }: Context, request: OrderReq
     record("duplicate_reference");
     throw invalidField("reference", "The reference has already been used.");
   }
+  if (phoneNumber !== null && state.limitedRecipients.has(phoneNumber)) {
+    record("limited_recipient");
+    throw new HttpError(429, "Too many requests for this recipient.");
+  }
   if (outcome.kind === "reject") {
     record(outcome.name);
     const errors = outcome.blamesSubject ? { [subjectField]: ["This is not a valid number."] } : undefined;

@@ -78,6 +78,8 @@ export class SimulatorState {
   restricted = false;
   /** Live keys of other accounts, which are restricted. */
   readonly restrictedKeys = new Set<string>();
+  /** Phone numbers whose orders are refused with 429, as by a rule against duplicates; the key's limit is not spent. */
+  readonly limitedRecipients = new Set<string>();
   catalogBody: unknown = builtInCatalogBody();
   balanceKobo: number;
   purchases: Order[] = [];
@@ -102,6 +104,7 @@ export class SimulatorState {
     this.whitelist = [...LOOPBACK];
     this.restricted = false;
     this.restrictedKeys.clear();
+    this.limitedRecipients.clear();
     this.catalogBody = builtInCatalogBody();
     this.balanceKobo = this.settings.startBalanceKobo;
     this.purchases = [];

@@ -261,6 +261,12 @@ describe("a live check without a result is refunded", () => {
       "delivery_failed",
     ],
     ["401 of a gateway", customJson(401, { message: "Unauthorized" }), 502, "delivery_failed"],
+    [
+      "429 about one person",
+      { kind: "custom", status: 429, headers: { "X-RateLimit-Remaining": "20" }, body: "" },
+      502,
+      "delivery_failed",
+    ],
     ["429, and again 429", { kind: "rate_limited", retry_after_s: 0 }, 502, "delivery_failed"],
     ["our balance there is empty", refusal(400, "Insufficient wallet balance."), 502, "delivery_failed"],
     ["400", refusal(400), 502, "delivery_failed"],

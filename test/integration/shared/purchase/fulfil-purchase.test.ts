@@ -212,6 +212,48 @@ describe("an upstream that answers 429 with a long Retry-After", () => {
   });
 });
 
+describe("an upstream that refuses the orders of one recipient with 429, while its limit is not spent", () => {
+  const limitedNumber = "08099999999";
+  const ORDERS_OF_OTHERS = 36;
+  let refusing: TestService;
+  let refused: TestCaller;
+  let others: readonly TestCaller[];
+  beforeAll(async () => {
+    refusing = await startTestService();
+    refused = await refusing.newCaller({ naira: 10_000 });
+    others = await Promise.all([1, 2, 3].map(() => refusing.newCaller({ naira: 10_000 })));
+    refusing.simulator.state.limits = { vtu: 60, identity: 30, catalog: 120 };
+    refusing.simulator.state.limitedRecipients.add(limitedNumber);
+  });
+  afterAll(() => refusing.stop());
+
+  test("the refused order waits with its refusal counted, and 36 orders of three other accounts leave at once", async () => {
+    const buy = (caller: TestCaller, changes = {}) =>
+      refusing.call("POST", path, { key: caller.key, body: anOrder(changes) });
+    const delivered: unknown[] = [];
+    for (let order = 0; order < ORDERS_OF_OTHERS; order += 1) {
+      const caller = others[order % others.length];
+      if (caller === undefined) expect.unreachable();
+      if (order === 9) {
+        const answer = await buy(refused, { phone_number: limitedNumber });
+        expect(answer.body.data).toMatchObject({ transaction: { status: "processing", amount: 500 } });
+        expect(answer.headers.get("x-estimated-delivery")).not.toBeNull();
+        const pk = pkOfReference(answer.headers.get("x-transaction-reference") ?? "") ?? "";
+        const waiting = { order: { kind: "data", network_id: 1, plan_id: 101 }, refusals: 1 };
+        expect(await readTransaction(refusing.ledger, pk)).toMatchObject({ status: "processing", waiting });
+      }
+      const { headers, body } = await buy(caller);
+      expect(headers.get("x-estimated-delivery")).toBeNull();
+      delivered.push(body.data);
+    }
+    expect(delivered).toHaveLength(ORDERS_OF_OTHERS);
+    for (const data of delivered) expect(data).toMatchObject({ transaction: { status: "success" } });
+    const { requests } = refusing.simulator.state;
+    expect(requests.filter(({ outcome }) => outcome === "limited_recipient")).toHaveLength(1);
+    expect(await sharedWaitS(refusing)).toBeLessThanOrEqual(0);
+  });
+});
+
 describe("something that answers in the upstream's place", () => {
   let cut: TestService;
   let caller: TestCaller;

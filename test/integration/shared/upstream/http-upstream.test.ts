@@ -368,6 +368,34 @@ describe("a 429", () => {
     expect(upstream.waitS("vtu")).toBeGreaterThan(0);
   });
 
+  test("a 429 for one recipient is about this order: it is sent once, and the key is not spent", async () => {
+    const { buy, upstream, state } = await aClient({ simulator: { limits: { vtu: 51 } } });
+    state.limitedRecipients.add(mtn1gb.phoneNumber);
+    expect(await buy()).toEqual({ kind: "account_error", reason: "order_limited" });
+    expect(state.requests).toHaveLength(1);
+    expect([upstream.waitS("vtu"), upstream.requestsLeft("vtu")]).toEqual([0, 50]);
+    expect((await buy({ phoneNumber: "08031234568" })).kind).toBe("delivered");
+  });
+
+  test("a 429 for one recipient with Retry-After 1 is not sent again in the same request", async () => {
+    const headers = { "Retry-After": "1", "X-RateLimit-Remaining": "50" };
+    const { buy, requestsOf } = await aClient({
+      faults: [{ kind: "custom", status: 429, headers, body: "", times: 5 }],
+    });
+    expect(await buy()).toEqual({ kind: "account_error", reason: "order_limited" });
+    expect(requestsOf(5)).toBe(1);
+  });
+
+  test("a check that is refused with 429 for one person spends nothing either", async () => {
+    const headers = { "X-RateLimit-Remaining": "20" };
+    const { upstream } = await aClient({ faults: [{ kind: "custom", status: 429, headers, body: "", times: 1 }] });
+    const nin = { kind: "identity", idType: "nin", by: { number: "12345678900", mode: "basic" } } as const;
+    const check = () => upstream.check(nin, REFERENCE, deadlineIn(29_000));
+    expect(await check()).toEqual({ kind: "account_error", reason: "order_limited" });
+    expect(upstream.waitS("identity")).toBe(0);
+    expect((await check()).kind).toBe("found");
+  });
+
   test("after a 429 with Retry-After 86400 orders wait for 60 s, and the next one finds out whether it is over", async () => {
     let nowMs = Date.parse("2026-11-21T12:00:20.000Z");
     const { buy, upstream } = await aClient({
@@ -508,6 +536,14 @@ describe("the catalog", () => {
     expect(result).toMatchObject({ kind: "answered", status: 429 });
     expect(tookMs).toBeLessThan(900);
     expect(requestsOf(5)).toBe(1);
+  });
+
+  test("a 429 about one request of the catalog is waited for as it states, although the key is not spent", async () => {
+    const headers = { "Retry-After": "2", "X-RateLimit-Remaining": "50" };
+    const { upstream } = await aClient({ faults: [{ kind: "custom", status: 429, headers, body: "", times: 1 }] });
+    const { result, tookMs } = await timed(() => upstream.fetchCatalog(deadlineIn(29_000)));
+    expect(result).toMatchObject({ kind: "answered", status: 200 });
+    expect(tookMs).toBeGreaterThan(1_900);
   });
 
   test("with a 429 and Retry-After 0 for ever the catalog is requested at most 10 times in 1 s", async () => {

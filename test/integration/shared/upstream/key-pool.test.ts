@@ -196,6 +196,17 @@ describe("an order that is refused because of its key", () => {
     expect(keysUsed()).toEqual([]);
   });
 
+  test("after a 429 about the order it is not sent under another key, and no key is spent", async () => {
+    const { buy, upstream, state } = await aClient();
+    state.limitedRecipients.add(mtn1gb.phoneNumber);
+    expect(await buy()).toEqual({ kind: "account_error", reason: "order_limited" });
+    expect(state.requests).toHaveLength(1);
+    expect(upstream.waitS("vtu")).toBe(0);
+    state.limitedRecipients.clear();
+    for (let order = 0; order < 3; order += 1) expect((await buy()).kind).toBe("delivered");
+    expect(countsOf(state.purchases.map(({ keyUsed }) => keyUsed))).toEqual({ [ONE]: 1, [TWO]: 1, [THREE]: 1 });
+  });
+
   test("two keys that one order found rejected are both set aside", async () => {
     const { buy, keysUsed } = await aClient({ faults: [{ kind: "unauthorized", times: 2 }] });
     expect((await buy()).kind).toBe("account_error");

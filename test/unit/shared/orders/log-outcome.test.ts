@@ -20,6 +20,7 @@ test.each<readonly [Outcome | CheckOutcome, readonly string[]]>([
   [{ kind: "unknown", reason: "status_502" }, ["warn", "upstream.outcome_unknown", "status_502"]],
   [{ kind: "unknown", reason: "timeout" }, ["warn", "upstream.outcome_unknown", "timeout"]],
   [{ kind: "account_error", reason: "rate_limited" }, ["warn", "upstream.rate_limited", "rate_limited"]],
+  [{ kind: "account_error", reason: "order_limited" }, ["warn", "upstream.order_limited", "order_limited"]],
   [{ kind: "account_error", reason: "unrecognized_404" }, ["error", "upstream.account_error", "unrecognized_404"]],
   [{ kind: "account_error", reason: "status_401" }, ["error", "upstream.account_error", "status_401"]],
 ])("the outcome %j is logged as %j, with the transaction's reference", (outcome, line) => {

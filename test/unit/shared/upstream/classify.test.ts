@@ -323,6 +323,14 @@ describe("a 429", () => {
     }
   });
 
+  test("that is about its order has another reason than one about the limit", () => {
+    const result = { kind: "answered", status: 429, headers: {}, body: JSON.stringify(refusal()) } as const;
+    const aboutOrder = { kind: "account_error", reason: "order_limited" };
+    expect(classify({ ...result, isAboutOrder: true }, [])).toEqual(aboutOrder);
+    expect(classifyCheck({ ...result, isAboutOrder: true }, [])).toEqual(aboutOrder);
+    expect(classify({ ...result, isAboutOrder: false }, [])).toEqual(limited);
+  });
+
   test("whose headers another status has leaves that status unknown", () => {
     for (const status of [400, 403, 404, 503]) expect(answer(status, "", headers).kind).toBe("unknown");
   });

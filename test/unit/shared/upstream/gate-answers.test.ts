@@ -73,6 +73,7 @@ const anyAnswer: fc.Arbitrary<Answered> = fc.record({
   status: fc.oneof({ weight: 3, arbitrary: refusing }, fc.integer({ min: 200, max: 599 })),
   headers: anyHeaders,
   body: anyBody,
+  isAboutOrder: fc.boolean(),
 });
 const FIELDS = ["phone_number", "plan_id", "nin"] as const;
 const RUNS = { numRuns: 5_000 };

@@ -114,6 +114,15 @@ describe("spent keys", () => {
   });
 });
 
+test("a 429 about one order leaves its key free, and is reported", async () => {
+  const { record, waitS, take } = await aPool("a", "b");
+  expect(record("vtu", answered(429, { "x-ratelimit-remaining": "50" }), "a")).toBe(true);
+  expect(waitS("vtu")).toBe(0);
+  expect(new Set(take(2))).toEqual(new Set(["a", "b"]));
+  expect(record("vtu", answered(429), "a")).toBe(false);
+  expect(take(2)).toEqual(["b", "b"]);
+});
+
 describe("rejected keys", () => {
   test("a key with a 401 is set aside in every group for 4 minutes", async () => {
     const { reject, take, state } = await aPool("a", "b");

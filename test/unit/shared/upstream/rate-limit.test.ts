@@ -102,6 +102,59 @@ describe("an exhausted group", () => {
   );
 });
 
+describe("a 429 about one order", () => {
+  const stating = (remaining: string) => answered(429, { "x-ratelimit-remaining": remaining, "retry-after": "60" });
+
+  test("that states requests left leaves the key free, and says how many are left", () => {
+    const { record, waitS, left } = limitAt(NOON_MS);
+    expect(record("vtu", stating("50"))).toBe(true);
+    expect([waitS("vtu"), left()]).toEqual([0, 50]);
+  });
+
+  test.for(["0", "-50", "", "many", "1.5"])("is not one that states %j requests left", (remaining) => {
+    const { record, waitS } = limitAt(NOON_MS);
+    expect(record("vtu", stating(remaining))).toBe(false);
+    expect(waitS("vtu")).toBe(60);
+  });
+
+  test("does not free a key that is spent", () => {
+    const { record, waitS } = limitAt(NOON_MS);
+    record("vtu", answered(429, { "retry-after": "30" }));
+    expect(record("vtu", stating("50"))).toBe(true);
+    expect(waitS("vtu")).toBe(30);
+  });
+
+  test("is one without a count that comes less than a second after a success under the same key", () => {
+    const { record, waitS, left, pass } = limitAt(NOON_MS);
+    record("vtu", answered(200, { "x-ratelimit-remaining": "30" }));
+    pass(999);
+    expect(record("vtu", answered(429))).toBe(true);
+    expect([waitS("vtu"), left()]).toEqual([0, 30]);
+    pass(1);
+    expect(record("vtu", answered(429))).toBe(false);
+    expect(waitS("vtu")).toBe(59);
+  });
+
+  test("is not one without a count after a success under another key, in another group, or that was the last", () => {
+    const { record, waitS } = limitAt(NOON_MS);
+    record("vtu", answered(200), "two");
+    record("catalog", answered(200));
+    expect(record("vtu", answered(429))).toBe(false);
+    expect(record("vtu", answered(429, none), "two")).toBe(false);
+    record("identity", answered(200, none));
+    expect(record("identity", answered(429))).toBe(false);
+    expect([waitS("vtu", ["one"]), waitS("vtu", ["two"]), waitS("identity")]).toEqual([60, 60, 60]);
+  });
+
+  test("is no response with another status", () => {
+    const { record } = limitAt(NOON_MS);
+    for (const status of [200, 400, 403, 503]) {
+      expect(record("vtu", answered(status, { "x-ratelimit-remaining": "50" })), String(status)).toBe(false);
+    }
+    expect(record("vtu", { kind: "no_answer", reason: "timeout" })).toBe(false);
+  });
+});
+
 test("an exhausted catalog group does not delay purchases, nor the reverse", () => {
   const { record, waitS } = limitAt(NOON_MS);
   record("catalog", answered(429, { "retry-after": "30" }));
