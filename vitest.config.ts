@@ -12,6 +12,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/builders/emulators.ts"],
+    setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     // The functions log as they do in production; only a failing test shows it.
     silent: "passed-only",

@@ -1,3 +1,4 @@
+import { Console } from "node:console";
 import { faultEvents } from "./fault-events.ts";
 import type { LogEvents } from "./log-events.ts";
 
@@ -39,9 +40,17 @@ export type Log<Catalog extends LogCatalog> = {
 export type LogEvent<Level extends LogEventSpec["level"]> = EventAt<LogEvents, Level>;
 export type LogFields<Event extends keyof LogEvents> = FieldsOf<LogEvents[Event]["fields"]>;
 
-const writeLine = (level: "info" | "warn" | "error", event: string, fields: object): void => {
-  console.log(JSON.stringify({ level, event, ...fields }));
-};
+const stdout = new Console({ stdout: process.stdout });
+
+/**
+ * Where lines go. Lambda's Node runtime puts time, request id and level before what the global console logs, so that a
+ * line is no JSON and no filter pattern finds its fields. A console of our own writes it as it is. Source:
+ * aws/aws-lambda-nodejs-runtime-interface-client, `LogPatch.js`.
+ */
+export const logOutput = { write: (line: string): void => stdout.log(line) };
+
+const writeLine = (level: "info" | "warn" | "error", event: string, fields: object): void =>
+  logOutput.write(JSON.stringify({ level, event, ...fields }));
 
 /** A log whose lines are one JSON object each. */
 export const createLog = <Catalog extends LogCatalog>(): Log<Catalog> => ({
@@ -69,7 +78,7 @@ export const errorFields = (error: unknown): { readonly error: string; readonly 
 
 /** Metrics for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. */
 export const putMetrics = (values: Readonly<Record<string, number>>, nowMs: number): void => {
-  console.log(JSON.stringify(embedded(nowMs, [{ values, dimensions: { Stage: stageName() } }])));
+  logOutput.write(JSON.stringify(embedded(nowMs, [{ values, dimensions: { Stage: stageName() } }])));
 };
 export const METRICS_NAMESPACE = "AirtimeDataIdentity";
 /** Counts the `faultEvents` of one version of a function. */

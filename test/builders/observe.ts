@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { logOutput } from "../../shared/platform/log.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import type { DynamoDbProxy } from "./dynamodb-proxy.ts";
 import { until } from "./until.ts";
@@ -18,8 +19,8 @@ export const observe = async <Result>(
   work: () => Promise<Result>,
 ): Promise<Observed<Result>> => {
   const lines: string[] = [];
-  const { log } = console;
-  console.log = (line: unknown): void => void lines.push(String(line));
+  const { write } = logOutput;
+  logOutput.write = (line): void => void lines.push(line);
   proxy.calls.length = 0;
   try {
     const result = await work();
@@ -27,7 +28,7 @@ export const observe = async <Result>(
     await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, limits);
     return { result, calls: [...proxy.calls], lines };
   } finally {
-    console.log = log;
+    logOutput.write = write;
   }
 };
 

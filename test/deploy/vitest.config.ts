@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/deploy/*.deploy.ts"],
     globalSetup: ["test/deploy/install-emulator.ts"],
+    setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
     testTimeout: 60_000,

@@ -9,6 +9,7 @@ export default defineConfig({
     // dynamodb.md.
     exclude: ["test/integration/tools/costs/budgets.test.ts"],
     globalSetup: ["test/builders/emulators.ts"],
+    setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
     // A Java process each, which is slower to start and to answer than dynoxide.

@@ -5,6 +5,7 @@ import { ClosingLine } from "../builders/closing-line.ts";
 export default defineConfig({
   test: {
     include: ["test/faults/long/*.long.ts"],
+    setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     // The functions' log lines are not printed; other output shows the progress.
     disableConsoleIntercept: true,

@@ -5,6 +5,7 @@ import { ClosingLine } from "../builders/closing-line.ts";
 export default defineConfig({
   test: {
     include: ["test/load/*.load.ts"],
+    setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 1_800_000,
     hookTimeout: 60_000,
