@@ -21,6 +21,9 @@ export const streamConsumers = {
           NewImage: { status: { S: ["success", "failed"] } },
         },
       },
+      // Put as `failed` in place of a debit. Other transactions are put as final ones only when a ledger is completed
+      // after a restore.
+      { eventName: ["INSERT"], dynamodb: { NewImage: { debit: { S: ["void"] } } } },
     ],
   },
   /** Statistics are approximate: what fails for so long is left out, without a dead letter. */
@@ -37,6 +40,7 @@ export const streamConsumers = {
           NewImage: { status: { S: ["success", "failed"] }, mode: { S: ["live"] } },
         },
       },
+      { eventName: ["INSERT"], dynamodb: { NewImage: { debit: { S: ["void"] }, mode: { S: ["live"] } } } },
       { dynamodb: { Keys: { pk: { S: [{ prefix: walletPk("") }] } } } },
     ],
   },

@@ -10,7 +10,7 @@ import { type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-l
 import { SERVICE } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { referenceOf } from "../ledger/transaction.ts";
-import { outcomeMessage } from "../orders/outcome-queue.ts";
+import { type OutcomeMessage, outcomeMessage } from "../orders/outcome-queue.ts";
 import { isoTime } from "../platform/time.ts";
 import { deliveryMessage } from "../webhooks/delivery-queue.ts";
 import { TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
@@ -135,11 +135,12 @@ const jsonOf = (body: string | undefined): unknown => {
 const outcomeSummary = ({ Body }: Message): Summary => {
   const { data: message } = outcomeMessage.safeParse(jsonOf(Body));
   if (message === undefined) return UNREADABLE;
-  return {
-    kind: message.kind,
-    why: FAILED,
-    ...("transaction" in message ? { transaction: message.transaction } : { about: message.reference }),
-  };
+  return { kind: message.kind, why: FAILED, ...subjectOf(message) };
+};
+
+const subjectOf = (message: OutcomeMessage): Pick<Summary, "about" | "transaction"> => {
+  if (message.kind === "void") return { about: referenceOf(message.item) };
+  return "transaction" in message ? { transaction: message.transaction } : { about: message.reference };
 };
 
 const deliverySummary = ({ Body }: Message): Summary => {

@@ -47,11 +47,10 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
   ].sort((one, other) => (one.at < other.at ? -1 : 1));
 };
 
-const createdEntry = ({ created_at, amount_kobo, mode, key_id }: Transaction): HistoryEntry => ({
-  at: created_at,
-  what: "created",
-  details: `${naira(amount_kobo)} NGN ${mode === "live" ? "debited" : "in the sandbox"}, key ${key_id}`,
-});
+const createdEntry = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): HistoryEntry => {
+  const charge = mode === "test" ? "in the sandbox" : debit === "void" ? "not debited" : "debited";
+  return { at: created_at, what: "created", details: `${naira(amount_kobo)} NGN ${charge}, key ${key_id}` };
+};
 
 /** The last change has an entry of its own, unless another entry tells it. */
 const isUpdated = ({ updated_at, created_at, sent_at }: Transaction): boolean =>

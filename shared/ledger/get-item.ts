@@ -13,10 +13,8 @@ export const getItem = async <Item>(
   { db, table }: Table,
   pk: string,
   schema: z.ZodType<Item>,
-  abortSignal?: AbortSignal,
 ): Promise<Item | undefined> => {
-  const get = new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true });
-  const { Item } = await db.send(get, { ...(abortSignal && { abortSignal }) });
+  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
   return Item && schema.parse(Item);
 };
 

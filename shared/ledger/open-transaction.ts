@@ -1,10 +1,9 @@
 import { backoff } from "../platform/backoff.ts";
-import { abortAfter, type Deadline, debitBudgetMs, debitRetryMs, settleBudgetMs } from "../platform/deadline.ts";
-import { errorFields, log } from "../platform/log.ts";
-import { getItem } from "./get-item.ts";
+import { abortAfter, type Deadline, debitBudgetMs, debitRetryMs } from "../platform/deadline.ts";
 import type { Ledger } from "./ledger.ts";
 import { transact, type Writes } from "./transact.ts";
-import { type Transaction, transactionSchema } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
+import { voidDebit } from "./void-debit.ts";
 import { type Wallet, walletDebit, walletDebitUnlessWaiting } from "./wallet.ts";
 
 /** An item that is written with a transaction, such as the record of a consent. */
@@ -18,18 +17,21 @@ export type OpenResult =
   | { readonly kind: "insufficient_balance"; readonly wallet?: Wallet }
   /** Nothing was written: other writes held the wallet until the upstream's share of the time began. */
   | { readonly kind: "busy" }
+  /** The debit got no answer, was not made, and can no longer be: the transaction is recorded as `failed`. */
+  | { readonly kind: "void"; readonly transaction: Transaction }
   /**
-   * The write may have arrived, or may yet arrive: the order must not be sent upstream. `mayBeReplay` is true unless a
-   * strong read has ruled out that another transaction has the reference.
+   * The write may have arrived, or may yet arrive: the order must not be sent upstream. Another transaction may have its
+   * reference.
    */
-  | { readonly kind: "indeterminate"; readonly mayBeReplay: boolean };
+  | { readonly kind: "indeterminate" };
 
 /**
  * Debits the wallet and puts the transaction and its records, in one write or not at all. A test transaction changes no
  * wallet.
  *
- * The write is built once, because its retries must be the same request. If two attempts got no response, a strong read
- * decides: the write token shows whether the item under this key is this request's own.
+ * The write is built once, because its retries must be the same request. If two attempts got no response, the write that
+ * voids the debit decides: it fails where the debit was made, and then the write token shows whether the item under this
+ * key is this request's own.
  */
 export const openTransaction = (
   ledger: Ledger,
@@ -97,16 +99,12 @@ const openingWrites = (
   ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
 ];
 
-const resultFromStored = (stored: Transaction, own: Transaction): OpenResult =>
-  stored.attempt === own.attempt ? { kind: "opened" } : { kind: "exists", transaction: stored };
+const resultFromStored = (stored: Transaction, own: Transaction): OpenResult => {
+  if (stored.attempt !== own.attempt) return { kind: "exists", transaction: stored };
+  return stored.debit === "void" ? { kind: "void", transaction: stored } : { kind: "opened" };
+};
 
-/** Absence is inconclusive: the write may still arrive. */
 const resolveIndeterminate = async (ledger: Ledger, own: Transaction, deadline: Deadline): Promise<OpenResult> => {
-  try {
-    const stored = await getItem(ledger, own.pk, transactionSchema, abortAfter(settleBudgetMs(deadline)));
-    return stored === undefined ? { kind: "indeterminate", mayBeReplay: false } : resultFromStored(stored, own);
-  } catch (error) {
-    log.warn("debit.lookup_failed", { attempt: own.attempt, ...errorFields(error) });
-    return { kind: "indeterminate", mayBeReplay: true };
-  }
+  const result = await voidDebit(ledger, own, deadline);
+  return result.kind === "exists" ? resultFromStored(result.transaction, own) : result;
 };

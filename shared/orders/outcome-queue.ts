@@ -2,7 +2,7 @@ import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
-import { orderToSendSchema } from "../ledger/transaction.ts";
+import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { koboSchema } from "../platform/money.ts";
 import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
@@ -19,6 +19,14 @@ const settlementMessage = z.object({
   attempt: z.string(),
   settlement: settlementSchema,
 });
+
+/**
+ * An order whose debit got no response, and which was not sent: it is refunded if the debit was made, and otherwise
+ * recorded as it is here, so that the debit can no longer be made. Its phone number is masked. The message alone moves no
+ * money: only a debit with its write token is refunded.
+ */
+const voidMessage = z.object({ kind: z.literal("void"), item: transactionSchema });
+export type VoidMessage = z.infer<typeof voidMessage>;
 
 /**
  * An order that must wait, and whose write got no response. `claim` is the claim under which it was not carried out; a
@@ -72,6 +80,7 @@ export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 /** A message of the outcomes queue. It holds no personal data. */
 export const outcomeMessage = z.discriminatedUnion("kind", [
   settlementMessage,
+  voidMessage,
   waitMessage,
   eventMessage,
   unreadableMessage,

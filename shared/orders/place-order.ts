@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { findByCallerReference } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { withMaskedPhone } from "../ledger/mask-phone.ts";
 import { type OpenResult, openTransaction, openUnlessOvertaking, type RecordItem } from "../ledger/open-transaction.ts";
 import { transactionOwner, transactionPk } from "../ledger/schema.ts";
 import { type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
@@ -49,10 +50,12 @@ export const placeOrder = async <Priced extends Quote>(
       throw new ServiceError("insufficient_balance");
     case "busy":
       return replayOr(new ServiceError("provider_unavailable", { retryAfterS: 1 }));
+    case "void":
+      return { transaction: opened.transaction, replayed: false, isOutcomeSecured: true };
     case "indeterminate":
-      await enqueueRefund(deps.outcomeQueue, transaction, deadline);
-      if (order.callerReference !== undefined && opened.mayBeReplay) {
-        // The first order may have been delivered: an error would say that it was not.
+      await enqueueVoid(deps.outcomeQueue, transaction, deadline);
+      if (order.callerReference !== undefined) {
+        // An earlier order with the reference may have been delivered: an error would say that it was not.
         throw new OutcomeUnknown("An indeterminate debit, and another transaction may have its reference");
       }
       throw new ServiceError("delivery_failed", {
@@ -235,19 +238,18 @@ const waitOrQueue = async (
   return undefined;
 };
 
-/** A debit in flight has arrived by then. */
-const UNSENT_REFUND_DELAY_S = 60;
+/** Until then the caller may repeat the request, which places the order if its debit did not arrive. */
+const VOID_DELAY_S = 60;
 
 /**
- * Queues the refund of an indeterminate debit; without the debit it has no effect. An error may be sent only once the
- * refund is queued.
+ * Queues the end of an indeterminate debit: it is refunded if it was made, and voided if it was not. An error may be
+ * sent only once that is queued.
  */
-const enqueueRefund = async (queue: OutcomeQueue, transaction: Transaction, deadline: Deadline): Promise<void> => {
-  const settlement: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
+const enqueueVoid = async (queue: OutcomeQueue, transaction: Transaction, deadline: Deadline): Promise<void> => {
   try {
-    await queue.send(messageOf(transaction, settlement), UNSENT_REFUND_DELAY_S, deadline);
+    await queue.send({ kind: "void", item: withMaskedPhone(transaction) }, VOID_DELAY_S, deadline);
   } catch (error) {
-    throw new OutcomeUnknown("The refund of an indeterminate debit could not be queued", { cause: error });
+    throw new OutcomeUnknown("The end of an indeterminate debit could not be queued", { cause: error });
   }
 };
 

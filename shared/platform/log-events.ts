@@ -113,11 +113,11 @@ export const logEvents = {
     meaning: "The upstream's limit is spent, and the other instances do not know it.",
     action: "None: each learns it by a refusal, and its orders wait. Check DynamoDB if it repeats.",
   },
-  "debit.lookup_failed": {
+  "debit.not_voided": {
     level: "warn",
     fields: { attempt: "string", ...thrown },
-    meaning: "A debit had no answer, and reading the transaction failed too: the order is answered as unknown.",
-    action: "None: the queued refund settles it. Check DynamoDB if it repeats.",
+    meaning: "A debit had no answer, and the write that voids it failed too.",
+    action: "None: the outcomes queue voids or refunds it. Check DynamoDB if it repeats.",
   },
   "ledger.write_indeterminate": {
     level: "warn",

@@ -21,14 +21,15 @@ export const transactionAmountSchema = transactionSchema.pick({
   created_at: true,
   amount_kobo: true,
   status: true,
+  debit: true,
 });
 type TransactionAmount = Pick<Transaction, keyof typeof transactionAmountSchema.shape>;
 
-export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status }: TransactionAmount): LedgerChange => ({
+export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status, debit }: TransactionAmount): LedgerChange => ({
   pk,
   at: created_at,
   kobo: signedKobo({ status, amount_kobo }),
-  versions: status === "failed" ? 2 : 1,
+  versions: debit === "void" ? 0 : status === "failed" ? 2 : 1,
   isOpen: status === "processing",
 });
 

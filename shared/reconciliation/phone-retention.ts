@@ -3,6 +3,7 @@ import * as z from "zod";
 import { type Mode, modeSchema } from "../contract/transaction.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { maskedNumber, maskedText } from "../ledger/mask-phone.ts";
 import { accountIdsOf, ownedKeyBatches } from "../ledger/query-index.ts";
 import { EVENTS_OWNER, phoneRetentionPk, transactionOwner } from "../ledger/schema.ts";
 import { classifyWriteError } from "../ledger/transact.ts";
@@ -98,9 +99,6 @@ const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
   ];
 };
 
-const maskedNumber = (phoneNumber: string): string =>
-  `${"*".repeat(Math.max(0, phoneNumber.length - 2))}${phoneNumber.slice(-2)}`;
-
 const changeOf = (name: string, from: string, to: string): MaskingUpdate =>
   from === to ? {} : { [name]: { from, to } };
 
@@ -109,7 +107,7 @@ const maskableTransaction = transactionSchema
   .transform(({ pk, mode, status, phone_number: number = "", description, created_at }): Maskable => {
     const change = {
       ...changeOf("phone_number", number, maskedNumber(number)),
-      ...(number !== "" && changeOf("description", description, description.replaceAll(number, maskedNumber(number)))),
+      ...(number !== "" && changeOf("description", description, maskedText(description, number))),
     };
     // No event is matched to a test transaction, and some of those stay open for ever.
     const waits = mode === "live" && status === "processing";

@@ -13,12 +13,14 @@ const integer = z
   .transform(({ value }) => Number(value))
   .pipe(z.int());
 
-const openItem = z.object({ pk: z.string().refine(isTransactionPk), status: z.literal("processing") });
+const openItem = z.object({ status: z.literal("processing") });
 const endedItem = z.object({
+  pk: z.string().refine(isTransactionPk),
   status: z.enum(["success", "failed"]),
   mode: z.literal("live"),
   type: transactionType,
   network: z.string().optional(),
+  debit: z.literal("void").optional(),
   amount_kobo: integer,
   resolved_by: z.string().optional(),
   sent_at: z.iso.datetime().optional(),
@@ -37,7 +39,9 @@ const walletItem = walletVersion.extend({
 /** The live transaction that ended with this change; undefined for every other change, and one that is unreadable. */
 const endedBy = ({ before, after }: Change): EndedTransaction | undefined => {
   const ended = endedItem.safeParse(after).data;
-  if (ended === undefined || !openItem.safeParse(before).success) return undefined;
+  if (ended === undefined) return undefined;
+  const isFirst = before === undefined && ended.debit === "void";
+  if (!isFirst && !openItem.safeParse(before).success) return undefined;
   const { status, type, network, amount_kobo, updated_at } = ended;
   const endedAtMs = Date.parse(updated_at);
   const latencyMs = ended.resolved_by === undefined ? endedAtMs - Date.parse(sentAt(ended)) : undefined;

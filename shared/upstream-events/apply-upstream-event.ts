@@ -14,13 +14,15 @@ import {
   type settleTransaction,
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
-import { isFinalStatus, referenceOf } from "../ledger/transaction.ts";
+import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { voidDebit } from "../ledger/void-debit.ts";
 import { makeOrderWait } from "../ledger/waiting-order.ts";
 import type {
   EventMessage,
   OutcomeMessage,
   SettlementMessage,
   UnreadableMessage,
+  VoidMessage,
   WaitMessage,
 } from "../orders/outcome-queue.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -45,6 +47,8 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
     switch (message.kind) {
       case "settlement":
         return applySettlement(settleDeps, message, deadline);
+      case "void":
+        return applyVoid(settleDeps, message, deadline);
       case "wait":
         return applyWait(deps, message, deadline);
       case "event":
@@ -57,21 +61,40 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
 
 /** Applies a settlement that the service itself decided. */
 const applySettlement = async (
-  { ledger, settle }: SettleDeps,
-  message: SettlementMessage,
+  deps: SettleDeps,
+  { transaction: pk, settlement, ...target }: SettlementMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
-  const transaction = await readTransaction(ledger, message.transaction);
-  // Never written, or written by another request: the settlement is not about this transaction.
-  if (transaction === undefined || transaction.attempt !== message.attempt || transaction.mode !== message.mode) {
-    return { kind: "done", outcome: "no_such_transaction" };
-  }
-  const result: SettlementResult = isFinalStatus(transaction.status)
-    ? { kind: "already_settled", transaction }
-    : await settle(ledger, transaction, message.settlement, deadline);
+  const stored = await readTransaction(deps.ledger, pk);
+  // A restored ledger may lack it.
+  if (stored === undefined) return { kind: "done", outcome: "no_such_transaction" };
+  return settleStored(deps, stored, target, settlement, deadline);
+};
+
+/** Ends an indeterminate debit: voids it if it was not made, and refunds it if it was. */
+const applyVoid = async (deps: SettleDeps, { item }: VoidMessage, deadline: Deadline): Promise<MessageResult> => {
+  const result = await voidDebit(deps.ledger, item, deadline);
+  if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  if (result.kind === "void") return { kind: "done", outcome: "void" };
+  const refund: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
+  return settleStored(deps, result.transaction, item, refund, deadline);
+};
+
+/** Settles a stored transaction, if it is the one that the message is about. */
+const settleStored = async (
+  { ledger, settle }: SettleDeps,
+  stored: Transaction,
+  { attempt, mode }: Pick<Transaction, "attempt" | "mode">,
+  settlement: Settlement,
+  deadline: Deadline,
+): Promise<MessageResult> => {
+  if (stored.attempt !== attempt || stored.mode !== mode) return { kind: "done", outcome: "another_transaction" };
+  const result: SettlementResult = isFinalStatus(stored.status)
+    ? { kind: "already_settled", transaction: stored }
+    : await settle(ledger, stored, settlement, deadline);
   if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result.kind === "applied") return { kind: "done", outcome: "applied" };
-  const isContradicted = alertIfContradicted(result.transaction, message.settlement);
+  const isContradicted = alertIfContradicted(result.transaction, settlement);
   return { kind: "done", outcome: isContradicted ? "contradiction" : "duplicate" };
 };
 

@@ -7,7 +7,7 @@ import { finalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
 /** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */
 const SENT_TWICE_PHONE_NUMBER = "08000000008";
 
-const anyItem = z.object({ pk: z.string(), status: z.unknown() });
+const anyItem = z.object({ pk: z.string(), status: z.unknown(), debit: z.unknown().optional() });
 
 /**
  * Only what the queue needs, and lenient: an unreadable change would block the stream until its retention ends. Other
@@ -19,14 +19,14 @@ const settledItem = z.object({
   phone_number: z.string().optional().catch(undefined),
 });
 
-/** Enqueues a webhook when a transaction settles; ignores all other changes. */
+/** Enqueues a webhook when a transaction settles, or is put as `failed` without a debit; ignores all other changes. */
 export const enqueueWebhook =
   (queue: DeliveryQueue) =>
   async ({ before, after }: Change): Promise<string> => {
     const [old, current] = [anyItem.safeParse(before).data, anyItem.safeParse(after).data];
     const status = finalStatus.safeParse(current?.status).data;
-    const isSettled = old?.status === "processing" && status !== undefined;
-    if (!isSettled || current === undefined || !isTransactionPk(current.pk)) return "ignored";
+    const hasEnded = old?.status === "processing" || (before === undefined && current?.debit === "void");
+    if (!hasEnded || status === undefined || current === undefined || !isTransactionPk(current.pk)) return "ignored";
 
     const { account_id, mode, phone_number } = settledItem.parse(after);
     const message = { event: TRANSACTION_UPDATED, transaction: current.pk, status } as const;

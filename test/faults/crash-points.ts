@@ -91,6 +91,7 @@ export const everything: Extent = {
   conflict: ["assisted"],
   never_arrives: recoveries,
   answer_lost: recoveries,
+  lands_late: recoveries,
 };
 
 /** How many cases a scenario had, by fault. */

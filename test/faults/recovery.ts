@@ -17,6 +17,7 @@ import {
 import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
+import { landLateWrites } from "./system/aws-faults.ts";
 import { advance } from "./system/clock.ts";
 import type { System } from "./system/system.ts";
 import { accountsOf, type TestAccount } from "./test-account.ts";
@@ -52,6 +53,7 @@ export const recover = async (account: TestAccount, recovery: Recovery): Promise
   await deliverUntilIdle(system);
   await sendUntilNoneWaits(system);
   advance(ABANDONED_MS);
+  await landLateWrites();
   await system.runSchedule("reconcile-ledger");
   await system.runSchedule("refresh-catalog");
   await system.runSchedule("requeue-deliveries");

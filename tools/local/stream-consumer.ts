@@ -220,7 +220,8 @@ const asJson = (change: unknown): Record<string, unknown> =>
     ),
   );
 
-const matchesPattern = (pattern: Pattern[string], value: unknown): boolean => {
+/** Whether a record passes one of Lambda's event filters, or a part of it passes the same part of the filter. */
+export const matchesPattern = (pattern: Pattern[string], value: unknown): boolean => {
   if (isList(pattern)) return typeof value === "string" && pattern.some((part) => matchesText(part, value));
   const fields = jsonObject.safeParse(value).data;
   return fields !== undefined && Object.entries(pattern).every(([name, part]) => matchesPattern(part, fields[name]));

@@ -24,7 +24,7 @@ test("a debit that arrives after its purchase was answered 502 is refunded 60 s 
   const orders = service.simulator.state.requests.length;
   service.proxy.fault = ({ operation, body }) => {
     if (operation === "TransactWriteItems" && body.includes("attribute_not_exists(pk)")) return "arrives_late";
-    return operation === "GetItem" && body.includes("transaction#") ? "never_arrives" : undefined;
+    return operation === "PutItem" && body.includes("transaction#") ? "never_arrives" : undefined;
   };
   const answer = await buy(caller.key);
   service.proxy.fault = () => undefined;

@@ -9,6 +9,16 @@ import type { StrictAws } from "./strict-aws.ts";
 const REQUEST_TIMEOUT_MS = 2_000;
 
 type SentRequest = { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown };
+/** The writes whose fault is `lands_late`, in the order in which they were sent. */
+const lateWrites: (() => Promise<unknown>)[] = [];
+
+/** Lets them take effect now, each copy that was sent of them. Returns how many. */
+export const landLateWrites = async (): Promise<number> => {
+  const landing = lateWrites.splice(0);
+  for (const send of landing) await sendAndForget(send);
+  return landing.length;
+};
+
 type Handler = { handle: (request: SentRequest, options: unknown) => Promise<unknown> };
 
 /**
@@ -29,9 +39,17 @@ export const interceptAws = (strict: () => StrictAws | undefined): (() => void) 
     if (run.isDead) return never();
     const effect = effectOf(request);
     const send = () => sendStrictly(strict(), request, effect, pass);
+    // The call's own signal is aborted by then.
+    const sendLate = () =>
+      sendStrictly(strict(), request, effect, () => runs.exit(() => handle.call(this, request, {})));
     const call = request.headers["amz-sdk-invocation-id"] ?? "";
     if (!decided.has(call)) decided.set(call, run.plan(effect));
-    return sendWithFault(decided.get(call), run, request, effect, send);
+    const fault = decided.get(call);
+    if (fault === "lands_late") {
+      lateWrites.push(sendLate);
+      return timedOut();
+    }
+    return sendWithFault(fault, run, request, effect, send);
   };
   return () => {
     prototype.handle = handle;
@@ -55,7 +73,7 @@ const sendStrictly = async (
 };
 
 const sendWithFault = async (
-  fault: Fault | undefined,
+  fault: Exclude<Fault, "lands_late"> | undefined,
   run: Run,
   request: SentRequest,
   effect: Effect,

@@ -19,6 +19,8 @@ export const faults = [
   "never_arrives",
   /** It takes effect, and its answer does not come. */
   "answer_lost",
+  /** Its answer does not come, and it takes effect when `landLateWrites` says so. */
+  "lands_late",
 ] as const;
 export type Fault = (typeof faults)[number];
 
@@ -28,7 +30,8 @@ const WRITES = /^(Put|Update|Delete|TransactWrite)Item/;
 export const canHit = ({ place, name }: Effect, fault: Fault): boolean => {
   // An answer to the caller can only be lost, after everything before it.
   if (place === "return") return fault === "dies_after";
-  return fault !== "conflict" || (place === "dynamodb" && WRITES.test(name));
+  const isOfWrites = fault === "conflict" || fault === "lands_late";
+  return !isOfWrites || (place === "dynamodb" && WRITES.test(name));
 };
 
 /** Decides which fault hits an effect. It is called once for each: the SDK's own retries of a call get the same. */

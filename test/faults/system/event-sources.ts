@@ -20,6 +20,7 @@ import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import type { Invoke } from "../../../tools/local/functions.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
 import type { LocalQueues } from "../../../tools/local/queues.ts";
+import { matchesPattern } from "../../../tools/local/stream-consumer.ts";
 import type { MessageDelivery, StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;
@@ -155,15 +156,8 @@ const changeOf = ({ dynamodb }: StreamRecord): StatusChange[] => {
   return [{ pk, from: before?.status, to: after?.status }];
 };
 
-/** The event source's filter; see infra/streams.ts. */
-const passesFilter = (record: StreamRecord): boolean => {
-  const [change] = changeOf(record);
-  const [{ dynamodb }] = streamConsumers.webhooks.patterns;
-  const { OldImage, NewImage } = dynamodb;
-  const isOneOf = (wanted: readonly string[], status: string | undefined) =>
-    status !== undefined && wanted.includes(status);
-  return isOneOf(OldImage.status.S, change?.from) && isOneOf(NewImage.status.S, change?.to);
-};
+const passesFilter = (record: StreamRecord): boolean =>
+  streamConsumers.webhooks.patterns.some((pattern) => matchesPattern(pattern, record));
 
 /** A page with fewer records is the last one for now. */
 const PAGE_RECORDS = 1_000;

@@ -77,7 +77,10 @@ export type System = {
   readonly setStrict: (settings: StrictSettings | undefined, seed: number) => void;
   /** Runs some of our code, such as an operator's command. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Ending<Result>>;
-  /** Sends a caller's request through the gateway; undefined where the service did not answer. */
+  /**
+   * Sends a caller's request through the gateway; undefined where the service did not answer, or said only that the
+   * outcome is unknown, as the platform does.
+   */
   readonly call: (route: Route, key: string, body: unknown, path?: string) => Promise<Answer | undefined>;
   /** Sends the upstream's event about an order; false where the upstream must send it again. */
   readonly sendEvent: (order: UpstreamOrder, status: "success" | "failed") => Promise<boolean>;
@@ -181,7 +184,8 @@ export const startSystem = async (): Promise<System> => {
     },
     call: async (route: Route, key: string, body: unknown, path: string = route.path) => {
       const event = requestEvent(route, path, { authorization: `Bearer ${key}` }, body);
-      return answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined)).data;
+      const { data } = answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined));
+      return data?.statusCode === 500 && !("x-error-code" in data.headers) ? undefined : data;
     },
     sendEvent: async (order: UpstreamOrder, status: "success" | "failed") => {
       const body = orderEvent(order, status);

@@ -71,6 +71,8 @@ test("the list has the number, the oldest age and what each message is about, an
   const phone = { hmac: "secret-hmac", masked: "0803****567" };
   await giveUp(deadLettersOf("outcomes"), { ...event, status: "failed", phone });
   await giveUp(deadLettersOf("outcomes"), "not JSON 08031234567");
+  const unmade = aTransaction({ phone_number: "*********67", description: "MTN 1GB data for *********67" });
+  await giveUp(deadLettersOf("outcomes"), { kind: "void", item: unmade });
   await giveUp(deadLettersOf("delivery"), {
     event: "transaction.updated",
     transaction: transaction.pk,
@@ -84,11 +86,12 @@ test("the list has the number, the oldest age and what each message is about, an
   });
   const [outcomes, delivery, ...others] = await list();
   expect(others).toEqual([]);
-  expect(outcomes).toMatchObject({ queue: "outcomes", number: 2 });
-  expect(outcomes?.messages).toHaveLength(2);
+  expect(outcomes).toMatchObject({ queue: "outcomes", number: 3 });
+  expect(outcomes?.messages).toHaveLength(3);
   expect(outcomes?.messages).toEqual(
     expect.arrayContaining([
       expect.objectContaining({ kind: "event", about: "U-1", why: "failed each time it was handled" }),
+      expect.objectContaining({ kind: "void", about: referenceOf(unmade) }),
       expect.objectContaining({ kind: "unknown", about: null, why: "cannot be read" }),
     ]),
   );
@@ -98,7 +101,7 @@ test("the list has the number, the oldest age and what each message is about, an
     ["transaction.updated", referenceOf(transaction)],
     ["wallet.low", "evt_1"],
   ]);
-  expect(JSON.stringify(await list())).not.toMatch(/secret-hmac|0803|balance/);
+  expect(JSON.stringify(await list())).not.toMatch(/secret-hmac|0803|balance|MTN/);
 });
 
 test("a stage's list also has what its stream and its schedules gave up, with AWS's reason", async () => {

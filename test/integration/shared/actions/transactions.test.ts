@@ -6,6 +6,7 @@ import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, STUCK_MS, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboSchema } from "../../../../shared/platform/money.ts";
 import { InFlightError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
@@ -16,6 +17,7 @@ import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 let operator: OperatorLedger;
 beforeAll(async () => {
@@ -61,6 +63,27 @@ describe("transactions show", () => {
       expect(shown).toMatchObject({ account_id: account, status: "success", upstream_reference, wait: null });
       expect(shown.history.map(({ what }) => what)).toEqual(["created", "success"]);
     }
+  });
+
+  test("says of one whose debit is void that nothing was debited", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const pk = await aTransactionPk();
+    const transaction = aTransaction({
+      pk,
+      account_id: account,
+      owner: `${account}#live`,
+      created_at: isoTime(NOON_MS),
+    });
+    await voidDebit(operator.ledgerAt(NOON_MS + 60_000), transaction, deadlineIn(9_000));
+    const shown = await transactionsRuns["transactions show"](owner(), {
+      account,
+      reference: referenceOf(transaction),
+    });
+    expect(shown).toMatchObject({ status: "failed", error_code: "delivery_failed" });
+    expect(shown.history).toMatchObject([
+      { what: "created", details: "500.00 NGN not debited, key key_1" },
+      { what: "failed", details: "delivery_failed" },
+    ]);
   });
 
   test("tells an owner neither what the upstream charged nor the company's identity at AWS; a reader sees both", async () => {

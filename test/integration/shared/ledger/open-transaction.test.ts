@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -97,7 +97,7 @@ describe("openTransaction", () => {
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
-  test("a debit whose answer is lost twice is found by a read", async () => {
+  test("a debit whose answer is lost twice is found by the write that would void it", async () => {
     const accountId = await ledger.aWallet(1_000);
     const seen = ledger.firstWrites(99, "answer_lost");
     expect(await openTransaction(ledger, ledger.aTransaction(accountId), [], enough())).toEqual({ kind: "opened" });
@@ -124,17 +124,17 @@ describe("openTransaction", () => {
     expect(new Set([first, second, fifth]).size).toBe(3);
   });
 
-  test("a debit whose first copy lost its answer within the SDK's retries and then meets too small a balance is indeterminate", async () => {
+  const VOID = { kind: "void", transaction: { status: "failed", debit: "void" } };
+
+  test("a debit whose first copy lost its answer within the SDK's retries and then meets too small a balance is void", async () => {
     let writes = 0;
     ledger.proxy.fault = ({ operation }) => {
       if (operation !== "TransactWriteItems") return undefined;
       writes += 1;
       return writes === 1 ? "never_arrives" : undefined;
     };
-    const indeterminate = { kind: "indeterminate", mayBeReplay: false };
-    expect(await openTransaction(ledger, ledger.aTransaction(await ledger.aWallet(499)), [], enough())).toEqual(
-      indeterminate,
-    );
+    const poor = ledger.aTransaction(await ledger.aWallet(499));
+    expect(await openTransaction(ledger, poor, [], enough())).toMatchObject(VOID);
     expect(writes).toBe(2);
   });
 
@@ -149,13 +149,23 @@ describe("openTransaction", () => {
     expect(await openTransaction(ledger, poor, [], enough())).toEqual({ kind: "insufficient_balance" });
   });
 
-  test("a debit that loses two requests and is not found by a read is indeterminate", async () => {
-    const transaction = ledger.aTransaction(await ledger.aWallet(1_000));
-    ledger.firstWrites(99, "never_arrives");
-    expect(await openTransaction(ledger, transaction, [], enough())).toEqual({
-      kind: "indeterminate",
-      mayBeReplay: false,
-    });
+  test("a debit that loses two requests and was not made is void, and changes nothing when it lands", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const transaction = ledger.aTransaction(accountId);
+    const record = { pk: `consent#${randomUUID()}`, by: "ada" };
+    const isDebit = (body: string): boolean => body.includes(transaction.pk) && body.includes("TransactItems");
+    ledger.proxy.fault = ({ body }) => (isDebit(body) ? "arrives_late" : undefined);
+    ledger.proxy.calls.length = 0;
+    const opened = await openTransaction(ledger, transaction, [record], enough());
+    const { open: _open, ...rest } = transaction;
+    const failure = { code: "delivery_failed" };
+    const voided = { ...rest, status: "failed", failure, debit: "void", updated_at: isoTime(NOON_MS) };
+    expect(opened).toEqual({ kind: "void", transaction: voided });
+    const landed = () => ledger.proxy.calls.filter(({ operation }) => operation === "TransactWriteItems").length;
+    await vi.waitFor(() => expect(landed()).toBe(2 * TRIES), { timeout: 5_000 });
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(voided);
+    expect(await itemAt(record.pk)).toBeUndefined();
+    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 100_000, version: 0 });
   });
 
   test("a debit that loses two requests beside another request's transaction returns that transaction", async () => {
@@ -167,34 +177,28 @@ describe("openTransaction", () => {
     });
   });
 
-  test("a debit that loses two requests and cannot be read is indeterminate and may be a replay", async () => {
+  test("a debit that loses two requests and cannot be voided is indeterminate", async () => {
     const transaction = ledger.aTransaction(await ledger.aWallet(1_000));
     ledger.proxy.fault = () => "never_arrives";
-    expect(await openTransaction(ledger, transaction, [], enough())).toEqual({
-      kind: "indeterminate",
-      mayBeReplay: true,
-    });
+    expect(await openTransaction(ledger, transaction, [], enough())).toEqual({ kind: "indeterminate" });
   });
 
-  test("a debit that loses a request and then meets too small a balance is indeterminate: the lost one may have taken it", async () => {
+  test("a debit that loses a request and then meets too small a balance is void: the lost one may have taken it", async () => {
     ledger.firstWrites(1, "never_arrives");
-    const indeterminate = { kind: "indeterminate", mayBeReplay: false };
-    expect(await openTransaction(ledger, ledger.aTransaction(await ledger.aWallet(499)), [], enough())).toEqual(
-      indeterminate,
-    );
+    const poor = ledger.aTransaction(await ledger.aWallet(499));
+    expect(await openTransaction(ledger, poor, [], enough())).toMatchObject(VOID);
   });
 
-  test("a debit that loses a request and then meets conflicts until the time is up is indeterminate, not busy", async () => {
+  test("a debit that loses a request and then meets conflicts until the time is up is void, not busy", async () => {
     let writes = 0;
     ledger.proxy.fault = ({ operation }) => {
       if (!isWrite(operation)) return undefined;
       writes += 1;
       return writes <= TRIES ? "never_arrives" : "conflict";
     };
-    const indeterminate = { kind: "indeterminate", mayBeReplay: false };
     const transaction = ledger.aTransaction(await ledger.aWallet(500));
-    expect(await openTransaction(ledger, transaction, [], { remainingMs: timeAfter(() => writes) })).toEqual(
-      indeterminate,
+    expect(await openTransaction(ledger, transaction, [], { remainingMs: timeAfter(() => writes) })).toMatchObject(
+      VOID,
     );
     expect(writes).toBe(TRIES + 1);
   });

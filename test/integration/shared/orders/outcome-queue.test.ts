@@ -7,6 +7,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboSchema } from "../../../../shared/platform/money.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: a settlement or an event is in the queue once `send` resolves, and `send` ends before its request has to. */
 const settlement: OutcomeMessage = {
@@ -36,6 +37,8 @@ const unreadable: OutcomeMessage = {
   problem: "status reversed",
 };
 
+const voided: OutcomeMessage = { kind: "void", item: aTransaction({ phone_number: "*********67" }) };
+
 let sqs: LocalQueues;
 beforeAll(async () => {
   sqs = await startQueues(queues);
@@ -44,7 +47,7 @@ afterAll(() => sqs.stop());
 
 describe("the outcomes queue", () => {
   test("a message of the outcomes queue is received and parsed as it was sent", async () => {
-    for (const message of [settlement, event, unreadable]) {
+    for (const message of [settlement, voided, event, unreadable]) {
       await outcomeQueue(sqs.client, sqs.url("outcomes")).send(message, 0, deadlineIn(5_000));
       const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url("outcomes") }));
       expect(Messages.map(({ Body = "" }) => outcomeMessage.parse(JSON.parse(Body)))).toEqual([message]);

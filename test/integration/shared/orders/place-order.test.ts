@@ -9,7 +9,7 @@ import { type Settlement, settleTransaction } from "../../../../shared/ledger/se
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { OrderDeps, OrderRequest } from "../../../../shared/orders/order.ts";
-import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { placeOrder } from "../../../../shared/orders/place-order.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
@@ -273,23 +273,61 @@ describe("an order that is not sent upstream", () => {
     expect(deps.queued).toEqual([]);
   });
 
-  test("an order whose debit is indeterminate names its transaction and queues a refund in 60 s", async () => {
+  test("an order whose debit lost its answer and was not made is failed, as its replays are, and nothing is queued", async () => {
     const deps = depsWith();
+    const accountId = await ledger.aWallet(1_000);
     ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
-    const refusal = await refusalOf(place(anOrder(await ledger.aWallet(1_000), { fulfil: UNSENT }), deps));
-    expect(refusal.code).toBe("delivery_failed");
-    expect(refusal.details.retryAfterS).toBeUndefined();
-    const reference = refusal.details.transactionReference;
-    const settlement = { status: "failed", failure: { code: "delivery_failed" } };
-    expect(deps.queued).toEqual([
-      { message: expect.objectContaining({ kind: "settlement", mode: "live", settlement }), delayS: 60 },
-    ]);
-    expect(deps.queued.map(({ message }) => "transaction" in message && message.transaction.slice(-26))).toEqual([
-      reference?.slice(-26),
-    ]);
+    const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: UNSENT }), deps);
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
+    expect(transaction).toMatchObject({ status: "failed", failure: { code: "delivery_failed" }, debit: "void" });
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
+    ledger.reset();
+    expect(await place(anOrder(accountId, { fulfil: UNSENT }), deps)).toEqual({ transaction, replayed: true });
+    const other = refusalOf(place(anOrder(accountId, { fields: ["b"], fulfil: UNSENT }), deps));
+    expect(await other).toMatchObject({ code: "reference_reused" });
+    expect(deps.queued).toEqual([]);
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 
-  test("an order with a reference whose debit is indeterminate and cannot be read is an unknown outcome", async () => {
+  /** Neither the debit nor its void gets an answer. */
+  const loseWrites = (): void => {
+    ledger.proxy.fault = ({ operation }) =>
+      operation === "TransactWriteItems" || operation === "PutItem" ? "never_arrives" : undefined;
+  };
+
+  test("an order without a reference whose debit is indeterminate names its transaction and queues its end in 60 s, without its phone number", async () => {
+    const deps = depsWith();
+    const accountId = await ledger.aWallet(1_000);
+    loseWrites();
+    const quote = async () => ({
+      amountKobo: koboFromNaira(500),
+      description: "A bundle for 08031234567",
+      phoneNumber: "08031234567",
+    });
+    const order = anOrder(accountId, { callerReference: undefined, quote, fulfil: UNSENT });
+    const refusal = await refusalOf(place(order, deps));
+    expect(refusal.code).toBe("delivery_failed");
+    expect(refusal.details.retryAfterS).toBeUndefined();
+    const [{ message, delayS } = {}] = deps.queued;
+    expect(delayS).toBe(60);
+    expect(message).toMatchObject({
+      kind: "void",
+      item: { account_id: accountId, phone_number: "*********67", description: "A bundle for *********67" },
+    });
+    expect(outcomeMessage.parse(JSON.parse(JSON.stringify(message)))).toEqual(message);
+    expect(message?.kind === "void" && referenceOf(message.item)).toBe(refusal.details.transactionReference);
+  });
+
+  test("an order with a reference whose debit is indeterminate is an unknown outcome, and its end is queued", async () => {
+    const deps = depsWith();
+    const order = anOrder(await ledger.aWallet(1_000), { fulfil: UNSENT });
+    loseWrites();
+    const placed = place(order, deps);
+    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+    expect(deps.queued).toMatchObject([{ message: { kind: "void" }, delayS: 60 }]);
+  });
+
+  test("a replay whose debit is indeterminate is an unknown outcome", async () => {
     const deps = depsWith();
     const accountId = await ledger.aWallet(1_000);
     await place(anOrder(accountId), deps);
@@ -305,7 +343,7 @@ describe("an order that is not sent upstream", () => {
     });
   });
 
-  test("an order with 7 s left whose table hangs has 3 s for queueing the refund", async () => {
+  test("an order with 7 s left whose table hangs has 3 s for queueing its end", async () => {
     const silent = createServer((socket) => void socket.on("error", () => undefined));
     await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void silent.close());
@@ -324,10 +362,11 @@ describe("an order that is not sent upstream", () => {
     expect(leftMs[0]).toBeGreaterThan(3_000);
   }, 20_000);
 
-  test("an order whose refund cannot be queued is an unknown outcome", async () => {
+  test("an order whose end cannot be queued is an unknown outcome", async () => {
     const outcomeQueue = { send: () => Promise.reject(new Error("SQS is away")) };
-    ledger.proxy.fault = (call) => (isDebit(call) ? "never_arrives" : undefined);
-    const placed = place(anOrder(await ledger.aWallet(1_000), { fulfil: UNSENT }), depsWith({ outcomeQueue }));
+    const order = anOrder(await ledger.aWallet(1_000), { callerReference: undefined, fulfil: UNSENT });
+    loseWrites();
+    const placed = place(order, depsWith({ outcomeQueue }));
     await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
   });
 });

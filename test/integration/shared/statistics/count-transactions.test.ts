@@ -5,6 +5,7 @@ import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts"
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -105,6 +106,21 @@ test("an order with a test key is not counted", async () => {
     const [noon] = await hours();
     expect(noon?.counts).toMatchObject([{ network: "Airtel", count: 1 }]);
   });
+});
+
+test("an order whose debit is void is counted as failed, with its network and without a latency", async () => {
+  const { ledger, cache, hours } = await aCountedLedger();
+  const unmade = aTransaction({ pk: "transaction#VOID", created_at: isoTime(NOON_MS), network: "Glo" });
+  for (const changes of [{}, { pk: "transaction#VOID-TEST", mode: "test" as const, owner: "acc_1#test" }]) {
+    const result = await voidDebit(ledger, { ...unmade, ...changes }, deadlineIn(10_000));
+    expect(result.kind).toBe("void");
+  }
+  await until(async () => {
+    const [noon] = await hours();
+    const latency = [0, 0, 0, 0, 0, 0, 0, 0];
+    expect(noon?.counts).toEqual([{ type: "data", network: "Glo", status: "failed", count: 1, kobo: 50_000, latency }]);
+  });
+  expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS)).toMatchObject([{ balanceKobo: undefined }]);
 });
 
 test("an order that waited is counted with the time since it was sent", async () => {
@@ -212,9 +228,10 @@ test("changes that are no order's end and no balance's change are left out, what
     { before: masked, after: { ...masked, phone_number: "*********67" } },
     { before: undefined, after: undefined },
     { before: { pk: "transaction#1", status: "processing" }, after: { pk: "transaction#1", status: "success" } },
+    { before: undefined, after: { ...masked, status: "failed" } },
     { before: { ...wallet, updated_at: isoTime(0) }, after: { ...wallet, updated_at: isoTime(0) } },
     { before: undefined, after: { ...wallet, pk: "wallet#acc_2", updated_at: isoTime(0) } },
     { before: undefined, after: { ...wallet, version: { value: "1e999" }, updated_at: isoTime(0) } },
   ];
-  expect(await count(changes)).toEqual({ changes: 6, ended: 0, balances: 0 });
+  expect(await count(changes)).toEqual({ changes: 7, ended: 0, balances: 0 });
 });

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import * as z from "zod";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -101,12 +102,16 @@ describe("settlements of the service", () => {
   });
 
   test.each([
-    ["an unknown order", { transaction: transactionPk("0123456789ABCDEFGHJKMNPQRT") }],
-    ["another write token", { attempt: "another" }],
-    ["the other mode", { mode: "test" as const }],
-  ])("a settlement of %s is dropped", async (_name, changes) => {
+    [
+      "an order that the ledger lacks",
+      { transaction: transactionPk("0123456789ABCDEFGHJKMNPQRT") },
+      "no_such_transaction",
+    ],
+    ["another write token", { attempt: "another" }, "another_transaction"],
+    ["the other mode", { mode: "test" as const }, "another_transaction"],
+  ])("a settlement of %s is dropped", async (_name, changes, outcome) => {
     const { transaction, stored } = await anOrder();
-    expect(await apply(settlementOf(transaction, changes))).toEqual({ kind: "done", outcome: "no_such_transaction" });
+    expect(await apply(settlementOf(transaction, changes))).toEqual({ kind: "done", outcome });
     expect((await stored())?.status).toBe("processing");
   });
 
@@ -135,6 +140,46 @@ describe("settlements of the service", () => {
       kind: "retry",
       reason: "write_indeterminate",
     });
+  });
+});
+
+describe("the end of an indeterminate debit", () => {
+  const unmade = async (): Promise<Transaction> => ledger.aTransaction(await ledger.aWallet(500));
+  const voidOf = (item: Transaction): OutcomeMessage => ({ kind: "void", item });
+  const done = (outcome: string) => ({ kind: "done", outcome });
+
+  test("is void where the debit was not made, which then can no longer be made; a copy changes nothing", async () => {
+    const transaction = await unmade();
+    expect(await apply(voidOf(transaction))).toEqual(done("void"));
+    const stored = await readTransaction(ledger, transaction.pk);
+    expect(stored).toMatchObject({ status: "failed", failure: { code: "delivery_failed" }, debit: "void" });
+    expect(await apply(voidOf(transaction))).toEqual(done("duplicate"));
+    expect(await openTransaction(ledger, transaction, [], deadlineIn(20_000))).toMatchObject({ kind: "void" });
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(stored);
+    expect(await ledger.balanceOf(transaction.account_id)).toBe(500);
+  });
+
+  test("is the refund of a debit that was made, once", async () => {
+    const { transaction, stored } = await anOrder();
+    expect(await apply(voidOf(transaction))).toEqual(done("applied"));
+    expect(await stored()).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
+    expect(await stored()).not.toHaveProperty("debit");
+    expect(await apply(voidOf(transaction))).toEqual(done("duplicate"));
+    expect(await readWallet(ledger, transaction.account_id)).toMatchObject({ balance_kobo: 200_000, version: 2 });
+  });
+
+  test("leaves another request's order with the same reference as it is", async () => {
+    const { transaction, stored } = await anOrder();
+    expect(await apply(voidOf({ ...transaction, attempt: randomUUID() }))).toEqual(done("another_transaction"));
+    expect(await stored()).toEqual(transaction);
+  });
+
+  test("is retried until the ledger answers", async () => {
+    const transaction = await unmade();
+    ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+    expect(await apply(voidOf(transaction))).toEqual({ kind: "retry", reason: "write_indeterminate" });
+    ledger.reset();
+    expect(await apply(voidOf(transaction))).toEqual(done("void"));
   });
 });
 

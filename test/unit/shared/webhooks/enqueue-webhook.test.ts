@@ -47,6 +47,12 @@ test.each(["success", "failed"] as const)(
   },
 );
 
+test("a transaction that was put as failed without a debit is enqueued once, and not when it is masked", async () => {
+  const voided = aTransaction({ status: "failed", debit: "void" });
+  const { sent } = await enqueue([change(1, undefined, voided), change(2, voided, { ...voided, phone_number: "*67" })]);
+  expect(sent).toEqual([[{ event: "transaction.updated", transaction: voided.pk, status: "failed" }, "acc_1"]]);
+});
+
 test("an identity check, which has neither a network nor a phone number, is enqueued", async () => {
   const { network: _network, phone_number: _phone, ...check } = aTransaction({ type: "nin_verification" });
   const { response, sent } = await enqueue([change(1, check, { ...check, status: "success" })]);
@@ -62,6 +68,8 @@ test("changes that do not settle a transaction are ignored", async () => {
     change(4, aTransaction({ status: "success" }), undefined),
     change(5, { pk: "wallet#acc_1", balance_kobo: 5 }, { pk: "wallet#acc_1", balance_kobo: 4 }),
     change(6, { pk: "event#1", status: "processing" }, { pk: "event#1", status: "success" }),
+    // As a restored ledger is completed.
+    change(7, undefined, aTransaction({ status: "failed" })),
   ]);
   expect(sent).toEqual([]);
   expect(response).toEqual({ batchItemFailures: [] });

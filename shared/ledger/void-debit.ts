@@ -1,0 +1,53 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { retryContention } from "../platform/backoff.ts";
+import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { isoTime } from "../platform/time.ts";
+import type { Ledger } from "./ledger.ts";
+import { classifyWriteError } from "./transact.ts";
+import type { Transaction } from "./transaction.ts";
+
+export type VoidResult =
+  /** The debit was not made, and can no longer be. */
+  | { readonly kind: "void"; readonly transaction: Transaction }
+  /** Nothing was written now: the debit was made, it is void already, or another request has the transaction's key. */
+  | { readonly kind: "exists"; readonly transaction: Transaction }
+  /** No conclusive response before the deadline. */
+  | { readonly kind: "indeterminate" };
+
+/**
+ * Records a transaction as `failed` in place of its debit, if nothing has its key. A debit puts its transaction on the
+ * same condition, so that one in flight fails from then on, however late it lands.
+ */
+export const voidDebit = async (
+  { db, table, clock }: Ledger,
+  { open: _open, ...transaction }: Transaction,
+  deadline: Deadline,
+): Promise<VoidResult> => {
+  const Item: Transaction = {
+    ...transaction,
+    status: "failed",
+    failure: { code: "delivery_failed" },
+    debit: "void",
+    updated_at: isoTime(clock()),
+  };
+  const put = new PutCommand({
+    TableName: table,
+    Item,
+    ConditionExpression: "attribute_not_exists(pk)",
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  });
+  const limitMs = settleBudgetMs(deadline);
+  const abort = { abortSignal: abortAfter(limitMs) };
+  try {
+    await retryContention(() => db.send(put, abort), limitMs);
+    return { kind: "void", transaction: Item };
+  } catch (error) {
+    const failure = classifyWriteError(error);
+    if (failure.kind === "condition_failed" && failure.transaction !== undefined) {
+      return { kind: "exists", transaction: failure.transaction };
+    }
+    log.warn("debit.not_voided", { attempt: transaction.attempt, ...errorFields(error) });
+    return { kind: "indeterminate" };
+  }
+};
