@@ -52,11 +52,16 @@ export const headerComponents = {
     description: "Seconds since the upstream last confirmed the catalog; absent on the sandbox's built-in catalog.",
     schema: { type: "integer" },
   },
-  "Cache-Control": { description: "How long the response may be cached.", required: true, schema: { type: "string" } },
+  "Cache-Control": {
+    description: "`no-store`, but on the catalog and on documents how long they may be kept.",
+    required: true,
+    schema: { type: "string" },
+  },
 } as const satisfies Record<string, JsonObject>;
 type HeaderName = keyof typeof headerComponents;
 
-const rateHeaderNames = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id"] as const;
+/** The headers of every response. */
+const commonHeaderNames = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id", "Cache-Control"] as const;
 const headerRefs = (...names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
@@ -98,14 +103,14 @@ const sharedName = (route: Route, codes: readonly ErrorCode[]): string => {
 const success = (route: Route) => ({
   description: "Success.",
   headers: {
-    ...headerRefs(...rateHeaderNames),
+    ...headerRefs(...commonHeaderNames),
     ...(isOrder(route) && {
       ...required("X-Transaction-Reference"),
       ...headerRefs("X-Caller-Reference", "Idempotent-Replayed"),
     }),
     ...(isOrder(route) && route.group === "vtu" && headerRefs("X-Estimated-Delivery")),
     ...(route.path === routes.getTransaction.path && required("X-Transaction-Reference")),
-    ...(route.hasEtag && headerRefs("ETag", "Cache-Control")),
+    ...(route.hasEtag && headerRefs("ETag")),
     ...(route.path === routes.listCatalog.path && headerRefs("Age")),
   },
   content: {
@@ -128,7 +133,7 @@ const success = (route: Route) => ({
 
 const unchangedResponse = {
   description: "The cached response is still valid. There is no body.",
-  headers: headerRefs(...rateHeaderNames, "ETag", "Cache-Control"),
+  headers: headerRefs(...commonHeaderNames, "ETag"),
 };
 
 /** Errors that always, or sometimes, follow a transaction. */
@@ -151,7 +156,7 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
   return {
     description: codes.map((code) => `\`${code}\`: ${errorSentence(code)}.`).join("\n\n"),
     headers: {
-      ...headerRefs(...rateHeaderNames),
+      ...headerRefs(...commonHeaderNames),
       "X-Error-Code": {
         description: "Code of the error. This request charged nothing and left no open transaction.",
         required: true,
