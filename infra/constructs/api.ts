@@ -20,7 +20,7 @@ import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { FilterPattern, LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { isOrder, type Route, routeKey } from "../../shared/contract/routes.ts";
+import { isOrder, type Route, routeKey, routes } from "../../shared/contract/routes.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { type ConsoleRoute, consoleRouteKey, consoleRoutes } from "../console-routes.ts";
 import type { StageSettings } from "../stages.ts";
@@ -34,13 +34,24 @@ export interface ApiProps {
 
 /**
  * Responses of the gateway itself, as access logs show them: `answered` is what the function returned. An HTTP API has
- * no metric of 429 responses; its access log has them, except where they are excessive. Unknown paths are left out:
- * scanners must not raise an alarm. Source: AWS, "API Gateway: missing CloudWatch logs".
+ * no metric of 429 responses; its access log has them, except where they are excessive. Source: AWS, "API Gateway:
+ * missing CloudWatch logs".
  */
-const gatewayResponses = {
-  GatewayFailures: '{ ($.status = "5*") && ($.answered != "5*") }',
-  GatewayThrottles: '{ ($.status = "429") && ($.answered != "429") && ($.route != "$default") }',
-} as const;
+const GATEWAY_FAILURES = '{ ($.status = "5*") && ($.answered != "5*") }';
+const gatewayThrottles = (hasConsole: boolean): string => {
+  const others = routesWithoutLoss(hasConsole).map((key) => `($.route != "${key}")`);
+  return `{ ${['($.status = "429")', '($.answered != "429")', ...others].join(" && ")} }`;
+};
+
+/**
+ * Routes whose throttling costs no app anything: unknown paths, documents, and the console, whose page tries again.
+ * Otherwise some requests a second of anybody, a scanner for example, would raise an alarm.
+ */
+const routesWithoutLoss = (hasConsole: boolean): readonly string[] => [
+  HttpRouteKey.DEFAULT.key,
+  ...Object.values<Route>(routes).flatMap((route) => (route.document === undefined ? [] : [routeKey(route)])),
+  ...(hasConsole ? consoleRoutes.map(consoleRouteKey) : []),
+];
 
 /** Actions of the console that were refused because the person may not do them. */
 const CONSOLE_REFUSALS = `{ ($.status = "403") && (${consoleRoutes
@@ -105,7 +116,7 @@ export class Api extends Construct {
       "APIG4",
       "Every function authenticates the key itself, because the same write counts the request",
     );
-    this.addGatewayMetrics();
+    this.addGatewayMetrics(console !== undefined);
     if (console) this.countConsoleRefusals();
   }
 
@@ -114,7 +125,7 @@ export class Api extends Construct {
     return this.gatewayMetric("GatewayFailures");
   }
 
-  /** 429 responses in 5 minutes that no function returned, on known paths. */
+  /** 429 responses in 5 minutes that no function returned, on routes of which apps or the upstream lose something. */
   get throttles(): Metric {
     return this.gatewayMetric("GatewayThrottles");
   }
@@ -193,7 +204,7 @@ export class Api extends Construct {
     return integration;
   }
 
-  private gatewayMetric(name: keyof typeof gatewayResponses | "ConsoleRefusals"): Metric {
+  private gatewayMetric(name: "GatewayFailures" | "GatewayThrottles" | "ConsoleRefusals"): Metric {
     return new Metric({
       namespace: METRICS_NAMESPACE,
       metricName: `${name}-${this.stage}`,
@@ -203,17 +214,17 @@ export class Api extends Construct {
   }
 
   /** Functions log their own responses; this counts those of the gateway. */
-  private addGatewayMetrics(): void {
+  private addGatewayMetrics(hasConsole: boolean): void {
     new MetricFilter(this, "Failures", {
       logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(gatewayResponses.GatewayFailures),
+      filterPattern: FilterPattern.literal(GATEWAY_FAILURES),
       metricNamespace: METRICS_NAMESPACE,
       metricName: this.failures.metricName,
       metricValue: "1",
     });
     new MetricFilter(this, "Throttles", {
       logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(gatewayResponses.GatewayThrottles),
+      filterPattern: FilterPattern.literal(gatewayThrottles(hasConsole)),
       metricNamespace: METRICS_NAMESPACE,
       metricName: this.throttles.metricName,
       metricValue: "1",

@@ -24,13 +24,14 @@ describe("a stage without a console", () => {
   const lists: Readonly<Record<string, string>> = {
     "AWS::ApiGatewayV2::Stage": "RouteSettings",
     "AWS::CloudWatch::Dashboard": "DashboardBody",
+    "AWS::Logs::MetricFilter": "FilterPattern",
   };
   const withoutList = ({ DependsOn: _, ...resource }: Resource) => ({
     ...resource,
     Properties: { ...resource.Properties, [lists[resource.Type] ?? ""]: undefined },
   });
 
-  test("a console changes no other resource of the stage, except the limits of routes and the dashboard", () => {
+  test("a console changes no other resource of the stage, except limits and filters of routes, and the dashboard", () => {
     const kept = service.every.filter((resource) => !added.includes(resource));
     const listed = kept.filter(({ Type }) => Object.hasOwn(lists, Type));
     const same = (resources: readonly Resource[]) => resources.filter(({ Type }) => !Object.hasOwn(lists, Type));

@@ -9,6 +9,7 @@ import { isOrder, type Route, routeKey, routes } from "../../../../shared/contra
 import { functionEnvironments } from "../../../../shared/platform/env.ts";
 import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
 import { aConsole } from "../../../builders/console.ts";
+import { matchesFilter } from "../../../builders/filter-pattern.ts";
 import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 const { service, data } = templatesOf("prod", { console: aConsole });
@@ -180,18 +181,58 @@ describe("the API", () => {
     expect(stage?.DependsOn).toEqual(expect.arrayContaining(made));
   });
 
-  test("a metric counts the 429 responses of the gateway, but not those of a function or of unknown paths", () => {
-    const filters = service
-      .all("AWS::Logs::MetricFilter")
-      .map(({ Properties }) => [
-        z.tuple([z.object({ MetricName: z.string() })]).parse(Properties.MetricTransformations)[0].MetricName,
-        Properties.FilterPattern,
-      ]);
-    expect(Object.fromEntries(filters)).toMatchObject({
-      "GatewayThrottles-prod": '{ ($.status = "429") && ($.answered != "429") && ($.route != "$default") }',
+  describe("the metrics of the access log", () => {
+    const filters = new Map(
+      service
+        .all("AWS::Logs::MetricFilter")
+        .map(({ Properties }) => [
+          z.tuple([z.object({ MetricName: z.string() })]).parse(Properties.MetricTransformations)[0].MetricName,
+          z.string().parse(Properties.FilterPattern),
+        ]),
+    );
+    /** The metrics that count a line of the access log, which API Gateway writes as the stage's format says. */
+    const countedBy = (line: { readonly route: string; readonly status: number; readonly answered: string }) => {
+      const event = JSON.stringify({ ...line, request_id: "r", status: String(line.status), latency_ms: "1" });
+      return [...filters].flatMap(([metric, pattern]) => (matchesFilter(pattern, event) ? [metric] : []));
+    };
+    const all = Object.values<Route>(routes);
+    const throttles = ["GatewayThrottles-prod"];
+
+    test.each(all.filter(({ document }) => document === undefined).map(routeKey))(
+      "a 429 of the gateway on %s is counted, and one of the function is not",
+      (route) => {
+        expect(countedBy({ route, status: 429, answered: "-" })).toEqual(throttles);
+        expect(countedBy({ route, status: 429, answered: "429" })).toEqual([]);
+      },
+    );
+
+    test.each([
+      ...all.filter(({ document }) => document !== undefined).map(routeKey),
+      ...consoleRoutes.map(consoleRouteKey),
+      "$default",
+    ])("nobody can raise an alarm with requests to %s, of which no app loses anything", (route) => {
+      expect(countedBy({ route, status: 429, answered: "-" })).toEqual([]);
     });
-    const own = alarms.filter(({ Properties }) => Properties.MetricName === "GatewayThrottles-prod");
-    expect(own).toHaveLength(1);
+
+    test("a 5xx is counted if no function returned it", () => {
+      const route = "POST /v1/vtu/data/purchase";
+      expect(countedBy({ route, status: 503, answered: "-" })).toEqual(["GatewayFailures-prod"]);
+      expect(countedBy({ route, status: 500, answered: "500" })).toEqual([]);
+    });
+
+    test("a refused action of the console is counted", () => {
+      const route = "POST /console-api/{path+}";
+      expect(countedBy({ route, status: 403, answered: "403" })).toEqual(["ConsoleRefusals-prod"]);
+    });
+
+    // Source: AWS, "CloudWatch Logs quotas", metric filters.
+    test.each([...filters])("the pattern of %s has at most 1,024 characters", (_metric, pattern) => {
+      expect(pattern.length).toBeLessThanOrEqual(1_024);
+    });
+
+    test.each([...filters.keys()])("%s has one alarm", (metric) => {
+      expect(alarms.filter(({ Properties }) => Properties.MetricName === metric)).toHaveLength(1);
+    });
   });
 
   test("the access log has routes and never paths, because one path contains a secret", () => {
