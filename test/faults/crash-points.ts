@@ -4,6 +4,7 @@ import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, type Recovery, recover, recoveries } from "./recovery.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
+import { advance } from "./system/clock.ts";
 import { canHit, type Effect, type Fault, faults } from "./system/effects.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, accountsOf, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
@@ -11,7 +12,12 @@ import { type AppEndpoint, accountsOf, openAppEndpoint, openTestAccount, type Te
 let system: System;
 let endpoint: AppEndpoint;
 
+/** After so long whatever a process keeps in memory has expired. */
+const MEMORY_MS = 6 * 60_000;
+
 const begin = async ({ prepare }: Scenario): Promise<TestAccount> => {
+  await system.revive();
+  advance(MEMORY_MS);
   const account = await openTestAccount(system, endpoint);
   await prepare?.(account);
   return account;
@@ -159,7 +165,7 @@ export const crashPoints = ({
       expect(effects.length).toBeGreaterThan(0);
     });
 
-    test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, { timeout: 600_000 }, async (fault) => {
+    test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, { timeout: 900_000 }, async (fault) => {
       expect(effects, "the test without a fault comes first").not.toHaveLength(0);
       const found: string[] = [];
       const step = scenario.isLong ? everyOfLong : every;

@@ -10,9 +10,9 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, deliverUntilIdle } from "./recovery.ts";
-import { landLateWrites } from "./system/aws-faults.ts";
 import { advance } from "./system/clock.ts";
 import type { Fault } from "./system/effects.ts";
+import { landLateWrites } from "./system/injector.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 

@@ -67,7 +67,7 @@ const deliveriesOf = async (accountId: string) => {
 };
 
 test("an endpoint that is down for a day with 2,000 events is only probed, and then gets each of them", {
-  timeout: 300_000,
+  timeout: 900_000,
 }, async () => {
   // Indexes lag; the queue is in order, because posts are counted.
   const inOrder = { duplicates: 0, late: 0, reordered: false };

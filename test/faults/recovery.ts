@@ -17,8 +17,8 @@ import {
 import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
-import { landLateWrites } from "./system/aws-faults.ts";
 import { advance } from "./system/clock.ts";
+import { landLateWrites } from "./system/injector.ts";
 import type { System } from "./system/system.ts";
 import { accountsOf, type TestAccount } from "./test-account.ts";
 

@@ -84,7 +84,8 @@ const isEnded = (transaction: Transaction | undefined): transaction is Transacti
   transaction !== undefined && transaction.status !== "processing";
 
 export const openDrill = async ({ orders: count, kills, random }: DrillOptions): Promise<Drill> => {
-  const system = await startSystem();
+  // The operator's commands have the machine's clock.
+  const system = await startSystem({ startMs: Date.now() });
   await system.runSchedule("refresh-catalog");
   const receiver: AppEndpoint = await openAppEndpoint();
   const folder = mkdtempSync(join(tmpdir(), "drill-"));

@@ -45,13 +45,10 @@ export type StrictDynamoDb = {
 export type StrictTime = {
   readonly now: () => number;
   readonly sleep: (delayMs: number) => Promise<void>;
-  /** The factor by which waits are shortened, here and in the tested code; lag and tokens are not shortened. */
-  readonly speedUp: number;
 };
 const realTime: StrictTime = {
   now: () => Date.now(),
   sleep: (delayMs) => new Promise((wake) => setTimeout(wake, delayMs)),
-  speedUp: 1,
 };
 
 const READS = new Set(["GetItem", "BatchGetItem", "Query", "Scan"]);
@@ -74,15 +71,14 @@ export const strictDynamoDb = ({
   readonly forward: Forward;
   readonly time?: StrictTime;
 }): StrictDynamoDb => {
-  const { now, sleep, speedUp } = time;
+  const { now, sleep } = time;
   let active = settings;
   const chance = chanceOf(seed);
   const shapes = tableShapes(forward);
   const holds = newHolds(now);
   const tokens = newTokens(now, settings.cancelledBindsToken);
   const history = newHistory(now);
-  const throttledMs = { min: settings.throttledMs.min / speedUp, max: settings.throttledMs.max / speedUp };
-  const throttles = newThrottles(() => active.throttling, throttledMs, chance, now);
+  const throttles = newThrottles(() => active.throttling, settings.throttledMs, chance, now);
   const { counts, counted } = newCounts();
   const notSimulated: string[] = [];
   const reads = newReads({ forward, shapes, history, throttles, counted, lags: settings.lagMaxMs > 0 });
@@ -93,7 +89,7 @@ export const strictDynamoDb = ({
   const letOthersHold = (writes: readonly Write[]): void => {
     if (!chance.happens(active.foreignHolds)) return;
     const write = chance.oneOf(writes);
-    if (write !== undefined) holds.takeUntil(write, now() + chance.within(active.holdMs) / speedUp);
+    if (write !== undefined) holds.takeUntil(write, now() + chance.within(active.holdMs));
   };
 
   const before = async (writes: readonly Write[]): Promise<ReadonlyMap<string, Item>> =>
@@ -153,17 +149,17 @@ export const strictDynamoDb = ({
       const holdMs = chance.within(active.holdMs);
       const begunMs = chance.within({ min: 0, max: holdMs });
       if (isLost) lingerMs = chance.within(active.lingerMs);
-      if (begunMs > 0) await sleep(begunMs / speedUp);
+      if (begunMs > 0) await sleep(begunMs);
       const images = await before(writes);
       const answer = await forward("TransactWriteItems", JSON.stringify(request));
       if (answer.status === 200) {
         outcome = "done";
         await remember(writes, images);
       }
-      if (holdMs > begunMs) await sleep((holdMs - begunMs) / speedUp);
+      if (holdMs > begunMs) await sleep(holdMs - begunMs);
       return answer;
     } finally {
-      const endsMs = now() + lingerMs / speedUp;
+      const endsMs = now() + lingerMs;
       release(endsMs);
       end(outcome, endsMs);
     }

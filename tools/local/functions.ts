@@ -8,7 +8,7 @@ import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 const MEMORY_MB = "512";
 
 type InvocationContext = Omit<Context, "done" | "fail" | "succeed">;
-type Handler = (event: unknown, context: InvocationContext) => Promise<unknown>;
+export type Handler = (event: unknown, context: InvocationContext) => Promise<unknown>;
 
 /** Runs one function with an event, as Lambda does. `timeoutMs`: another time-out than its own. */
 export type Invoke = (functionName: string, event: unknown, timeoutMs?: number) => Promise<unknown>;
@@ -22,17 +22,19 @@ const handlerModule = z.object({ handler: z.custom<Handler>((value) => typeof va
 let loads = 0;
 
 /**
- * Loads functions/<name>/handler.ts of each name and returns what invokes them in this process. Set the environment
- * first, because handlers read it when they load. Each call loads new modules, so a second service in the process reads
- * its own environment.
+ * Loads functions/<name>/handler.ts. Set the environment first, because handlers read it when they load. Each call loads
+ * a new module, so a second service in the process reads its own environment.
  */
-export const loadFunctions = async (names: Iterable<string>, folder: URL): Promise<Invoke> => {
+export const loadHandler = async (name: string, folder: URL): Promise<Handler> => {
   loads += 1;
-  const loaded = [...new Set(names)].map(async (name): Promise<[string, Handler]> => {
-    const url = new URL(`${name}/handler.ts?load=${loads}`, folder);
-    const module: unknown = await import(/* @vite-ignore */ url.href);
-    return [name, handlerModule.parse(module).handler];
-  });
+  const url = new URL(`${name}/handler.ts?load=${loads}`, folder);
+  const module: unknown = await import(/* @vite-ignore */ url.href);
+  return handlerModule.parse(module).handler;
+};
+
+/** Loads the handler of each name and returns what invokes them in this process. */
+export const loadFunctions = async (names: Iterable<string>, folder: URL): Promise<Invoke> => {
+  const loaded = [...new Set(names)].map(async (name) => [name, await loadHandler(name, folder)] as const);
   return invokeWith(new Map(await Promise.all(loaded)));
 };
 
@@ -45,7 +47,7 @@ export const invokeWith =
     const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => timeout.reject(new FunctionTimedOut(functionName)), timeoutMs);
     try {
-      return await Promise.race([handler(event, contextOf(functionName, timeoutMs)), timeout.promise]);
+      return await Promise.race([handler(event, contextOf(functionName, Date.now() + timeoutMs)), timeout.promise]);
     } finally {
       clearTimeout(timer);
     }
@@ -53,20 +55,18 @@ export const invokeWith =
 
 const specs = new Map<string, FunctionSpec>(Object.entries(functionSpecs));
 
-const timeoutMsOf = (functionName: string): number =>
+export const timeoutMsOf = (functionName: string): number =>
   (specs.get(functionName)?.timeoutS ?? API_FUNCTION_TIMEOUT_S) * 1_000;
 
-const contextOf = (functionName: string, timeoutMs: number): InvocationContext => {
-  const deadlineMs = Date.now() + timeoutMs;
-  return {
-    awsRequestId: randomUUID(),
-    callbackWaitsForEmptyEventLoop: true,
-    functionName,
-    functionVersion: "$LATEST",
-    invokedFunctionArn: `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${functionName}`,
-    logGroupName: `/aws/lambda/${functionName}`,
-    logStreamName: "local",
-    memoryLimitInMB: MEMORY_MB,
-    getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
-  };
-};
+/** Lambda's context of an invocation that must end at this time. */
+export const contextOf = (functionName: string, deadlineMs: number): InvocationContext => ({
+  awsRequestId: randomUUID(),
+  callbackWaitsForEmptyEventLoop: true,
+  functionName,
+  functionVersion: "$LATEST",
+  invokedFunctionArn: `arn:aws:lambda:${REGION}:${ACCOUNT_ID}:function:${functionName}`,
+  logGroupName: `/aws/lambda/${functionName}`,
+  logStreamName: "local",
+  memoryLimitInMB: MEMORY_MB,
+  getRemainingTimeInMillis: () => Math.max(0, deadlineMs - Date.now()),
+});

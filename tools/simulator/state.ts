@@ -127,7 +127,12 @@ export class SimulatorState {
     if (isLive && this.balanceKobo < order.amountKobo) return undefined;
     if (isLive) this.balanceKobo -= order.amountKobo;
     const upstreamReference = `${isLive ? prefix : "TEST"}_${randomBytes(10).toString("hex").toUpperCase()}`;
-    const accepted: Order = { ...order, upstreamReference, status: "processing", at: new Date().toISOString() };
+    const accepted: Order = {
+      ...order,
+      upstreamReference,
+      status: "processing",
+      at: new Date(Date.now()).toISOString(),
+    };
     this.purchases.push(accepted);
     if (order.reference !== null) this.#usedReferences[order.mode].add(order.reference);
     return accepted;

@@ -60,6 +60,7 @@ export type ExpectedTransaction = {
   errorCode?: string;
   /** Final statuses that are on their way in an event or a queued settlement. */
   readonly nextStatuses: Set<"success" | "failed">;
+  /** When its request was sent, which is not later than the time in the ledger. */
   readonly createdAtMs: number;
   /** It waited at the upstream's limit: the status that it gets once it is sent. */
   waits?: { readonly sentStatus: Status };

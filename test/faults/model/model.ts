@@ -17,6 +17,8 @@ export type ModelRun = {
   readonly seed: number;
   readonly programs: number;
   readonly steps: number;
+  /** What happened on each system: the same in each run of the seed. */
+  readonly traces: readonly string[];
   /** By setting of AWS, with how often AWS did what the emulators never do. */
   readonly bySetting: ReadonlyMap<StrictName, Progress>;
 };
@@ -46,33 +48,35 @@ export const runModel = async (
 ): Promise<ModelRun> => {
   const settings = chosenSettings();
   const bySetting = new Map<StrictName, Progress>();
-  let run: ModelRun = { seed, programs: 0, steps: 0, bySetting };
+  let run: ModelRun = { seed, programs: 0, steps: 0, traces: [], bySetting };
   for (let round = 0; run.steps < stepsWanted; round += 1) {
     const settingOf = (program: number): StrictName =>
       settings[(round * SYSTEM_PROGRAMS + program) % settings.length] ?? "perfect";
-    for (const [name, done] of await runOnSystem(seed + round, settingOf)) {
+    const { done: programsDone, trace } = await runOnSystem(seed + round, settingOf);
+    for (const [name, done] of programsDone) {
       bySetting.set(name, addProgress(bySetting.get(name) ?? noProgress, done));
       run = { ...run, steps: run.steps + done.steps };
     }
-    run = { ...run, programs: run.programs + SYSTEM_PROGRAMS };
+    run = { ...run, programs: run.programs + SYSTEM_PROGRAMS, traces: [...run.traces, trace] };
     report(run);
   }
   return run;
 };
 
-/** Runs programs on one system, each under its own setting. Returns the progress of each. */
-const runOnSystem = async (
+/** Runs programs on one system, each under its own setting. Returns the progress of each, and the system's trace. */
+export const runOnSystem = async (
   seed: number,
   settingOf: (program: number) => StrictName,
-): Promise<readonly (readonly [StrictName, Progress])[]> => {
-  const system = await startSystem();
+  stepsMax = PROGRAM_STEPS_MAX,
+): Promise<{ readonly done: readonly (readonly [StrictName, Progress])[]; readonly trace: string }> => {
+  const system = await startSystem({ seed });
   const endpoint = await openAppEndpoint();
   let programsRun = 0;
   const done: (readonly [StrictName, Progress])[] = [];
-  const property = fc.asyncProperty(programs(PROGRAM_STEPS_MAX), async (program) => {
+  const property = fc.asyncProperty(programs(stepsMax), async (program) => {
     const name = settingOf(programsRun);
     programsRun += 1;
-    if (programsRun % RESTART_EVERY === 0) await system.restart();
+    if (programsRun % RESTART_EVERY === 0) system.restart();
     system.setStrict(undefined, 0);
     await system.runSchedule("refresh-catalog");
     const session = await openSession(system, endpoint);
@@ -90,7 +94,7 @@ const runOnSystem = async (
   try {
     await fc.assert(property, { seed, numRuns: SYSTEM_PROGRAMS, endOnFailure: true });
     expect(await keptPersonalData(system)).toEqual([]);
-    return done;
+    return { done, trace: system.trace() };
   } finally {
     system.plan = () => undefined;
     await endpoint.stop();

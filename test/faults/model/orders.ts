@@ -53,6 +53,7 @@ export const submit = async (
   const key = expectedKey(mode, reference);
   const known = caller.expected.transactions.get(key);
   const balance = expectedBalance(caller.expected);
+  const createdAtMs = Date.now();
   const couldWait = mode === "live" && !order.isCheck && mayWait(session);
   if (session.system.upstream.faults.list().length > 0) noteLimit(session);
   const answers: (Answer | undefined)[] = [];
@@ -66,7 +67,7 @@ export const submit = async (
     for (const answer of answers) if (!isFaulty || answer !== undefined) expectReplayOrConflict(known, order, answer);
     return;
   }
-  if (isFaulty) return acceptUncertain(session, caller, order, answers);
+  if (isFaulty) return acceptUncertain(session, caller, order, answers, createdAtMs);
   if (order.expectedStatus === undefined || (mode === "live" && order.amountKobo > balance)) {
     const codes = order.expectedStatus === undefined ? sandboxRefusals : ["insufficient_balance"];
     for (const answer of answers) expect(codes).toContain(answer && errorCodeOf(answer));
@@ -75,7 +76,7 @@ export const submit = async (
   const pk = pkOfReference(answers[0]?.headers["x-transaction-reference"] ?? "") ?? "";
   const waits = couldWait && (await isWaiting(caller, order));
   const expected: ExpectedTransaction = {
-    ...expectedTransaction(order, waits ? "processing" : order.expectedStatus, pk),
+    ...expectedTransaction(order, waits ? "processing" : order.expectedStatus, pk, createdAtMs),
     ...(waits && { waits: { sentStatus: order.expectedStatus } }),
   };
   caller.expected.transactions.set(key, expected);
@@ -99,7 +100,7 @@ const sandboxRefusals = ["insufficient_balance", "provider_unavailable"];
 
 const requestOf = ({ route, body }: Order): string => JSON.stringify([route.path, body]);
 
-const expectedTransaction = (order: Order, status: Status, pk: string): ExpectedTransaction => ({
+const expectedTransaction = (order: Order, status: Status, pk: string, createdAtMs: number): ExpectedTransaction => ({
   pk,
   reference: order.reference,
   mode: order.mode,
@@ -108,7 +109,7 @@ const expectedTransaction = (order: Order, status: Status, pk: string): Expected
   amountKobo: order.amountKobo,
   status,
   nextStatuses: new Set(order.laterStatus === undefined ? [] : [order.laterStatus]),
-  createdAtMs: Date.now(),
+  createdAtMs,
 });
 
 /** The answer to a new order. A simultaneous copy may still find the transaction open. */
@@ -157,6 +158,7 @@ const acceptUncertain = async (
   caller: Caller,
   order: Order,
   answers: readonly (Answer | undefined)[],
+  createdAtMs: number,
 ): Promise<void> => {
   const transaction = await findTransaction(caller, order);
   const received = answers.filter((answer) => answer !== undefined);
@@ -166,7 +168,7 @@ const acceptUncertain = async (
   }
   const { expectedStatus } = order;
   const expected: ExpectedTransaction = {
-    ...expectedTransaction(order, "processing", transaction.pk),
+    ...expectedTransaction(order, "processing", transaction.pk, createdAtMs),
     isUncertain: true,
   };
   if (expectedStatus !== undefined && expectedStatus !== "processing") expected.nextStatuses.add(expectedStatus);

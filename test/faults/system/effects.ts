@@ -1,8 +1,6 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-
-/** A call of our code to something outside it, or its return. */
+/** A call of our code to something outside it, its return, or its process's awakening with open connections. */
 export type Effect = {
-  readonly place: "dynamodb" | "sqs" | "secrets" | "upstream" | "receiver" | "return";
+  readonly place: "dynamodb" | "sqs" | "secrets" | "upstream" | "receiver" | "return" | "thaw";
   readonly name: string;
 };
 
@@ -15,9 +13,9 @@ export const faults = [
   "throttled",
   /** Another write held the item, without an effect. */
   "conflict",
-  /** It has no effect, and no answer comes. */
+  /** It has no effect, and no answer comes, or the connection is reset. */
   "never_arrives",
-  /** It takes effect, and its answer does not come. */
+  /** It takes effect, and its answer does not come, or the connection is reset. */
   "answer_lost",
   /** Its answer does not come, and it takes effect when `landLateWrites` says so. */
   "lands_late",
@@ -37,38 +35,7 @@ export const canHit = ({ place, name }: Effect, fault: Fault): boolean => {
 /** Decides which fault hits an effect. It is called once for each: the SDK's own retries of a call get the same. */
 export type FaultPlan = (effect: Effect) => Fault | undefined;
 
-/** One run of our code: a function's invocation, or an operator's command. */
-export type Run = { readonly plan: FaultPlan; isDead: boolean; readonly die: () => void };
-
-export const runs = new AsyncLocalStorage<Run>();
-
 export type Ending<Result> =
   | { readonly kind: "returned"; readonly result: Result }
   | { readonly kind: "threw"; readonly error: unknown }
   | { readonly kind: "died" };
-
-/** A killed run's pending calls never resolve. */
-export const never = <Result>(): Promise<Result> => new Promise<Result>(() => {});
-
-/** Runs the code under a plan until it ends or is killed. A killed run has no further effects. */
-export const runUnder = async <Result>(plan: FaultPlan, work: () => Promise<Result>): Promise<Ending<Result>> => {
-  const death = Promise.withResolvers<Ending<Result>>();
-  const run: Run = {
-    plan,
-    isDead: false,
-    die: () => {
-      run.isDead = true;
-      death.resolve({ kind: "died" });
-    },
-  };
-  const life = runs.run(run, async (): Promise<Ending<Result>> => {
-    try {
-      return { kind: "returned", result: await work() };
-    } catch (error) {
-      return { kind: "threw", error };
-    }
-  });
-  const ending = await Promise.race([life, death.promise]);
-  if (ending.kind === "died") return ending;
-  return plan({ place: "return", name: ending.kind }) === "dies_after" ? { kind: "died" } : ending;
-};

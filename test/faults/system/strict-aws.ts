@@ -1,14 +1,13 @@
 import { type Chance, chanceOf } from "../../strict/chance.ts";
 import { type StrictDynamoDb, strictDynamoDb } from "../../strict/dynamodb.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
-import { forwardTo } from "../../strict/wire.ts";
-import { advance, SPEED_UP } from "./clock.ts";
-import { runs } from "./effects.ts";
+import { type Forward, forwardTo } from "../../strict/wire.ts";
+import { advance, now, outside, pass } from "./clock.ts";
 
 /** How one message of a queue is delivered. */
 export type MessageDelivery = "once" | "twice" | "later" | "again_later";
 
-/** AWS as one seed makes it behave, in one process with the code under test; only for the calls of runs. */
+/** AWS as one seed makes it behave, in simulated time. */
 export type StrictAws = {
   readonly dynamodb: StrictDynamoDb;
   readonly throttlesSecrets: () => boolean;
@@ -25,11 +24,9 @@ export type StrictAws = {
 };
 
 export const strictAws = (dynamodb: string, settings: StrictSettings, seed: number): StrictAws => {
-  const { forward, close } = forwardTo(dynamodb);
-  // The waits of runs are shortened, and so are the holds that they wait for.
-  const wait = (delayMs: number) => runs.exit(() => new Promise<void>((wake) => setTimeout(wake, delayMs)));
-  const time = { now: () => Date.now(), sleep: wait, speedUp: SPEED_UP };
-  const layer = strictDynamoDb({ settings, seed, forward, time });
+  const { forward: send, close } = forwardTo(dynamodb);
+  const forward: Forward = (operation, body) => outside(() => send(operation, body));
+  const layer = strictDynamoDb({ settings, seed, forward, time: { now, sleep: pass } });
   // A separate sequence, so that the number of messages does not change what happens to calls.
   const chance = chanceOf(seed + 1);
   let active = settings;

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ import { signatureOf } from "../../../shared/upstream-events/upstream-signature.
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import type { EndpointStore } from "../../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
-import { type Invoke, loadFunctions } from "../../../tools/local/functions.ts";
+import type { Invoke } from "../../../tools/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
@@ -29,15 +29,20 @@ import { orderEvent, SIMULATOR_SIGNATURE } from "../../../tools/simulator/webhoo
 import { anApiEvent } from "../../builders/api-event.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
+import { chanceOf } from "../../strict/chance.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
-import { interceptAws } from "./aws-faults.ts";
-import { shortenWaits } from "./clock.ts";
-import { type Ending, type FaultPlan, runs, runUnder } from "./effects.ts";
+import { now, openClock, processes } from "./clock.ts";
+import type { Ending, FaultPlan } from "./effects.ts";
 import { type EventSources, openEventSources } from "./event-sources.ts";
-import { interceptHttp } from "./http-faults.ts";
+import { openFleet } from "./fleet.ts";
+import { createInjector } from "./injector.ts";
+import { openNetwork } from "./network.ts";
+import { newProcess, workIn } from "./process.ts";
+import { openRandom } from "./random.ts";
 import { type StrictAws, strictAws } from "./strict-aws.ts";
 
-const FUNCTIONS = new URL("../../../functions/", import.meta.url);
+/** In milliseconds: from a process to whatever it calls, and as long back. */
+const LATENCY_MS = { min: 1, max: 8 };
 /** The upstream never answers its slow orders, and settles delayed ones only when a test says so. */
 const simulatorTiming = { stallMs: 0, delayedOutcomeMs: 2_000_000_000 };
 const UNLIMITED = { vtu: 1e9, identity: 1e9, catalog: 1e9 };
@@ -73,7 +78,9 @@ export type System = {
   plan: FaultPlan;
   /** The strict AWS behind our code's calls; undefined is the emulators as they are. */
   readonly strict: () => StrictAws | undefined;
-  /** Replaces the strict AWS. Throws if the former one met a call that it does not simulate. */
+  /** What happened so far, in short: the same for the same seed and the same work. */
+  readonly trace: () => string;
+  /** Replaces the strict AWS, and begins its seed and that of all latencies. Throws if the former one met a call that it does not simulate. */
   readonly setStrict: (settings: StrictSettings | undefined, seed: number) => void;
   /** Runs some of our code, such as an operator's command. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Ending<Result>>;
@@ -88,7 +95,9 @@ export type System = {
   readonly eventSources: EventSources;
   readonly deliveryQueue: DeliveryQueue;
   /** Starts all functions again, with empty memory. */
-  readonly restart: () => Promise<void>;
+  readonly restart: () => void;
+  /** Starts a process of each function that has none any more. */
+  readonly revive: () => Promise<void>;
   /**
    * Starts them again with other settings, as a deployment does. `ledger`, `accounts` and `eventSources` follow the
    * tables.
@@ -100,8 +109,12 @@ export type System = {
 };
 
 const { log } = console;
+const START_MS = Date.UTC(2026, 10, 22, 9);
 
-export const startSystem = async (): Promise<System> => {
+/** With the same seed, the same work has the same course. `startMs`: the time at which the system's clock begins. */
+export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promise<System> => {
+  const restoreRandom = openRandom(seed);
+  const restoreClock = openClock(startMs);
   const folder = mkdtempSync(join(tmpdir(), "system-"));
   const secrets = loadSecrets(join(folder, "secrets.json"));
   // Not shared: the more records the emulator's streams hold, deleted tables included, the longer its writes take.
@@ -140,32 +153,45 @@ export const startSystem = async (): Promise<System> => {
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
   const restoreEnvironment = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });
-  let invoke = await loadFunctions(functionNames, FUNCTIONS);
   let strict: StrictAws | undefined;
-  const restoreAws = interceptAws(() => strict);
-  const restoreHttp = await interceptHttp();
-  const restoreWaits = shortenWaits();
+  let chance = chanceOf(seed);
+  const latencyMs = (): number => Math.ceil(chance.within(LATENCY_MS));
+  const trace = createHash("sha256");
+  const portOf = (url: string): number => Number(new URL(url).port);
+  const injector = createInjector({
+    places: new Map([
+      [portOf(dynamodb), "dynamodb"],
+      [portOf(sqs.endpoint), "sqs"],
+      [portOf(secretsManager.endpoint), "secrets"],
+      [portOf(simulator.baseUrl), "upstream"],
+    ]),
+    strict: () => strict,
+    latencyMs,
+    happens: (share) => chance.happens(share),
+    note: ({ name }, effect, what) => void trace.update(`${now()} ${name} ${effect.place} ${effect.name} ${what}\n`),
+  });
+  const restoreNetwork = openNetwork(injector.serve, latencyMs);
 
   const logged: string[] = [];
-  console.log = (line: unknown) => void logged.push(String(line));
+  console.log = (line: unknown) => {
+    // A killed process says nothing more.
+    if (processes.getStore()?.state !== "dead") logged.push(String(line));
+  };
 
   const db = documentClient();
   const accounts: AccountStore = { db, accessTable, ledgerTable };
   const system: Pick<System, "plan" | "run"> = {
     plan: () => undefined,
-    run: (work) => runUnder(system.plan, work),
+    run: (work) => workIn(newProcess("operator"), system.plan, work),
   };
+  const fleet = openFleet(() => system.plan);
   const endStrict = (): void => {
     const { notSimulated = [] } = strict?.dynamodb ?? {};
     strict?.close();
     strict = undefined;
     if (notSimulated.length > 0) throw new Error(`The strict layer does not simulate ${notSimulated.join("\n")}`);
   };
-  const invoked: Invoke = async (name, event) => {
-    const ending = await system.run(() => invoke(name, event));
-    if (ending.kind === "returned") return ending.result;
-    throw new Error(`The invocation of ${name} ${ending.kind}`);
-  };
+  const invoked: Invoke = fleet.invoke;
   const { token, hmac } = { token: secrets["webhook-token"], hmac: secrets["upstream-webhook-hmac"] };
 
   const opened: System = Object.assign(system, {
@@ -178,8 +204,10 @@ export const startSystem = async (): Promise<System> => {
     tables,
     logged,
     strict: () => strict,
+    trace: () => trace.copy().digest("hex"),
     setStrict: (settings: StrictSettings | undefined, seed: number) => {
       endStrict();
+      chance = chanceOf(seed);
       if (settings !== undefined) strict = strictAws(dynamodb, settings, seed);
     },
     call: async (route: Route, key: string, body: unknown, path: string = route.path) => {
@@ -207,13 +235,12 @@ export const startSystem = async (): Promise<System> => {
     },
     eventSources: await openEventSources({ sqs, dynamodb, ledgerTable, invoke: invoked, strict: () => strict }),
     deliveryQueue: deliveryQueue(sqsClient(), sqs.url("delivery")),
-    restart: async () => {
-      invoke = await loadFunctions(functionNames, FUNCTIONS);
-    },
+    restart: fleet.end,
+    revive: fleet.revive,
     deploy: async (changes: Partial<FunctionEnvironment>) => {
       functionEnvironment = { ...functionEnvironment, ...changes };
       setEnvironment(functionEnvironment);
-      invoke = await loadFunctions(functionNames, FUNCTIONS);
+      fleet.end();
       const { ACCESS_TABLE, LEDGER_TABLE } = functionEnvironment;
       const adopted = { db, accessTable: ACCESS_TABLE, ledgerTable: LEDGER_TABLE };
       const isOtherLedger = opened.ledger.table !== LEDGER_TABLE;
@@ -235,14 +262,12 @@ export const startSystem = async (): Promise<System> => {
     },
     adminDetails: () => ({ base_url: "http://127.0.0.1:9/v1", environment: functionEnvironment, endpoints }),
     stop: async () => {
-      // A run whose answer never came may outlive its system: its log lines are dropped.
-      console.log = (line: unknown) => {
-        if (runs.getStore() === undefined) log(line);
-      };
-      restoreWaits();
-      await restoreHttp();
-      restoreAws();
+      console.log = log;
+      restoreNetwork();
+      restoreClock();
+      restoreRandom();
       restoreEnvironment();
+      injector.close();
       await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop(), stopDynamodb()]);
       rmSync(folder, { recursive: true, force: true });
       endStrict();
@@ -250,21 +275,6 @@ export const startSystem = async (): Promise<System> => {
   });
   return opened;
 };
-
-const functionNames = [
-  "enqueue-webhooks",
-  "apply-upstream-event",
-  "check-identity",
-  "deliver-webhook",
-  "list-catalog",
-  "purchase",
-  "read-account",
-  "receive-upstream-event",
-  "refresh-catalog",
-  "reconcile-ledger",
-  "requeue-deliveries",
-  "send-waiting-orders",
-];
 
 const requestEvent = (
   route: Route,

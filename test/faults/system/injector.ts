@@ -1,0 +1,171 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
+import * as z from "zod";
+import { outside, type Process, pass, simulate } from "./clock.ts";
+import type { Effect, Fault } from "./effects.ts";
+import type { ClientEnd, Serve } from "./network.ts";
+import type { StrictAws } from "./strict-aws.ts";
+
+export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
+
+/** What the requests to a port of this machine are; those to every other port are webhooks. */
+export type Places = ReadonlyMap<number, Effect["place"]>;
+
+/** Names a fault that is decided for an effect, and what came of it. */
+export type Noted = (process: Process, effect: Effect, what: string) => void;
+
+/** The writes whose fault is `lands_late`, in the order in which they were sent. */
+const lateWrites: (() => Promise<unknown>)[] = [];
+
+/** Lets them take effect now, each copy that was sent of them. Returns how many. */
+export const landLateWrites = async (): Promise<number> => {
+  const landing = lateWrites.splice(0);
+  for (const land of landing) await simulate(land);
+  return landing.length;
+};
+
+/**
+ * The one place where faults happen: it stands between the service and everything outside it. Behind the faults AWS is
+ * as `strict` says at that moment.
+ */
+export const createInjector = (parts: {
+  readonly places: Places;
+  readonly strict: () => StrictAws | undefined;
+  /** Half of the time from a request to its answer. */
+  readonly latencyMs: () => number;
+  readonly happens: (share: number) => boolean;
+  readonly note: Noted;
+}): { readonly serve: Serve; readonly close: () => void } => {
+  const { places, strict, latencyMs, happens, note } = parts;
+  const agent = new Agent({ keepAlive: true });
+  /** By call: the SDK's own retries of a call get the same fault. */
+  const decided = new Map<string, Fault | undefined>();
+
+  const decide = (process: Process, effect: Effect, { headers }: IncomingMessage): Fault | undefined => {
+    const call = headers["amz-sdk-invocation-id"]?.toString();
+    if (call === undefined) return process.plan(effect);
+    if (!decided.has(call)) decided.set(call, process.plan(effect));
+    return decided.get(call);
+  };
+
+  const effectOf = ({ port }: ClientEnd, { method, url, headers }: IncomingMessage): Effect => {
+    const place = places.get(port) ?? "receiver";
+    if (place === "receiver") return { place, name: "POST" };
+    if (place === "upstream") return { place, name: `${method} ${url}` };
+    return { place, name: headers["x-amz-target"]?.toString().split(".")[1] ?? "" };
+  };
+
+  /** Sends a request on; undefined if the connection ends without an answer. */
+  const forward = (port: number, { method, url: path, headers }: IncomingMessage, body: Buffer) =>
+    outside(
+      () =>
+        new Promise<Answer | undefined>((resolve) => {
+          const outgoing = httpRequest({ agent, host: "127.0.0.1", port, method, path, headers }, (answer) => {
+            const { statusCode: status = 0, headers: answered } = answer;
+            buffer(answer).then(
+              (received) => resolve({ status, headers: answered, body: received }),
+              () => resolve(undefined),
+            );
+          });
+          outgoing.once("error", () => resolve(undefined));
+          outgoing.end(body);
+        }),
+    );
+
+  /** The effect itself, and its answer; undefined if none comes. */
+  const perform = async (
+    { place, name }: Effect,
+    { port }: ClientEnd,
+    request: IncomingMessage,
+    body: Buffer,
+  ): Promise<Answer | undefined> => {
+    const aws = strict();
+    if (place === "secrets" && aws?.throttlesSecrets()) return refusal("ThrottlingException");
+    if (place !== "dynamodb" || aws === undefined) return forward(port, request, body);
+    const { lost, delayMs, ...answer } = await aws.dynamodb.handle(name, body.toString());
+    if (lost) return undefined;
+    await pass(delayMs);
+    return awsAnswer(answer.status, answer.body);
+  };
+
+  const serve: Serve = async (client, request, response) => {
+    const { process, port } = client;
+    const body = await buffer(request);
+    const effect = effectOf(client, request);
+    const fault = decide(process, effect, request);
+    const send = (answer: Answer): void => {
+      note(process, effect, String(answer.status));
+      const {
+        "transfer-encoding": _encoding,
+        "keep-alive": _alive,
+        connection: _connection,
+        ...headers
+      } = answer.headers;
+      response.writeHead(answer.status, { ...headers, "content-length": answer.body.length }).end(answer.body);
+    };
+    /** It stays silent, or the connection is reset. */
+    const lose = (): void => {
+      note(process, effect, "lost");
+      if (happens(0.5)) client.reset();
+    };
+    const act = () => perform(effect, client, request, body);
+
+    if (fault !== undefined) note(process, effect, fault);
+    if (fault === "dies_before") return process.die();
+    await pass(latencyMs());
+    switch (fault) {
+      case undefined: {
+        const answer = await act();
+        await pass(latencyMs());
+        return answer === undefined ? (places.get(port) === "dynamodb" ? undefined : client.reset()) : send(answer);
+      }
+      case "dies_after":
+        await act();
+        return process.die();
+      case "throttled":
+        return send(
+          effect.place === "upstream" || effect.place === "receiver" ? tooMany : refusal("ThrottlingException"),
+        );
+      case "conflict":
+        return send(conflict(effect, body.toString()));
+      case "never_arrives":
+        return lose();
+      case "answer_lost":
+        await act();
+        return lose();
+      case "lands_late":
+        lateWrites.push(act);
+        return lose();
+    }
+  };
+  return { serve, close: () => agent.destroy() };
+};
+
+const awsAnswer = (status: number, text: string): Answer => ({
+  status,
+  headers: { "content-type": "application/x-amz-json-1.0" },
+  body: Buffer.from(text),
+});
+
+const refusal = (type: string, fields: Readonly<Record<string, unknown>> = {}): Answer =>
+  awsAnswer(400, JSON.stringify({ __type: type, message: type, ...fields }));
+
+const tooMany: Answer = {
+  status: 429,
+  headers: { "content-type": "application/json", "retry-after": "30" },
+  body: Buffer.from(JSON.stringify({ status: false, message: "Too many requests" })),
+};
+
+const transaction = z.object({ TransactItems: z.array(z.unknown()) });
+
+/** The answer to a write whose item another transaction holds, which the emulator never gives. */
+const conflict = ({ name }: Effect, body: string): Answer => {
+  if (name !== "TransactWriteItems") return refusal("TransactionConflictException");
+  const { TransactItems } = transaction.parse(JSON.parse(body));
+  const CancellationReasons = TransactItems.map((_, position) =>
+    position === TransactItems.length - 1
+      ? { Code: "TransactionConflict", Message: "Transaction is ongoing for the item" }
+      : { Code: "None" },
+  );
+  return refusal("TransactionCanceledException", { CancellationReasons });
+};

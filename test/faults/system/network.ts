@@ -1,0 +1,181 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
+import { Duplex } from "node:stream";
+import * as z from "zod";
+import { type Event, type Process, processes, schedule } from "./clock.ts";
+
+/** The modules as everybody reads them: these functions are looked up when they are called. */
+const net = process.getBuiltinModule("node:net");
+const { Agent } = process.getBuiltinModule("node:http");
+
+const ADDRESS = "127.0.0.1";
+
+type Done = (error?: Error | null) => void;
+
+/** What both ends of a connection have of a socket of `node:net`. */
+abstract class End extends Duplex {
+  remoteAddress: string | undefined = ADDRESS;
+  setTimeout(_delayMs: number, _callback?: () => void): this {
+    return this;
+  }
+  setKeepAlive = (): this => this;
+  setNoDelay = (): this => this;
+  ref = (): this => this;
+  unref = (): this => this;
+  override _read(): void {}
+}
+
+/** The end of the process that has connected. */
+export class ClientEnd extends End {
+  readonly process: Process;
+  readonly port: number;
+  connecting = true;
+  timeout = 0;
+  #idle: Event | undefined;
+  readonly #server: ServerEnd;
+
+  constructor(owner: Process, port: number, signal: AbortSignal | undefined) {
+    super({ allowHalfOpen: false, ...(signal && { signal }) });
+    this.remoteAddress = undefined;
+    this.process = owner;
+    this.port = port;
+    this.#server = new ServerEnd(this);
+  }
+
+  /** The connection stands. */
+  open(server: Server): void {
+    if (this.destroyed) return;
+    this.connecting = false;
+    this.remoteAddress = ADDRESS;
+    processes.exit(() => server.emit("connection", this.#server));
+    this.#inProcess(() => {
+      this.emit("connect");
+      this.emit("ready");
+    });
+  }
+
+  /** Bytes arrive, or with null the other side's end. */
+  receive(chunk: Buffer | null): void {
+    if (this.destroyed || this.readableEnded) return;
+    this.#touch();
+    this.#inProcess(() => this.push(chunk));
+  }
+
+  /** The connection is reset. */
+  reset(): void {
+    const error = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+    this.#inProcess(() => this.destroy(error));
+  }
+
+  #inProcess(act: () => void): void {
+    processes.run(this.process, act);
+  }
+
+  #touch(): void {
+    if (this.#idle) this.#idle.isOver = true;
+    if (this.timeout > 0) {
+      const act = () => this.#inProcess(() => this.emit("timeout"));
+      this.#idle = schedule(this.timeout, act, this.process, "timer");
+    }
+  }
+
+  override setTimeout(delayMs: number, callback?: () => void): this {
+    this.timeout = delayMs;
+    this.#touch();
+    if (callback !== undefined) this[delayMs > 0 ? "once" : "removeListener"]("timeout", callback);
+    return this;
+  }
+  override _write(chunk: Buffer, encoding: BufferEncoding, done: Done): void {
+    if (this.connecting) {
+      this.once("connect", () => this._write(chunk, encoding, done));
+      return;
+    }
+    this.#touch();
+    processes.exit(() => this.#server.push(chunk));
+    done();
+  }
+  override _final(done: Done): void {
+    processes.exit(() => this.#server.push(null));
+    done();
+  }
+  override _destroy(error: Error | null, done: Done): void {
+    this.timeout = 0;
+    this.#touch();
+    processes.exit(() => this.#server.destroy());
+    done(error);
+  }
+}
+
+/** The server's end. What it writes arrives with the next event. */
+class ServerEnd extends End {
+  readonly client: ClientEnd;
+
+  constructor(client: ClientEnd) {
+    super();
+    this.client = client;
+    this.on("error", () => {});
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.#send(chunk);
+    done();
+  }
+  override _final(done: Done): void {
+    this.#send(null);
+    done();
+  }
+  override _destroy(error: Error | null, done: Done): void {
+    this.#send(null);
+    done(error);
+  }
+
+  #send(chunk: Buffer | null): void {
+    schedule(0, () => this.client.receive(chunk), this.client.process, "socket");
+  }
+}
+
+/** Serves one request that a process sends. */
+export type Serve = (client: ClientEnd, request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+const target = z.object({ port: z.coerce.number(), signal: z.instanceof(AbortSignal).optional() });
+
+/**
+ * Has the connections of processes end at `serve`, without sockets; those of the test itself are real. Returns the
+ * function that undoes it.
+ */
+export const openNetwork = (serve: Serve, latencyMs: () => number): (() => void) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+    const { socket } = request;
+    if (!(socket instanceof ServerEnd)) throw new Error("A connection that is not simulated");
+    response.sendDate = false;
+    serve(socket.client, request, response).catch((error: unknown) => socket.destroy(Error(String(error))));
+  });
+  const { connect, createConnection } = net;
+  const { getName } = Agent.prototype;
+
+  const connectSimulated = (owner: Process, options: unknown, opened: unknown): ClientEnd => {
+    const { port, signal } = target.parse(options);
+    owner.loaded();
+    const client = new ClientEnd(owner, port, signal);
+    if (typeof opened === "function") client.once("connect", () => opened());
+    schedule(latencyMs(), () => client.open(server), owner, "socket");
+    return client;
+  };
+  const simulated =
+    (real: typeof connect) =>
+    (...args: unknown[]): unknown => {
+      const owner = processes.getStore();
+      return owner === undefined ? Reflect.apply(real, net, args) : connectSimulated(owner, args[0], args[1]);
+    };
+  Object.assign(net, { connect: simulated(connect), createConnection: simulated(createConnection) });
+  syncBuiltinESMExports();
+  // A process does not see the idle connections of another one.
+  Agent.prototype.getName = function (options) {
+    return `${getName.call(this, options)}:${processes.getStore()?.name ?? ""}`;
+  };
+  return () => {
+    Object.assign(net, { connect, createConnection });
+    syncBuiltinESMExports();
+    Agent.prototype.getName = getName;
+  };
+};
