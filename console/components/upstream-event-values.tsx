@@ -12,6 +12,7 @@ export const reasons = {
   no_candidate: "No open order fits",
   several_candidates: "Several open orders fit",
   unknown_failure: "It reports the failure of an unknown order",
+  conflicting_events: "Another event under its reference reports the opposite",
   unreadable: "It could not be read",
 } as const;
 

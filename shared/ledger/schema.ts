@@ -8,7 +8,7 @@ const itemKinds = [
   "account", // shared/access/account-store.ts
   "wallet", // wallet.ts
   "transaction", // transaction.ts
-  "name", // settle-transaction.ts: which transaction has an upstream reference
+  "name", // upstream-reference.ts: what is known of an upstream reference
   "funding", // ledger-entry.ts
   "adjustment", // ledger-entry.ts
   "proof", // checkpoint.ts

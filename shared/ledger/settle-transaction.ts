@@ -7,9 +7,9 @@ import { errorFields, log } from "../platform/log.ts";
 import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
-import { upstreamReferencePk } from "./schema.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
 import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
+import { upstreamReferenceReservation } from "./upstream-reference.ts";
 import { isWaitingOrder } from "./waiting-order.ts";
 import { walletCredit, walletWaitingOrderEnded } from "./wallet.ts";
 
@@ -100,8 +100,9 @@ export const createSequentialSettle = (settle = settleTransaction): typeof settl
 const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => status === "failed" && mode === "live";
 
 /**
- * Settles by heuristic match and reserves the upstream reference; fails if the transaction has an upstream reference
- * already, or if this one is reserved for another. True if the settlement is known to be applied.
+ * Settles as `success` by heuristic match and reserves the upstream reference; fails if the transaction has an upstream
+ * reference already, or if this one is reserved for another or an event under it reported `failed`. True if the
+ * settlement is known to be applied.
  */
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
@@ -167,7 +168,10 @@ const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, 
   else await db.send(new UpdateCommand(update.Update), abort);
 };
 
-/** Which upstream reference the stored transaction may have: any, none, or none or this one. */
+/**
+ * Which upstream reference the stored transaction may have: any; none, for a heuristic match; or none or this one, for an
+ * operator's.
+ */
 export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string };
 
 /**
@@ -190,27 +194,15 @@ export const settlementWrites = (
     ...(!endsWait && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
     ...(condition === "any" || upstreamReference === undefined
       ? []
-      : [upstreamReferenceReservation(ledger, target, upstreamReference)]),
+      : [
+          upstreamReferenceReservation(
+            ledger,
+            { transactionPk: target.pk, upstreamReference },
+            condition === "absent" ? "heuristic_match" : "operator",
+          ),
+        ]),
   ];
 };
-
-/**
- * An upstream reference belongs to one transaction. The index lags and is read before the write, so two simultaneous
- * events about the same order could otherwise be matched to two transactions.
- */
-const upstreamReferenceReservation = (
-  { table }: Ledger,
-  { pk: transaction }: SettleTarget,
-  upstreamReference: string,
-) => ({
-  Put: {
-    TableName: table,
-    Item: { pk: upstreamReferencePk(upstreamReference), transaction },
-    ConditionExpression: "attribute_not_exists(pk) OR #transaction = :transaction",
-    ExpressionAttributeNames: { "#transaction": "transaction" },
-    ExpressionAttributeValues: { ":transaction": transaction },
-  },
-});
 
 const transactionUpdate = (
   { table, clock }: Ledger,

@@ -15,6 +15,7 @@ import {
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { contraryEvent, noteEvent, readUpstreamReference } from "../ledger/upstream-reference.ts";
 import { voidDebit } from "../ledger/void-debit.ts";
 import { makeOrderWait } from "../ledger/waiting-order.ts";
 import type {
@@ -30,7 +31,7 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
 import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
-import { type EventReason, recordEvent, recordUnreadable } from "./stored-event.ts";
+import { changeReason, type EventReason, recordEvent, recordUnreadable, storedEventPk } from "./stored-event.ts";
 
 export type ApplyDeps = { readonly ledger: Ledger; readonly keyedHashes: () => Promise<KeyedHashes> };
 /**
@@ -125,8 +126,17 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
     return settleByReference(deps, transaction, event, settlement, deadline);
   }
   const afterS = retryDelayS(deps.ledger.clock() - Date.parse(event.received_at));
-  if (afterS !== undefined) return { kind: "retry", reason: "reference_unknown", afterS };
-  return matchOrEscalate(deps, event, deadline);
+  const retry = afterS === undefined ? undefined : ({ kind: "retry", reason: "reference_unknown", afterS } as const);
+  if (retry !== undefined && event.status === "success") return retry;
+  // A failure is noted at once: from then on no success under its reference is matched.
+  const known = retry
+    ? await noteEvent(deps.ledger, reference, event.status, storedEventPk(event))
+    : await readUpstreamReference(deps.ledger, reference);
+  const matched = known?.transaction === undefined ? undefined : await readTransaction(deps.ledger, known.transaction);
+  if (matched !== undefined) return settleByReference(deps, matched, event, settlementOf(event), deadline);
+  if (retry !== undefined) return retry;
+  const isContested = known !== undefined && contraryEvent(known, event.status) !== undefined;
+  return isContested ? escalateUnknown(deps, event, "conflicting_events") : matchOrEscalate(deps, event, deadline);
 };
 
 const settleByReference = async (
@@ -178,7 +188,7 @@ const escalateIfContradicted = async (
 /** Settles the transaction that fits an event whose reference is unknown, or escalates the event. */
 const matchOrEscalate = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const match = await findHeuristicMatch(deps, event);
-  if (match.kind === "none") return escalate(deps, event, match.reason);
+  if (match.kind === "none") return escalateUnknown(deps, event, match.reason);
   // The event's own transaction may have recorded the reference since the first lookup, and so no longer be a
   // candidate.
   const isKnownByNow = (await findByUpstreamReference(deps.ledger, event.reference)).length > 0;
@@ -187,6 +197,30 @@ const matchOrEscalate = async (deps: ApplyDeps, event: EventMessage, deadline: D
     return { kind: "done", outcome: "matched" };
   }
   return { kind: "retry", reason: "candidate_changed", afterS: 1 };
+};
+
+/**
+ * Escalates an event with an unknown reference. It is stored before it is noted: of two events that contradict each
+ * other the one that is noted second finds the other stored, or else still to be noted again, and gives both one reason.
+ */
+const escalateUnknown = async (
+  { ledger }: ApplyDeps,
+  event: EventMessage,
+  reason: EventReason,
+): Promise<MessageResult> => {
+  const { reference, status } = event;
+  const pk = storedEventPk(event);
+  await recordEvent(ledger, event, reason);
+  const known = await noteEvent(ledger, reference, status, pk);
+  if (known.transaction !== undefined && status === "failed") {
+    // The success under its reference was matched since the reference was read.
+    await changeReason(ledger, pk, "contradiction", known.transaction);
+    return alarmed(ledger, event, "contradiction", known.transaction);
+  }
+  const contrary = contraryEvent(known, status);
+  if (contrary === undefined) return alarmed(ledger, event, reason);
+  for (const each of [pk, contrary]) await changeReason(ledger, each, "conflicting_events");
+  return alarmed(ledger, event, "conflicting_events");
 };
 
 /**
@@ -244,10 +278,17 @@ const escalate = async (
   transactionPk?: string,
 ): Promise<MessageResult> => {
   await recordEvent(ledger, event, reason, transactionPk);
-  log.alarm("upstream_event.escalated", {
-    reason,
-    upstream_reference: event.reference,
-    ...(await transactionField(ledger, transactionPk)),
-  });
+  return alarmed(ledger, event, reason, transactionPk);
+};
+
+/** Raises the alarm about a stored event. */
+const alarmed = async (
+  ledger: Ledger,
+  { reference }: EventMessage,
+  reason: EventReason,
+  transactionPk?: string,
+): Promise<MessageResult> => {
+  const about = await transactionField(ledger, transactionPk);
+  log.alarm("upstream_event.escalated", { reason, upstream_reference: reference, ...about });
   return { kind: "done", outcome: reason };
 };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -23,6 +23,8 @@ const eventReasons = [
   "several_candidates",
   /** Its reference is unknown, and a failure is never matched heuristically. */
   "unknown_failure",
+  /** Its reference is unknown, and another event under it reports the other status. */
+  "conflicting_events",
 ] as const;
 export type EventReason = (typeof eventReasons)[number];
 
@@ -31,6 +33,8 @@ const STORED_UNAUTHENTICATED = "not_vouched_for";
 const eventReason = z
   .enum([...eventReasons, STORED_UNAUTHENTICATED])
   .transform((reason): EventReason => (reason === STORED_UNAUTHENTICATED ? "unauthenticated" : reason));
+
+const storedReason = (reason: EventReason) => (reason === "unauthenticated" ? STORED_UNAUTHENTICATED : reason);
 
 /** The reason of an event that could not be read. */
 const UNREADABLE = "unreadable";
@@ -84,8 +88,8 @@ export const recordEvent = (
   transactionPk?: string,
 ): Promise<void> =>
   store(ledger, {
-    ...newEvent(ledger, hashOf(event), transactionPk),
-    reason: reason === "unauthenticated" ? STORED_UNAUTHENTICATED : reason,
+    ...newEvent(ledger, storedEventPk(event), transactionPk),
+    reason: storedReason(reason),
     reference: event.reference,
     says: event.status,
     ...(event.type !== undefined && { type: event.type }),
@@ -100,7 +104,7 @@ export const recordUnreadable = (
   transactionPk?: string,
 ): Promise<void> =>
   store(ledger, {
-    ...newEvent(ledger, digest.slice(0, HASH_LENGTH), transactionPk),
+    ...newEvent(ledger, eventPk(digest.slice(0, HASH_LENGTH)), transactionPk),
     reason: UNREADABLE,
     ...(reference !== undefined && { reference }),
     problem,
@@ -108,10 +112,10 @@ export const recordUnreadable = (
 
 const newEvent = (
   { clock }: Ledger,
-  hash: string,
+  pk: string,
   transactionPk: string | undefined,
 ): z.infer<z.ZodObject<typeof commonFields>> => ({
-  pk: eventPk(hash),
+  pk,
   owner: EVENTS_OWNER,
   state: "open",
   ...(transactionPk !== undefined && { transaction: transactionPk }),
@@ -127,6 +131,35 @@ const store = async ({ db, table }: Ledger, Item: z.input<typeof storedEventSche
   }
 };
 
+/** Gives an event that is still open another reason, and the transaction that it is about, if that is known. */
+export const changeReason = async (
+  { db, table }: Ledger,
+  pk: string,
+  reason: EventReason,
+  transactionPk?: string,
+): Promise<void> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk },
+    UpdateExpression: `SET reason = :reason${transactionPk === undefined ? "" : ", #transaction = :transaction"}`,
+    ConditionExpression: "#state = :open",
+    ExpressionAttributeNames: {
+      "#state": "state",
+      ...(transactionPk !== undefined && { "#transaction": "transaction" }),
+    },
+    ExpressionAttributeValues: {
+      ":reason": storedReason(reason),
+      ":open": "open",
+      ...(transactionPk !== undefined && { ":transaction": transactionPk }),
+    },
+  });
+  try {
+    await retryContention(() => db.send(update));
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+};
+
 /** The event with this id, or undefined. */
 export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent | undefined> =>
   id.startsWith(ID_PREFIX) ? getItem(ledger, eventPk(id.slice(ID_PREFIX.length)), storedEventSchema) : undefined;
@@ -135,9 +168,11 @@ export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent
 export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> =>
   getItems(ledger, await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" }), storedEventSchema);
 
-/** Excludes the time of arrival, so copies of an event have one hash. */
-const hashOf = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>
-  createHash("sha256")
-    .update(JSON.stringify([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]))
-    .digest("base64url")
-    .slice(0, HASH_LENGTH);
+/** The key under which an event is stored. It excludes the time of arrival, so copies of an event have one. */
+export const storedEventPk = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>
+  eventPk(
+    createHash("sha256")
+      .update(JSON.stringify([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]))
+      .digest("base64url")
+      .slice(0, HASH_LENGTH),
+  );

@@ -215,6 +215,17 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     statuses: ["success"],
   },
+  "a purchase without an answer, whose events contradict each other": {
+    act: async (account) => {
+      await account.send(routes.buyData, order("order-1", phoneNumbers.noAnswer));
+      await sendEvent(account, "success");
+      await sendEvent(account, "failed");
+      await account.system.eventSources.deliver();
+      advance(MATCH_MS);
+      await account.system.eventSources.deliver();
+    },
+    statuses: ["processing"],
+  },
   "an event that comes three times, and then one that contradicts it": {
     prepare: async (account) => {
       await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));

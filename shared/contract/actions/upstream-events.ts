@@ -14,6 +14,7 @@ const eventView = z.object({
     "no_candidate",
     "several_candidates",
     "unknown_failure",
+    "conflicting_events",
     "unreadable",
   ]),
   upstream_reference: z.string().nullable(),

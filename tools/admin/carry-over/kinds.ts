@@ -5,6 +5,7 @@ import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import { isFinalStatus, signedKobo, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
+import { upstreamReferenceSchema } from "../../../shared/ledger/upstream-reference.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import { parkedAccountSchema } from "../../../shared/webhooks/parked-account.ts";
 import { subscriptionSchema } from "../../../shared/webhooks/subscription.ts";
@@ -194,10 +195,34 @@ const compareWallet = compareWith(walletFields, (_parsed, old, restored): Step =
     : { kind: "present", note: `${old.pk} has another low_balance_threshold_kobo in the old ledger` };
 });
 
-/** Forward only: an open event takes the operator's decision from the old ledger. */
+/** All that either ledger knows of a reference. */
+const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, oldItem, restoredItem): Step => {
+  const merged = { ...oldItem, ...restoredItem };
+  if (merged.transaction !== (oldItem.transaction ?? merged.transaction)) {
+    return { kind: "differs", fields: ["transaction"] };
+  }
+  if (isDeepStrictEqual(merged, restoredItem)) return { kind: "present" };
+  const names = Object.keys(upstreamReferenceSchema.shape);
+  const [known, unknown] = [
+    names.filter((name) => name in restoredItem),
+    names.filter((name) => !(name in restoredItem)),
+  ];
+  const when = {
+    expression: [
+      ...known.map((name) => `#${name} = :${name}`),
+      ...unknown.map((name) => `attribute_not_exists(#${name})`),
+    ].join(" AND "),
+    names: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    values: Object.fromEntries(known.map((name) => [`:${name}`, restoredItem[name]])),
+  };
+  return { kind: "update", item: merged, when };
+});
+
+/** Forward only: an open event takes the operator's decision from the old ledger, or the later reason. */
 const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem, restoredItem): Step => {
-  const fields = differing(oldItem, restoredItem, ["state", "transaction"]);
-  if (fields.length === 0 || old.state === "open") return { kind: "present" };
+  const fields = differing(oldItem, restoredItem, ["state", "transaction", "reason"]);
+  const isSinceInConflict = old.reason === "conflicting_events" && restored.state === "open";
+  if (fields.length === 0 || (old.state === "open" && !isSinceInConflict)) return { kind: "present" };
   if (restored.state !== "open") return { kind: "differs", fields };
   const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
   return { kind: "update", item: oldItem, when };
@@ -245,7 +270,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   wallet: { name: "wallets", compare: compareWallet },
   transaction: { name: "transactions", compare: compareTransaction },
   consent: { name: "consents", compare: compareImmutable() },
-  name: { name: "upstream references", compare: compareImmutable(z.object({ transaction: z.string() })) },
+  name: { name: "upstream references", compare: compareUpstreamReference },
   funding: { name: "fundings", compare: compareImmutable(ledgerEntrySchema) },
   adjustment: { name: "adjustments", compare: compareImmutable(ledgerEntrySchema) },
   event: { name: "events", compare: compareEvent },

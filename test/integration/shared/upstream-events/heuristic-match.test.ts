@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -8,7 +8,8 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
-import { listEvents } from "../../../../shared/upstream-events/stored-event.ts";
+import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
+import { eventSummary, findEvent, listEvents, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, keyedHashes } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -101,6 +102,183 @@ test("a failed is never matched: it is escalated once, and the money stays debit
   expect(await order.balance()).toBe(1_500);
   const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
   expect(stored).toHaveLength(1);
+});
+
+describe("two events that contradict each other under one unknown reference", () => {
+  /** An order that both fit, in a ledger that never learnt its upstream reference. */
+  const twoEvents = async () => {
+    const phoneNumber = aPhoneNumber();
+    const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
+    const reference = `U-${randomUUID()}`;
+    const success = await anEvent({ phoneNumber, reference });
+    const failed = await anEvent({ phoneNumber, reference, status: "failed" });
+    return { order, success, failed };
+  };
+  /** Applies an event as it is after so long. */
+  const applyAt = (event: EventMessage, ageMs: number) => {
+    ledger.nowMs = Date.parse(event.received_at) + ageMs;
+    return applyOutcomeMessage({ ledger, keyedHashes })(event, deadlineIn(20_000));
+  };
+  const RETRY = { kind: "retry", reason: "reference_unknown" };
+  const CONFLICT = { kind: "done", outcome: "conflicting_events" };
+  const expectBothKept = async ({ order, success }: Awaited<ReturnType<typeof twoEvents>>): Promise<void> => {
+    expect(await order.stored()).toEqual(order.transaction);
+    const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === success.reference);
+    expect(stored).toHaveLength(2);
+    expect(stored).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ reason: "conflicting_events", says: "success", state: "open" }),
+        expect.objectContaining({ reason: "conflicting_events", says: "failed", state: "open" }),
+      ]),
+    );
+  };
+
+  test("a failed that waits for its next retry keeps the success from being matched", async () => {
+    const events = await twoEvents();
+    expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
+    expect(await applyAt(events.success, AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.failed, AGE_MS)).toEqual(CONFLICT);
+    await expectBothKept(events);
+  });
+
+  test("a failed that an operator was given already keeps the success from being matched, and gets its reason", async () => {
+    const events = await twoEvents();
+    expect(await applyAt(events.failed, AGE_MS)).toEqual({ kind: "done", outcome: "unknown_failure" });
+    expect(await applyAt(events.success, 0)).toMatchObject(RETRY);
+    expect(await applyAt(events.success, AGE_MS)).toEqual(CONFLICT);
+    await expectBothKept(events);
+  });
+
+  test("a failed after a success that fits no order gives both one reason", async () => {
+    const events = await twoEvents();
+    const other = { ...events.success, amount_kobo: koboFromNaira(501) };
+    expect(await applyAt(other, AGE_MS)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
+    expect(await applyAt(events.failed, AGE_MS)).toEqual(CONFLICT);
+    await expectBothKept(events);
+  });
+
+  test("a failed after the match is a contradiction of the order's final status, before the index shows the match too", async () => {
+    const { order, success, failed } = await twoEvents();
+    expect(await applyAt(success, AGE_MS)).toEqual({ kind: "done", outcome: "matched" });
+    const db = emulatorClient(ledger.proxy.endpoint);
+    db.middlewareStack.add(
+      (next) => async (args) => {
+        const output = await next(args);
+        const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
+        if (index === "by_upstream_reference") Object.assign(output.output, { Items: [] });
+        return output;
+      },
+      { step: "initialize", priority: "high" },
+    );
+    const lagging = applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes });
+    const expected = { kind: "done", outcome: "contradiction" };
+    ledger.nowMs = NOON_MS;
+    expect(await lagging(failed, deadlineIn(20_000))).toEqual(expected);
+    expect(await lagging({ ...success, received_at: isoTime(0) }, deadlineIn(20_000))).toEqual({
+      kind: "done",
+      outcome: "duplicate",
+    });
+    const [stored] = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
+    expect(stored).toMatchObject({ reason: "contradiction", transaction: order.transaction.pk });
+    expect(await order.stored()).toMatchObject({ status: "success" });
+    expect(await order.balance()).toBe(1_500);
+  });
+
+  test("of a match and a failed at the same time either the match is refused, or the failed contradicts it", async () => {
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 20; round += 1) {
+      const { order, success, failed } = await twoEvents();
+      const applied = applyOutcomeMessage({ ledger, keyedHashes });
+      ledger.nowMs = NOON_MS + AGE_MS;
+      const old = { ...failed, received_at: isoTime(NOON_MS + AGE_MS - (round % 2) * AGE_MS) };
+      const both = await Promise.all([applied(success, deadlineIn(20_000)), applied(old, deadlineIn(20_000))]);
+      for (const event of [success, { ...failed, received_at: isoTime(NOON_MS) }]) {
+        await applied(event, deadlineIn(20_000));
+      }
+      const isMatched = (await order.stored())?.status === "success";
+      const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
+      const reasons = stored.map((event) => `${eventSummary(event)} ${event.reason}`);
+      if (isMatched) expect(reasons).toEqual(["failed contradiction"]);
+      else expect(reasons.toSorted()).toEqual(["failed conflicting_events", "success conflicting_events"]);
+      outcomes.add(`${both.map((result) => ("outcome" in result ? result.outcome : result.reason))}`);
+    }
+    expect(outcomes.size).toBeGreaterThan(0);
+  });
+
+  test("a failed that is noted between a match's lookup and its write keeps it from being written", async () => {
+    const events = await twoEvents();
+    const db = emulatorClient(ledger.proxy.endpoint);
+    db.middlewareStack.add(
+      (next) => async (args) => {
+        const isMatch = "TransactItems" in args.input;
+        if (isMatch) expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
+        return next(args);
+      },
+      { step: "initialize", priority: "high" },
+    );
+    ledger.nowMs = NOON_MS + AGE_MS;
+    const apart = { ledger: { ...ledger, db, clock: () => NOON_MS + AGE_MS }, keyedHashes };
+    const result = await applyOutcomeMessage(apart)(events.success, deadlineIn(20_000));
+    expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
+    expect(await applyAt(events.success, AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.failed, AGE_MS)).toEqual(CONFLICT);
+    await expectBothKept(events);
+  });
+
+  test("a failed that is noted, and whose own order then records the reference, is applied to it", async () => {
+    const { order, failed } = await twoEvents();
+    expect(await applyAt(failed, 0)).toMatchObject(RETRY);
+    const named = { status: "processing", upstream_reference: failed.reference } as const;
+    await settleTransaction(ledger, order.transaction, named, deadlineIn(20_000));
+    expect(await applyAt(failed, 5_000)).toEqual({ kind: "done", outcome: "applied" });
+    expect(await order.balance()).toBe(2_000);
+  });
+
+  test("events that an operator closed keep their reason", async () => {
+    const { success, failed } = await twoEvents();
+    await applyAt(failed, AGE_MS);
+    const [stored] = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
+    if (stored === undefined) throw new Error("The event was not stored");
+    await discardEvent(ledger, stored, { by: "ada", why: "ticket 7" });
+    expect(await applyAt(success, AGE_MS)).toEqual(CONFLICT);
+    const closed = await findEvent(ledger, storedEventId(stored));
+    expect(closed).toMatchObject({ state: "discarded", reason: "unknown_failure" });
+  });
+});
+
+describe("what an event with an unknown reference costs", () => {
+  /** The units of each attempt, by operation. */
+  const costOf = async (event: EventMessage) => {
+    const attempts: Record<string, number>[] = [];
+    for (const ageMs of [0, 5_000, 30_000, AGE_MS]) {
+      ledger.nowMs = Date.parse(event.received_at) + ageMs;
+      ledger.proxy.calls.length = 0;
+      await applyOutcomeMessage({ ledger, keyedHashes })(event, deadlineIn(20_000));
+      const units: Record<string, number> = {};
+      for (const { operation, tableUnits } of ledger.proxy.calls) {
+        units[operation] = (units[operation] ?? 0) + tableUnits;
+      }
+      attempts.push(units);
+    }
+    return attempts;
+  };
+
+  test("a success that is matched writes nothing before its match, and reads one item more for it", async () => {
+    const phoneNumber = aPhoneNumber();
+    await anOpenOrder(ledger, { phone_number: phoneNumber });
+    const [first, second, third, match] = await costOf(await anEvent({ phoneNumber }));
+    expect([first, second, third].map((units) => Object.keys(units ?? {}))).toEqual([["Query"], ["Query"], ["Query"]]);
+    expect(match).toMatchObject({ GetItem: 1, TransactWriteItems: 4 });
+    expect(match).not.toHaveProperty("PutItem");
+    expect(match).not.toHaveProperty("UpdateItem");
+  });
+
+  test("a failed writes one unit at each attempt, and another to be stored", async () => {
+    const [first, second, third, stored] = await costOf(await anEvent({ status: "failed" }));
+    expect([first, second, third]).toMatchObject([{ UpdateItem: 1 }, { UpdateItem: 1 }, { UpdateItem: 1 }]);
+    expect(stored).toMatchObject({ PutItem: 1, UpdateItem: 1 });
+  });
 });
 
 test("a match whose write meets conflicts until the deadline is retried after a second", async () => {

@@ -178,12 +178,35 @@ const funding: Item = {
 test("an item of an immutable kind is copied if missing, left if equal, and reported if different", () => {
   expect([kindFor(funding), kindFor(funding, { ...funding })]).toEqual(["copy", "present"]);
   expect(compare({ ...funding, amount_kobo: 200_00 }, funding)).toEqual({ kind: "differs", fields: ["amount_kobo"] });
-  const claim = { pk: "name#UP-1", transaction: "transaction#1" };
-  expect(compare(claim, { ...claim, transaction: "transaction#2" })).toEqual({
-    kind: "differs",
-    fields: ["transaction"],
-  });
   expect(kindFor({ pk: "consent#transaction#1", purpose: "kyc" })).toBe("copy");
+});
+
+test("an upstream reference has what either ledger knows of it, and two transactions of it are reported", () => {
+  const pk = "name#UP-1";
+  const match = { pk, transaction: "transaction#1" };
+  const noted = { pk, failed_event: "event#1" };
+  expect([kindFor(match), kindFor(match, { ...match }), kindFor(noted, { ...noted, ...match })]).toEqual([
+    "copy",
+    "present",
+    "present",
+  ]);
+  const when = {
+    expression:
+      "#pk = :pk AND #failed_event = :failed_event AND attribute_not_exists(#transaction) AND attribute_not_exists(#success_event)",
+    names: {
+      "#pk": "pk",
+      "#transaction": "transaction",
+      "#success_event": "success_event",
+      "#failed_event": "failed_event",
+    },
+    values: { ":pk": pk, ":failed_event": "event#1" },
+  };
+  expect(compare({ ...match, success_event: "event#2" }, noted)).toEqual({
+    kind: "update",
+    item: { ...match, success_event: "event#2", failed_event: "event#1" },
+    when,
+  });
+  expect(compare(match, { pk, transaction: "transaction#2" })).toEqual({ kind: "differs", fields: ["transaction"] });
 });
 
 test("an open event takes the operator's decision from the old ledger, and two decisions are reported", () => {
@@ -194,6 +217,9 @@ test("an open event takes the operator's decision from the old ledger, and two d
   expect(kindFor(event("matched"), event("open"))).toBe("update");
   expect(kindFor(event("open"), event("matched"))).toBe("present");
   expect(kindFor(event("matched"), event("discarded"))).toBe("differs");
+  const conflicting = { ...event("open"), reason: "conflicting_events" };
+  expect(kindFor(conflicting, event("open"))).toBe("update");
+  expect([kindFor(event("open"), conflicting), kindFor(conflicting, event("matched"))]).toEqual(["present", "present"]);
 });
 
 test("a pending delivery is updated if the old ledger has more attempts or a final state", () => {

@@ -1,0 +1,73 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { retryContention } from "../platform/backoff.ts";
+import { getItem } from "./get-item.ts";
+import type { Ledger } from "./ledger.ts";
+import { upstreamReferencePk } from "./schema.ts";
+
+/**
+ * What is known of an upstream reference that no order's own request recorded: the transaction to which it was matched,
+ * and the key of the first event with each status. A match and the note of an event change this item, so that of a match
+ * and an event that contradicts it the second one finds the first.
+ */
+export const upstreamReferenceSchema = z.object({
+  pk: z.string(),
+  transaction: z.string().optional(),
+  success_event: z.string().optional(),
+  failed_event: z.string().optional(),
+});
+export type UpstreamReference = z.infer<typeof upstreamReferenceSchema>;
+
+type EventStatus = "success" | "failed";
+const contraryOf = { success: "failed_event", failed: "success_event" } as const;
+
+/** The key of an event that reports the other status under this reference, if there is one. */
+export const contraryEvent = (reference: UpstreamReference, status: EventStatus): string | undefined =>
+  reference[contraryOf[status]];
+
+export const readUpstreamReference = (
+  ledger: Ledger,
+  upstreamReference: string,
+): Promise<UpstreamReference | undefined> =>
+  getItem(ledger, upstreamReferencePk(upstreamReference), upstreamReferenceSchema);
+
+/** Notes that an event reported this status. Resolves with all that is known then. */
+export const noteEvent = async (
+  { db, table }: Ledger,
+  upstreamReference: string,
+  status: EventStatus,
+  eventPk: string,
+): Promise<UpstreamReference> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk: upstreamReferencePk(upstreamReference) },
+    UpdateExpression: `SET ${status}_event = if_not_exists(${status}_event, :event)`,
+    ExpressionAttributeValues: { ":event": eventPk },
+    ReturnValues: "ALL_NEW",
+  });
+  const { Attributes } = await retryContention(() => db.send(update));
+  return upstreamReferenceSchema.parse(Attributes);
+};
+
+/**
+ * Reserves an upstream reference for one transaction: one part of a transaction of writes. The index lags and is read
+ * before the write, so two simultaneous events about the same order could otherwise be matched to two transactions. By
+ * a heuristic match, which is always of a `success`, it fails too if an event under the reference reported `failed`; an
+ * operator may decide for one of the two.
+ */
+export const upstreamReferenceReservation = (
+  { table }: Ledger,
+  { transactionPk, upstreamReference }: { readonly transactionPk: string; readonly upstreamReference: string },
+  by: "heuristic_match" | "operator",
+) => ({
+  Update: {
+    TableName: table,
+    Key: { pk: upstreamReferencePk(upstreamReference) },
+    UpdateExpression: "SET #transaction = :transaction",
+    ConditionExpression: `(attribute_not_exists(#transaction) OR #transaction = :transaction)${
+      by === "heuristic_match" ? " AND attribute_not_exists(failed_event)" : ""
+    }`,
+    ExpressionAttributeNames: { "#transaction": "transaction" },
+    ExpressionAttributeValues: { ":transaction": transactionPk },
+  },
+});
