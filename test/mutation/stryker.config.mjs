@@ -3,7 +3,8 @@
 export default {
   mutate: ["ledger", "orders", "purchase", "upstream-events", "reconciliation"]
     .map((folder) => `shared/${folder}/**/*.ts`)
-    .concat("shared/platform/keyed-hashes.ts"),
+    .concat("shared/platform/keyed-hashes.ts")
+    .concat(["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`)),
   testRunner: "vitest",
   plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/ignore-words.mjs"],
   vitest: { configFile: "test/mutation/vitest.config.ts", related: false },

@@ -5,6 +5,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** The tests of the mutated folders that need no real time, no other process and no load, cheapest first. */
 const FILES = [
   "test/unit/shared/platform/keyed-hashes.test.ts",
+  "test/unit/shared/upstream/circuit-breaker.test.ts",
+  "test/unit/shared/upstream/rate-limit.test.ts",
+  "test/unit/shared/upstream/key-pool.test.ts",
+  "test/unit/shared/upstream/classify.test.ts",
   "test/unit/shared/ledger/transaction.test.ts",
   "test/unit/shared/ledger/schema.test.ts",
   "test/unit/shared/ledger/transact.test.ts",

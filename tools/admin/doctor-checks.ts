@@ -71,10 +71,7 @@ const checkKey = async ({ target }: AdminContext, key: string): Promise<CheckRes
   if (answer === "status_403")
     return wrong("is refused, or our address is (403)", "Ask the upstream to whitelist our addresses");
   if (fetched.reason === "unreachable")
-    return wrong(
-      `no response from the upstream (${answer})`,
-      "Ask the upstream. Until it responds, purchases get 502 and are refunded",
-    );
+    return wrong(`no response from the upstream (${answer})`, "Ask the upstream, and check its base URL");
   return wrong(`is accepted, but the catalog is ${fetched.reason}`, "Run catalog diff; ask the upstream");
 };
 

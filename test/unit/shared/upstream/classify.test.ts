@@ -205,6 +205,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     "time out",
     "Awaiting confirmation from the operator",
     "The transaction is not yet confirmed.",
+    "The delivery was not confirmed.",
     "Transaction pending. Your wallet balance is 4,000.",
   ].map((message) => [JSON.stringify(message), refusal({ message }), ...unfinished] as const),
   // An empty balance at the upstream is an account_error.
@@ -214,6 +215,20 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     ...everywhere("account_error"),
   ],
   ["our balance", refusal({ message: "Insufficient wallet balance." }), ...everywhere("account_error")],
+  ["our balance in other words", refusal({ message: "Please fund your wallet." }), ...everywhere("account_error")],
+  ["our balance in errors", refusal({ errors: { amount: ["Not enough credit"] } }), ...everywhere("account_error")],
+  [
+    "our balance in errors, in other words",
+    refusal({ errors: { wallet: ["Your balance is 4,000."] } }),
+    ...everywhere("account_error"),
+  ],
+  // A text of more than 1,000 characters is no message.
+  ["a long text about a duplicate", refusal({ log: `Duplicate${"-".repeat(992)}` }), ...refusing],
+  [
+    "a text of 1,000 characters about a duplicate",
+    refusal({ log: `Duplicate${"-".repeat(991)}` }),
+    ...everywhere("unknown"),
+  ],
   // The order's own fields.
   ["errors.phone_number", refusal({ errors: { phone_number: ["Invalid."] } }), ...refusing],
   ["errors that are no object", refusal({ errors: ["Invalid."] }), ...refusing],
@@ -292,6 +307,21 @@ describe("a response that is not the upstream's", () => {
     expect(isUnrecognized({ kind: "no_record" })).toBe(false);
     expect(isUnrecognized({ kind: "account_error", reason: "unrecognized_404" })).toBe(false);
   });
+});
+
+test.for([
+  [200, { status: true, message: "OK" }, "missing_transaction"],
+  [404, { status: true, message: "OK" }, "status_404"],
+  [409, refusal(), "status_409"],
+  [503, refusal(), "status_503"],
+  [422, refusal({ data: transaction("pending") }), "transaction_in_422"],
+  [200, refusal({ data: transaction("success") }), "transaction_in_200"],
+  [200, { status: true, data: transaction("queued") }, "processing"],
+  [400, refusal({ message: "Duplicate reference" }), "duplicate_reference"],
+  [401, refusal({ data: { reference: "UP1" } }), "transaction_elsewhere"],
+  [400, refusal({ message: "Pending" }), "unfinished"],
+] as const)("the reason of an unknown outcome after %i with %j is %s", ([status, body, reason]) => {
+  expect(answer(status, body)).toMatchObject({ kind: "unknown", reason });
 });
 
 describe("a 429", () => {
@@ -413,7 +443,7 @@ describe("the upstream's reference and amount", () => {
     ["an amount beyond counting", { amount: 1e300 }, { upstreamReference: "DATA_UP1" }],
   ] as const)("a delivered order with %s is delivered without that field", ([, changes, kept]) => {
     const body = { status: true, data: { transaction: { ...transaction("success").transaction, ...changes } } };
-    expect(answer(200, body)).toEqual({ kind: "delivered", ...kept });
+    expect(answer(200, body)).toStrictEqual({ kind: "delivered", ...kept });
   });
 });
 
@@ -444,6 +474,59 @@ describe("refused fields", () => {
     const body = refusal({ errors: { phone_number: ["?"] } });
     expect(answer(400, body)).toEqual({ kind: "refused", fields: [] });
     expect(answer(200, body)).toEqual({ kind: "refused", fields: [] });
+  });
+});
+
+describe("found", () => {
+  const result = { first_name: "Ada" };
+  const found = (changes: Readonly<Record<string, unknown>> = {}, status = 200) =>
+    classifyCheck(
+      {
+        kind: "answered",
+        status,
+        headers: {},
+        body: JSON.stringify({ status: true, message: "OK", data: { result, ...transaction("success") }, ...changes }),
+      },
+      ["nin"],
+    );
+  const facts = { upstreamReference: "DATA_UP1", upstreamAmountKobo: 480_00 };
+
+  test.for([
+    ["success", transaction("success")],
+    ["processing", transaction("processing")],
+  ] as const)("a record beside a transaction that is %s is found, with the upstream's facts", ([, sent]) => {
+    expect(found({ data: { result, ...sent } })).toEqual({ kind: "found", record: result, ...facts });
+  });
+
+  test("a record without a transaction, or without a message, is found", () => {
+    expect(found({ data: { result } })).toStrictEqual({ kind: "found", record: result });
+    expect(found({ message: undefined })).toMatchObject({ kind: "found" });
+  });
+
+  test("a record beside a failed transaction, or in a refusal about our balance, is not found", () => {
+    expect(found({ data: { result, ...transaction("failed") } })).toEqual({ kind: "refused", fields: [], ...facts });
+    const aboutBalance = { message: "Insufficient balance", data: { result, ...transaction("failed") } };
+    for (const status of [true, false]) {
+      expect(found({ status, ...aboutBalance })).toMatchObject({ kind: "account_error" });
+    }
+  });
+
+  test("a record in another status, or in a body that does not say true, is unknown", () => {
+    for (const status of [201, 400, 404, 500]) expect(found({}, status).kind, String(status)).toBe("unknown");
+    expect(found({ status: "success" }).kind).toBe("unknown");
+    expect(found({ status: false, data: { result, ...transaction("success") } }).kind).toBe("unknown");
+  });
+
+  test("a success without a record, or with another thing in its place, is unknown", () => {
+    const missing = { kind: "unknown", reason: "missing_result", ...facts };
+    expect(found({ data: transaction("success") })).toEqual(missing);
+    expect(found({ data: { result: [result], ...transaction("success") } })).toEqual(missing);
+  });
+
+  test("a check that was not sent is an account_error, and one without a response is unknown", () => {
+    const reason = "ECONNRESET";
+    expect(classifyCheck({ kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
+    expect(classifyCheck({ kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
   });
 });
 
@@ -482,6 +565,11 @@ describe("no_record", () => {
     ["null", null],
   ] as const)("a 404 with %s is unknown, not no_record", ([, body]) => {
     expect(check(404, body)).toEqual({ kind: "unknown", reason: "unrecognized_404" });
+  });
+
+  test("a refusal with other wording is refused, and names the field", () => {
+    expect(check(422, refusal({ errors: { nin: ["Invalid."] } }))).toEqual({ kind: "refused", fields: ["nin"] });
+    expect(check(400, refusal())).toEqual({ kind: "refused", fields: [] });
   });
 
   test("not-found wording outside the envelope is unknown, not no_record", () => {

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import type { RateGroup } from "../../../../shared/contract/limits.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
-import { keyPool, SET_ASIDE_MS, upstreamKeyId, usableKeys } from "../../../../shared/upstream/key-pool.ts";
+import { keyLines, keyPool, SET_ASIDE_MS, upstreamKeyId, usableKeys } from "../../../../shared/upstream/key-pool.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
@@ -49,6 +49,19 @@ describe("the secret's text", () => {
     ["nothing", undefined, []],
   ] as const)("of %s the usable keys are taken", (_name, text, keys) => {
     expect(usableKeys(text)).toEqual(keys);
+  });
+
+  test("the lines of a text are those with something in them", () => {
+    expect(keyLines("\n a b \n\n\tc\r\n")).toEqual(["a b", "c"]);
+  });
+
+  test("a pool says whether it holds a key, also after the secret was fetched again", async () => {
+    const { load, reload, state } = await aPool("a");
+    expect(await load()).toBe(true);
+    state.refetched = "";
+    expect(await reload()).toBe(false);
+    state.refetched = "b";
+    expect(await reload()).toBe(true);
   });
 });
 
@@ -106,6 +119,14 @@ describe("spent keys", () => {
     expect([perMinute("vtu"), perMinute("identity")]).toEqual([200, 60]);
   });
 
+  test("the requests left are those of the healthy keys", async () => {
+    const { record, reject, requestsLeft } = await aPool("a", "b");
+    for (const key of ["a", "b"]) record("vtu", answered(200, { "x-ratelimit-remaining": "20" }), key);
+    expect(requestsLeft("vtu")).toBe(40);
+    reject("vtu", 401, "a");
+    expect([requestsLeft("vtu"), requestsLeft("catalog")]).toEqual([20, 1]);
+  });
+
   test("a request that is sent although every key is spent still has a key", async () => {
     const { record, take } = await aPool("a", "b");
     record("vtu", spent, "a");
@@ -139,6 +160,18 @@ describe("rejected keys", () => {
     reject("identity", 403, "a");
     expect(take(2, "identity")).toEqual(["b", "b"]);
     expect(new Set(take(2, "vtu"))).toEqual(new Set(["a", "b"]));
+  });
+
+  test("a rejected key is used again at once after a success in its group, and after no other answer", async () => {
+    const { reject, record, take } = await aPool("a", "b");
+    reject("vtu", 403, "a");
+    record("vtu", answered(403), "a");
+    record("vtu", answered(500), "a");
+    record("vtu", { kind: "no_answer", reason: "timeout" }, "a");
+    record("identity", answered(200), "a");
+    expect(take(2)).toEqual(["b", "b"]);
+    record("vtu", answered(200), "a");
+    expect(new Set(take(2))).toEqual(new Set(["a", "b"]));
   });
 
   test("a rejected key is used again once the secret has changed", async () => {

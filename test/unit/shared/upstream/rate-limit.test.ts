@@ -22,6 +22,7 @@ const limitAt = (startMs: number) => {
     record: (group: RateGroup, result: ExchangeResult, key = "one") => limit.record(group, result, key),
     waitS: (group: RateGroup, keys: readonly string[] = ["one"]) => limit.waitS(group, keys),
     left: (keys: readonly string[] = ["one"]) => limit.requestsLeft("vtu", keys),
+    perMinute: () => limit.perMinute("vtu", ["one"]),
     spentUntilMs: (keys: readonly string[]) => limit.spentUntilMs("vtu", keys),
     pass: (ms: number) => {
       nowMs += ms;
@@ -179,6 +180,14 @@ describe("the requests that are left", () => {
     expect(left()).toBe(3);
   });
 
+  test("are not more again if a response states 10 more, and are if it states 11 more", () => {
+    const { record, left } = limitAt(NOON_MS);
+    for (const count of [20, 30]) record("vtu", remaining(count));
+    expect(left()).toBe(20);
+    record("vtu", remaining(31));
+    expect(left()).toBe(31);
+  });
+
   test("are more again in a new minute, whether the last one was exhausted or not", () => {
     const { record, left, pass } = limitAt(NOON_MS);
     for (const count of [3, 59]) record("vtu", remaining(count));
@@ -197,6 +206,15 @@ describe("the requests that are left", () => {
     record("vtu", answered(429), "two");
     expect(left(["one", "two", "three"])).toBe(8);
   });
+});
+
+test("the limit is the last number that the upstream stated, and the documented one before", () => {
+  const { record, perMinute } = limitAt(NOON_MS);
+  expect(perMinute()).toBe(60);
+  record("vtu", answered(200, { "x-ratelimit-limit": "100" }));
+  for (const text of ["0", "-1", "many", "1000000"]) record("vtu", answered(200, { "x-ratelimit-limit": text }));
+  record("vtu", answered(200));
+  expect(perMinute()).toBe(100);
 });
 
 describe("several keys", () => {
