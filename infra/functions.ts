@@ -70,7 +70,7 @@ export const functionSpecs = {
     tables: {
       ...rateCounter,
       ledger: ["GetItem", "PutItem", "UpdateItem"],
-      cache: ["GetItem", "BatchGetItem", "PutItem"],
+      cache: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
     },
     sendsTo: ["outcomes"],
     impact: "Identity checks are not answered; their debits are refunded after 5 minutes.",

@@ -24,7 +24,7 @@ const deps = {
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
-  gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock),
+  gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock, "identity"),
   upstreamDates: env.UPSTREAM_DATES,
   prices: parseIdentityPrices(env.IDENTITY_PRICES),
   replays: replayStore(db, env.CACHE_TABLE, replayKey, systemClock),

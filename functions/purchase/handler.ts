@@ -25,7 +25,7 @@ const deps = {
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
-  gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock),
+  gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock, "vtu"),
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
   waitingMinutes: env.WAITING_MINUTES,
   airtimeKoboMax: koboFromNaira(env.AIRTIME_NAIRA_MAX),

@@ -17,7 +17,7 @@ const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
   cache,
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
-  gate: orderGate({ ...cache, initially: env.PURCHASES_INITIALLY }, systemClock),
+  gate: orderGate({ ...cache, initially: env.PURCHASES_INITIALLY }, systemClock, "vtu"),
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
   upstream: httpUpstream({
     baseUrl: env.UPSTREAM_BASE_URL,

@@ -3,10 +3,12 @@ import { ALL_TIMES } from "../ledger/query-index.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
 import { longWaitS } from "../ledger/waiting-order.ts";
 import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
+import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
 import { listEvents } from "../upstream-events/stored-event.ts";
-import { type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
+import type { ActionContext } from "./action-context.ts";
+import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import { countMessages } from "./dead-letters.ts";
 import { purchasesText, purchasesView } from "./purchases.ts";
 import { readWaitingOrders, sendingText } from "./waiting-orders.ts";
@@ -16,6 +18,7 @@ const HOUR_MS = 3_600_000;
 const CATALOG_LATE_MS = 1.25 * HOUR_MS;
 const CATALOG_TOO_OLD_MS = 24 * HOUR_MS;
 
+const TEST_KEYS_ONLY = "the stage serves test keys only";
 const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
 
 /** Purchases without workers debit wallets while refunds and events wait. */
@@ -30,15 +33,65 @@ export const selling: DoctorCheck = async ({ facts: { workers }, purchases: stor
     : lookInto(`${found}: ${refused}; ${WORKERS_OFF}`, `${workersOn}. Then run purchases on`);
 };
 
-/** A stage calls the upstream from its own addresses only: a recent catalog shows that key and addresses work. */
-export const catalogAge: DoctorCheck = async ({ catalog, ledger }) => {
-  const snapshot = await catalog.read();
-  const ageMs = snapshot === undefined ? Number.POSITIVE_INFINITY : ledger.clock() - snapshot.fetchedAtMs;
+/**
+ * A stage calls the upstream from its own addresses only: a recent catalog shows that key and addresses work, unless an
+ * order was refused since for one of these reasons.
+ */
+const acceptedWithCatalog = async (context: ActionContext, reasons: readonly string[]): Promise<CheckResult> => {
+  const refusal = (await standingRefusals(context)).find(({ reason }) => reasons.includes(reason));
+  if (refusal !== undefined) return refusedOrder(refusal, context.ledger.clock());
+  const snapshot = await context.catalog.read();
+  const ageMs = snapshot === undefined ? Number.POSITIVE_INFINITY : context.ledger.clock() - snapshot.fetchedAtMs;
   if (ageMs <= CATALOG_LATE_MS) return ok(`was accepted ${duration(ageMs)} ago, when the catalog was fetched`);
   return wrong(
     "no recent catalog was fetched with it",
     "Find catalog.refresh_failed in the log: status_401 is the key, status_403 our addresses (EgressIp outputs)",
   );
+};
+
+export const upstreamKey: DoctorCheck = (context) => acceptedWithCatalog(context, [UNAUTHORIZED, FORBIDDEN]);
+export const upstreamAddress: DoctorCheck = (context) => acceptedWithCatalog(context, [FORBIDDEN]);
+
+/** What the upstream did with the last orders, of which a fetched catalog says nothing. */
+export const orders: DoctorCheck = async (context) => {
+  if (!context.facts.sells) return skipped(TEST_KEYS_ONLY);
+  const refusals = await standingRefusals(context);
+  const [first] = refusals;
+  if (first === undefined) return ok("the upstream takes them");
+  const nowMs = context.ledger.clock();
+  const found = refusals.map(({ group, since, reason }) => {
+    const what = group === "vtu" ? "purchases" : "identity checks";
+    return `none of the ${what} of the last ${duration(nowMs - Date.parse(since))} got through (${reason})`;
+  });
+  return wrong(found.join("; "), todoAfter(first.reason));
+};
+
+/** The upstream does not know the key. */
+const UNAUTHORIZED = "status_401";
+/** Our address is not known at the upstream, or the key lacks a permission: the catalog may be free of both. */
+export const FORBIDDEN = "status_403";
+
+/**
+ * For what no order gets through. A key that is refused with 401 gets no catalog either, so that a catalog that was
+ * fetched since outweighs that.
+ */
+export const standingRefusals = async ({
+  catalog,
+  purchases: cache,
+}: Pick<ActionContext, "catalog" | "purchases">): Promise<readonly StandingRefusal[]> => {
+  const [refusals, snapshot] = await Promise.all([readUpstreamRefusals(cache), catalog.read()]);
+  const fetchedAtMs = snapshot?.fetchedAtMs ?? 0;
+  return refusals.filter(({ reason, refused_at }) => reason !== UNAUTHORIZED || Date.parse(refused_at) >= fetchedAtMs);
+};
+
+export const refusedOrder = ({ refused_at, reason }: StandingRefusal, nowMs: number): CheckResult =>
+  wrong(`an order was refused ${duration(nowMs - Date.parse(refused_at))} ago (${reason})`, todoAfter(reason));
+
+const todoAfter = (reason: string): string => {
+  if (reason === UNAUTHORIZED) return "Run secrets set upstream-key, then catalog refresh";
+  if (reason === FORBIDDEN) return "Ask the upstream whether the key may place orders from our addresses";
+  if (reason === "upstream_balance") return "Pay the upstream";
+  return "Ask the upstream";
 };
 
 export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
@@ -98,14 +151,17 @@ export const events: DoctorCheck = async ({ ledger }) => {
 /** Needs a secret, or a permission in the whole AWS account, that no function has which people reach. */
 const commandOnly: DoctorCheck = async () => skipped("only the command admin doctor checks it");
 
-const usedUpstream: DoctorCheck = async (context) =>
-  context.facts.sells ? catalogAge(context) : skipped("the stage serves test keys only");
+const ifSelling =
+  (check: DoctorCheck): DoctorCheck =>
+  async (context) =>
+    context.facts.sells ? check(context) : skipped(TEST_KEYS_ONLY);
 
 /** The checks of the console, by the names and in the order of the command's. */
 export const consoleChecks: Readonly<Record<string, DoctorCheck>> = {
   selling,
-  "upstream key": usedUpstream,
-  address: usedUpstream,
+  "upstream key": ifSelling(upstreamKey),
+  address: ifSelling(upstreamAddress),
+  orders,
   catalog,
   "upstream's webhook": commandOnly,
   limits: commandOnly,

@@ -6,6 +6,7 @@ import { readUpstreamPace } from "../orders/upstream-pace.ts";
 import { isoTime } from "../platform/time.ts";
 import { LATENCY_BOUNDS_MS, readHours, sumOfCounts } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { standingRefusals } from "./doctor-checks.ts";
 import { endedCountView } from "./statistics.ts";
 import { readWaitingOrders } from "./waiting-orders.ts";
 
@@ -15,8 +16,9 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
   "upstream show": async (context) => {
     const { catalog, ledger, purchases: cache } = context;
     const nowMs = ledger.clock();
-    const [snapshot, { per_minute, wait_until }, waiting, open, hours] = await Promise.all([
+    const [snapshot, refusals, { per_minute, wait_until }, waiting, open, hours] = await Promise.all([
       catalog.read(),
+      standingRefusals(context),
       readUpstreamPace(cache),
       readWaitingOrders(context),
       openTransactions(ledger, ALL_TIMES),
@@ -25,6 +27,7 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
     const openedAt = open.map(({ created_at }) => created_at).sort();
     return {
       catalog: { fetched_at: snapshot === undefined ? null : isoTime(snapshot.fetchedAtMs) },
+      refusals: refusals.map(({ group, reason, since, refused_at }) => ({ group, reason, since, refused_at })),
       limit: { per_minute, spent_until: Date.parse(wait_until) > nowMs ? wait_until : null },
       waiting: { count: waiting.count, oldest_s: waiting.oldestS ?? null, sending_s: waiting.sendingS ?? null },
       open: {

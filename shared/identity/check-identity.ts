@@ -16,6 +16,7 @@ import { consentPk } from "../ledger/schema.ts";
 import { type Failure, referenceOf, type Transaction, transactionCore } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
+import type { OrderGate } from "../orders/order-gate.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
 import { placeOrder } from "../orders/place-order.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
@@ -30,6 +31,7 @@ import type { IdentityPrices } from "./prices.ts";
 import type { ReplayStore } from "./replay-store.ts";
 
 export type IdentityDeps = OrderDeps & {
+  readonly gate: Pick<OrderGate, "noteOutcome">;
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
   readonly prices: IdentityPrices;
   /** How the upstream orders day and month in dates without a month's name. */
@@ -142,7 +144,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
         newConsent(transaction, keyedHashes, identityRequest, request.requestContext.requestId, input.purpose),
       ],
       fulfil: async (transaction) => {
-        const outcome = await checkUpstream(upstream, identityRequest.check, transaction, deadline);
+        const outcome = await checkUpstream(deps, identityRequest.check, transaction, deadline);
         if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
         found = normaliseRecord(
           outcome.record,
@@ -215,13 +217,15 @@ const responseOf = <Result>(placed: PlacedOrder, title: string, result: Result |
 };
 
 const checkUpstream = async (
-  upstream: Upstream,
+  { upstreams, gate }: IdentityDeps,
   check: IdentityCheck,
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<CheckOutcome> => {
-  const outcome = await upstream.check(check, referenceOf(transaction), deadline);
+  const { mode } = transaction;
+  const outcome = await upstreams[mode].check(check, referenceOf(transaction), deadline);
   logOutcome(transaction, outcome);
+  if (mode === "live") await gate.noteOutcome(outcome, deadline);
   return outcome;
 };
 

@@ -2,7 +2,8 @@ import * as z from "zod";
 import { getItems } from "../ledger/get-item.ts";
 import { abortAfter, beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
-import type { Clock } from "../platform/time.ts";
+import { type Clock, isoTime } from "../platform/time.ts";
+import type { CheckOutcome, Outcome } from "../upstream/upstream.ts";
 import { type OnOrOff, PURCHASES_PK, type PurchasesStore, purchasesSwitch } from "./purchases-switch.ts";
 import {
   NO_ORDER_WAITS,
@@ -11,13 +12,29 @@ import {
   type UpstreamPace,
   upstreamPaceSchema,
 } from "./upstream-pace.ts";
+import {
+  acceptanceShownBy,
+  noteAcceptance,
+  noteRefusal,
+  type OrderGroup,
+  type UpstreamRefusal,
+  upstreamRefusalPk,
+  upstreamRefusalSchema,
+} from "./upstream-refusal.ts";
 
 /** How long an instance of a function relies on one reading: an operator's change takes effect within this time. */
 export const GATE_CACHE_MS = 10_000;
 /** From then on a reading raises an alarm: somebody may have forgotten to switch purchases on again. */
 const STILL_OFF_MS = 60 * 60_000;
 
-/** Whether orders may be placed, and whether they must wait: two items, read together and cached for 10 seconds. */
+/** How often one instance notes refusals for the same reason. */
+const REFUSAL_NOTED_MS = 60_000;
+const NOTE_MS_MAX = 1_000;
+
+/**
+ * Whether orders may be placed, whether they must wait, and whether the upstream refuses them: three items, read together
+ * and cached for 10 seconds.
+ */
 export type OrderGate = {
   /**
    * Throws if the switch cannot be read when the 10 seconds are over: an older reading could debit a ledger that is
@@ -31,22 +48,50 @@ export type OrderGate = {
    * settlement.
    */
   readonly noteLimitSpent: (waitS: number, deadline: Deadline) => Promise<void>;
+  /**
+   * Notes for operators that the upstream refuses orders for a cause of ours, or that it accepts them again. Usually it
+   * writes nothing. Never rejects, and leaves the time for the settlement.
+   */
+  readonly noteOutcome: (outcome: Outcome | CheckOutcome, deadline: Deadline) => Promise<void>;
 };
 
 const storedItem = z.looseObject({ pk: z.string() });
 
-export const orderGate = (store: PurchasesStore, clock: Clock): OrderGate => {
+export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup): OrderGate => {
   let cached: { readonly purchases: OnOrOff; readonly pace: UpstreamPace; readonly untilMs: number } | undefined;
+  let refusal: UpstreamRefusal | undefined;
+  const refusalPk = upstreamRefusalPk(group);
+
+  const noteOutcome: OrderGate["noteOutcome"] = async (outcome, deadline) => {
+    const shown = acceptanceShownBy(outcome);
+    const isStanding = refusal?.since !== undefined;
+    if (shown === undefined || (shown.isAccepted && !isStanding)) return;
+    const nowMs = clock();
+    const signal = abortAfter(Math.min(NOTE_MS_MAX, beforeSettlementMs(deadline)));
+    if (shown.isAccepted) {
+      if (refusal !== undefined) await noteAcceptance(store, refusal, signal);
+      refusal = undefined;
+      return;
+    }
+    const { reason } = shown;
+    const isNoted =
+      isStanding && refusal?.reason === reason && nowMs - Date.parse(refusal.refused_at) < REFUSAL_NOTED_MS;
+    if (isNoted) return;
+    await noteRefusal(store, group, reason, nowMs, signal);
+    refusal = { pk: refusalPk, reason, refused_at: isoTime(nowMs), since: refusal?.since ?? isoTime(nowMs) };
+  };
   return {
     purchases: async () => {
       const nowMs = clock();
       if (cached !== undefined && nowMs < cached.untilMs) return cached.purchases;
-      const items = await getItems(store, [{ pk: PURCHASES_PK }, { pk: UPSTREAM_PACE_PK }], storedItem);
+      const keys = [PURCHASES_PK, UPSTREAM_PACE_PK, refusalPk].map((pk) => ({ pk }));
+      const items = await getItems(store, keys, storedItem);
       const stored = new Map(items.map((item) => [item.pk, item]));
       const switchItem = stored.get(PURCHASES_PK);
       const { purchases, since } =
         switchItem === undefined ? { purchases: store.initially, since: undefined } : purchasesSwitch.parse(switchItem);
       const pace = upstreamPaceSchema.parse(stored.get(UPSTREAM_PACE_PK) ?? {});
+      refusal = upstreamRefusalSchema.safeParse(stored.get(refusalPk)).data;
       // Counted from before the read, so that a slow response does not prolong it.
       cached = { purchases, pace, untilMs: nowMs + GATE_CACHE_MS };
       if (purchases === "off" && since !== undefined && nowMs - Date.parse(since) > STILL_OFF_MS) {
@@ -60,6 +105,13 @@ export const orderGate = (store: PurchasesStore, clock: Clock): OrderGate => {
         await noteLimitSpent(store, clock() + waitS * 1_000, abortAfter(beforeSettlementMs(deadline)));
       } catch (error) {
         log.warn("upstream_pace.not_noted", errorFields(error));
+      }
+    },
+    noteOutcome: async (outcome, deadline) => {
+      try {
+        await noteOutcome(outcome, deadline);
+      } catch (error) {
+        log.warn("upstream_refusal.not_noted", errorFields(error));
       }
     },
   };

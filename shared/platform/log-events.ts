@@ -113,6 +113,12 @@ export const logEvents = {
     meaning: "The upstream's limit is spent, and the other instances do not know it.",
     action: "None: each learns it by a refusal, and its orders wait. Check DynamoDB if it repeats.",
   },
+  "upstream_refusal.not_noted": {
+    level: "warn",
+    fields: thrown,
+    meaning: "The console and `doctor` do not know that the upstream refuses orders, or that it accepts them again.",
+    action: "None: the next order is noted. Check DynamoDB if it repeats.",
+  },
   "debit.not_voided": {
     level: "warn",
     fields: { attempt: "string", ...thrown },

@@ -13,7 +13,7 @@ export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 /** How an order is sent, and what happens if the upstream's rate limit refuses it. */
 export type Sending = {
   readonly upstream: Pick<Upstream, "buy" | "waitS">;
-  readonly gate: Pick<OrderGate, "noteLimitSpent">;
+  readonly gate: Pick<OrderGate, "noteLimitSpent" | "noteOutcome">;
   /**
    * Absent if the order does not wait, undefined if it does not any more: it is refunded. `refusals` is 1 after a 429
    * about this order only.
@@ -30,6 +30,7 @@ export const fulfilPurchase = async (
 ): Promise<Fulfilment> => {
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline);
   logOutcome(transaction, outcome);
+  if (transaction.mode === "live") await gate.noteOutcome(outcome, deadline);
   if (wait !== undefined) {
     const waitS = upstream.waitS("vtu");
     if (waitS > 0) await gate.noteLimitSpent(waitS, deadline);

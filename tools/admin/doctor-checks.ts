@@ -1,11 +1,16 @@
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import {
   catalog,
-  catalogAge,
   deadLetters,
   events,
+  FORBIDDEN,
+  orders,
+  refusedOrder,
   selling,
+  standingRefusals,
   stuck,
+  upstreamAddress,
+  upstreamKey as upstreamKeyByCatalog,
   waiting,
 } from "../../shared/actions/doctor-checks.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
@@ -45,14 +50,17 @@ const upstreamKey: DoctorCheck<AdminContext> = async (context) => {
   const keys = usableKeys(text);
   if (keys.length === 0) return wrong("holds no key that a header can hold", "Run secrets set upstream-key");
   if (!context.target.isLocal) {
-    const result = await catalogAge(context);
+    const result = await upstreamKeyByCatalog(context);
     if (keys.length === 1) return result;
     return { ...result, found: `${keys.length} keys are set; ${result.state === "ok" ? "one " : ""}${result.found}` };
   }
   const results = await Promise.all(
     keys.map(async (key) => ({ id: upstreamKeyId(key), result: await checkKey(context, key) })),
   );
-  return ofAllKeys(results);
+  const result = ofAllKeys(results);
+  // The key was accepted just now, but perhaps not for orders.
+  const refusal = (await standingRefusals(context)).find(({ reason }) => reason === FORBIDDEN);
+  return result.state !== "ok" || refusal === undefined ? result : refusedOrder(refusal, context.ledger.clock());
 };
 
 /** Reads the catalog with one key, which is free. */
@@ -93,7 +101,7 @@ const ofAllKeys = (results: readonly KeyResult[]): CheckResult => {
 
 const address: DoctorCheck<AdminContext> = async (context) => {
   if (!context.facts.sells) return skipped("the stage has no fixed addresses and serves test keys only");
-  if (!context.target.isLocal) return catalogAge(context);
+  if (!context.target.isLocal) return upstreamAddress(context);
   return skipped("the local service calls the upstream from this machine's address");
 };
 
@@ -156,6 +164,7 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   selling,
   "upstream key": upstreamKey,
   address,
+  orders,
   catalog,
   "upstream's webhook": webhook,
   limits,

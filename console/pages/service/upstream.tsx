@@ -52,7 +52,8 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
           >
             <p>
               Every new order of every account is refused, identity checks included. Waiting orders are neither sent nor
-              refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales.
+              refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales. The
+              owners of all accounts see the reason.
             </p>
           </IrreversibleDialog>
         ) : (
@@ -129,7 +130,7 @@ const Limit = ({ limit, waiting }: ActionOutput<"upstream show">) => (
   </Section>
 );
 
-const Health = ({ catalog, open, recent }: ActionOutput<"upstream show">) => {
+const Health = ({ catalog, refusals, open, recent }: ActionOutput<"upstream show">) => {
   const rows = useMemo(() => ofNetworks(recent.counts), [recent.counts]);
   return (
     <Section
@@ -144,9 +145,19 @@ const Health = ({ catalog, open, recent }: ActionOutput<"upstream show">) => {
       <Facts
         facts={[
           {
-            name: "Last accepted a key",
+            name: "Last sent the catalog",
             value: catalog.fetched_at === null ? "Never" : <Time iso={catalog.fetched_at} />,
           },
+          ...refusals.map((refusal) => ({
+            name: refusal.group === "vtu" ? "No purchase got through since" : "No identity check got through since",
+            value: (
+              <>
+                <Time iso={refusal.since} /> <Status tone="bad">{refusal.reason}</Status> the last one at{" "}
+                <Time iso={refusal.refused_at} />
+              </>
+            ),
+            isWide: true as const,
+          })),
           { name: "Orders without a known end", value: open.count === 0 ? "None" : open.count },
           {
             name: "For more than 15 minutes",

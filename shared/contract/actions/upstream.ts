@@ -16,6 +16,18 @@ export const upstreamActions = {
         /** When the upstream last accepted a key and sent the catalog; null if it never did. */
         fetched_at: z.iso.datetime().nullable(),
       }),
+      /** For what no order gets through, until one is accepted: our key, address or balance, or the connection. */
+      refusals: z.array(
+        z.object({
+          /** `vtu`: purchases. */
+          group: z.enum(["vtu", "identity"]),
+          /** Such as `status_401` or `upstream_balance`. */
+          reason: z.string(),
+          /** The first order, and the last one. */
+          since: z.iso.datetime(),
+          refused_at: z.iso.datetime(),
+        }),
+      ),
       /** As the functions have noted it: whether an order is sent at once or waits depends on it. */
       limit: z.object({
         /** Orders that the upstream takes in a minute, with all of the service's keys. */

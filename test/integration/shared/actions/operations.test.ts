@@ -7,7 +7,9 @@ import { statisticsRuns } from "../../../../shared/actions/statistics.ts";
 import { upstreamRuns } from "../../../../shared/actions/upstream.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import { writeUpstreamPace } from "../../../../shared/orders/upstream-pace.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
@@ -89,6 +91,7 @@ test("upstream show has the last catalog, the limit, open orders and what ended 
   const shown = await upstreamRuns["upstream show"](context, {});
   expect(shown).toEqual({
     catalog: { fetched_at: isoTime(NOON_MS - HOUR_MS) },
+    refusals: [],
     limit: { per_minute: 120, spent_until: isoTime(NOON_MS + 20_000) },
     waiting: { count: 0, oldest_s: null, sending_s: 0 },
     open: { count: 2, stuck: 1, oldest_at: openedAt },
@@ -129,6 +132,50 @@ test("statistics balances ends with the wallet's balance, and an unknown account
   });
   const unknown = statisticsRuns["statistics balances"](context, { account: "acc_0123456789abcdef01", days: 4 });
   await expect(unknown).rejects.toThrow("acc_0123456789abcdef01");
+});
+
+const checksOf = async (context: ActionContext) =>
+  Object.fromEntries(
+    (await doctorRuns.doctor(context, {})).checks.map(({ check, state, found }) => [check, `${state}: ${found}`]),
+  );
+
+test("an order that was refused for the key outweighs a catalog that was fetched before, until another is accepted", async () => {
+  const { ledger, context } = await aService();
+  await context.catalog.write(snapshotOf({ networks, data_plans: [] }, NOON_MS - HOUR_MS));
+  const gate = orderGate(context.purchases, ledger.clock, "vtu");
+  await gate.noteOutcome({ kind: "account_error", reason: "status_401" }, deadlineIn(9_000));
+  ledger.nowMs += 180_000;
+  expect(await checksOf(context)).toMatchObject({
+    "upstream key": "wrong: an order was refused 3 min ago (status_401)",
+    address: "ok: was accepted 1 h ago, when the catalog was fetched",
+    orders: "wrong: none of the purchases of the last 3 min got through (status_401)",
+  });
+  const { refusals } = await upstreamRuns["upstream show"](context, {});
+  const at = isoTime(NOON_MS);
+  expect(refusals).toEqual([{ group: "vtu", reason: "status_401", since: at, refused_at: at }]);
+
+  await gate.noteOutcome({ kind: "delivered" }, deadlineIn(9_000));
+  expect(await checksOf(context)).toMatchObject({
+    "upstream key": "ok: was accepted 1 h ago, when the catalog was fetched",
+    orders: "ok: the upstream takes them",
+  });
+});
+
+test("a catalog that is fetched later clears the key of a 401, and not what else keeps orders from getting through", async () => {
+  for (const [reason, key, orders] of [
+    ["status_401", "ok: was accepted", "ok: the upstream takes them"],
+    ["status_403", "wrong: an order was refused", "got through (status_403)"],
+    ["upstream_balance", "ok: was accepted", "got through (upstream_balance)"],
+  ] as const) {
+    const { ledger, context } = await aService();
+    const gate = orderGate(context.purchases, ledger.clock, "vtu");
+    await gate.noteOutcome({ kind: "account_error", reason }, deadlineIn(9_000));
+    await context.catalog.write(snapshotOf({ networks, data_plans: [] }, NOON_MS + 60_000));
+    ledger.nowMs += 120_000;
+    const checks = await checksOf(context);
+    expect(checks["upstream key"], reason).toContain(key);
+    expect(checks.orders, reason).toContain(orders);
+  }
 });
 
 test("the console's doctor skips what needs a secret, and a check that fails is a fault of its own", async () => {

@@ -370,7 +370,7 @@ describe("a live check without a result is refunded", () => {
       ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
       keyedHashes,
       outcomeQueue: { send },
-      gate: { purchases: async () => "on" },
+      gate: { purchases: async () => "on", noteOutcome: async () => {} },
       upstreams: { live: found, test: found },
       prices: parseIdentityPrices(PRICES),
       upstreamDates: "day-first",

@@ -1,5 +1,5 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import {
   type PurchasesStore,
@@ -8,8 +8,10 @@ import {
   writePurchasesSwitch,
 } from "../../../../shared/orders/purchases-switch.ts";
 import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/orders/upstream-pace.ts";
+import { readUpstreamRefusals } from "../../../../shared/orders/upstream-refusal.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import type { Outcome } from "../../../../shared/upstream/upstream.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
@@ -51,8 +53,8 @@ const switched = (purchases: "on" | "off", atMs = nowMs): PurchasesSwitch => ({
 });
 
 test("purchases that were never switched are on, or off where the stage adopts a ledger", async () => {
-  expect(await orderGate(store, clock).purchases()).toBe("on");
-  expect(await orderGate({ ...store, initially: "off" }, clock).purchases()).toBe("off");
+  expect(await orderGate(store, clock, "vtu").purchases()).toBe("on");
+  expect(await orderGate({ ...store, initially: "off" }, clock, "vtu").purchases()).toBe("off");
 });
 
 test("what an operator switched holds, also where the stage adopts a ledger", async () => {
@@ -60,15 +62,15 @@ test("what an operator switched holds, also where the stage adopts a ledger", as
   for (const purchases of ["off", "on"] as const) {
     await writePurchasesSwitch(store, switched(purchases));
     expect(await readPurchasesSwitch(store)).toEqual(switched(purchases));
-    expect([await orderGate(store, clock).purchases(), await orderGate(adopting, clock).purchases()]).toEqual([
-      purchases,
-      purchases,
-    ]);
+    expect([
+      await orderGate(store, clock, "vtu").purchases(),
+      await orderGate(adopting, clock, "vtu").purchases(),
+    ]).toEqual([purchases, purchases]);
   }
 });
 
 test("a change takes effect 10 seconds after the last reading, and until then no call is made", async () => {
-  const { purchases } = orderGate(store, clock);
+  const { purchases } = orderGate(store, clock, "vtu");
   expect(await purchases()).toBe("on");
   await writePurchasesSwitch(store, switched("off"));
   nowMs += 9_999;
@@ -78,7 +80,7 @@ test("a change takes effect 10 seconds after the last reading, and until then no
 });
 
 test("the 10 seconds begin before the reading, so that a slow response does not prolong them", async () => {
-  const { purchases } = orderGate(store, clock);
+  const { purchases } = orderGate(store, clock, "vtu");
   proxy.fault = () => {
     nowMs = NOON_MS + 4_000;
     return undefined;
@@ -93,7 +95,7 @@ test("the 10 seconds begin before the reading, so that a slow response does not 
 });
 
 test("a switch that cannot be read gives no answer, not even the previous one, once its 10 seconds are over", async () => {
-  const { purchases } = orderGate(store, clock);
+  const { purchases } = orderGate(store, clock, "vtu");
   countReads("never_arrives");
   await expect(purchases()).rejects.toThrow();
   countReads();
@@ -108,25 +110,25 @@ test("a switch that cannot be read gives no answer, not even the previous one, o
 test("a note of a spent limit that gets no answer leaves 5 seconds for the settlement of its order", async () => {
   const silent = await startScriptedServer(() => {});
   const deadline = deadlineIn(5_200);
-  await orderGate({ ...store, db: emulatorClient(silent.baseUrl) }, clock).noteLimitSpent(60, deadline);
+  await orderGate({ ...store, db: emulatorClient(silent.baseUrl) }, clock, "vtu").noteLimitSpent(60, deadline);
   expect(silent.received).toHaveLength(1);
   expect(deadline.remainingMs()).toBeGreaterThan(4_500);
 });
 
 test("an item that is not a switch is an error, and neither on nor off", async () => {
   await writePurchasesSwitch(store, { ...switched("on"), since: "yesterday" });
-  await expect(orderGate(store, clock).purchases()).rejects.toThrow();
+  await expect(orderGate(store, clock, "vtu").purchases()).rejects.toThrow();
 });
 
 test("purchases that are off for more than an hour raise an alarm with each reading, others raise none", async () => {
   const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
   const readAfter = async (purchases: "on" | "off", sinceMs: number): Promise<void> => {
     await writePurchasesSwitch(store, switched(purchases, nowMs - sinceMs));
-    await orderGate(store, clock).purchases();
+    await orderGate(store, clock, "vtu").purchases();
   };
   await readAfter("on", 7_200_000);
   await readAfter("off", 3_600_000);
-  await orderGate({ ...store, table: (await freshTables()).cacheTable, initially: "off" }, clock).purchases();
+  await orderGate({ ...store, table: (await freshTables()).cacheTable, initially: "off" }, clock, "vtu").purchases();
   expect(logged).not.toHaveBeenCalled();
   await readAfter("off", 3_600_001);
   const since = isoTime(nowMs - 3_600_001);
@@ -135,7 +137,7 @@ test("purchases that are off for more than an hour raise an alarm with each read
 });
 
 test("a spent limit that one instance notes is known to the others with their next reading, and is never shortened", async () => {
-  const [one, other] = [orderGate(store, clock), orderGate(store, clock)];
+  const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
   expect(other.pace()).toEqual(NO_ORDER_WAITS);
   await other.purchases();
   await one.noteLimitSpent(60, deadlineIn(9_000));
@@ -147,7 +149,7 @@ test("a spent limit that one instance notes is known to the others with their ne
 });
 
 test("a pace that cannot be written fails no order, and one that cannot be read as one keeps none waiting", async () => {
-  const gate = orderGate(store, clock);
+  const gate = orderGate(store, clock, "vtu");
   vi.spyOn(console, "log").mockImplementation(() => undefined);
   proxy.fault = () => "never_arrives";
   await expect(gate.noteLimitSpent(60, deadlineIn(9_000))).resolves.toBeUndefined();
@@ -156,4 +158,84 @@ test("a pace that cannot be written fails no order, and one that cannot be read 
   await store.db.send(new PutCommand({ TableName: store.table, Item }));
   expect(await gate.purchases()).toBe("on");
   expect(gate.pace()).toEqual(NO_ORDER_WAITS);
+});
+
+describe("the note of what the upstream does with orders", () => {
+  const refused = { kind: "account_error", reason: "status_401" } as const;
+  const delivered = { kind: "delivered" } as const;
+  const standing = async () =>
+    (await readUpstreamRefusals(store)).map(({ group, reason, since, refused_at }) => [
+      group,
+      reason,
+      since,
+      refused_at,
+    ]);
+  const writes = () => proxy.calls.filter(({ operation }) => operation === "UpdateItem").length;
+  beforeEach(() => {
+    proxy.calls.length = 0;
+  });
+
+  test("has the first and the last refusal, and ends with an order that another instance sends", async () => {
+    const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
+    await one.noteOutcome(refused, deadlineIn(9_000));
+    nowMs += 120_000;
+    await one.noteOutcome(refused, deadlineIn(9_000));
+    expect(await standing()).toEqual([["vtu", "status_401", isoTime(NOON_MS), isoTime(nowMs)]]);
+    await other.purchases();
+    await other.noteOutcome(delivered, deadlineIn(9_000));
+    expect(await standing()).toEqual([]);
+  });
+
+  test("costs no write while orders are accepted, and one a minute while they are refused", async () => {
+    const gate = orderGate(store, clock, "vtu");
+    await gate.purchases();
+    for (let order = 0; order < 5; order += 1) await gate.noteOutcome(delivered, deadlineIn(9_000));
+    expect(writes()).toBe(0);
+    for (let order = 0; order < 5; order += 1) await gate.noteOutcome(refused, deadlineIn(9_000));
+    expect(writes()).toBe(1);
+    nowMs += 60_000;
+    await gate.noteOutcome(refused, deadlineIn(9_000));
+    expect(writes()).toBe(2);
+  });
+
+  test("keeps purchases and identity checks apart, because a key may lack the permission for one of them", async () => {
+    const [vtu, identity] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "identity")];
+    await identity.noteOutcome({ kind: "account_error", reason: "status_403" }, deadlineIn(9_000));
+    await vtu.purchases();
+    await vtu.noteOutcome(delivered, deadlineIn(9_000));
+    expect((await standing()).map(([group, reason]) => [group, reason])).toEqual([["identity", "status_403"]]);
+  });
+
+  test("is not ended by an order that was accepted before a later refusal", async () => {
+    const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
+    await one.noteOutcome(refused, deadlineIn(9_000));
+    await other.purchases();
+    nowMs += 60_000;
+    await one.noteOutcome(refused, deadlineIn(9_000));
+    await other.noteOutcome(delivered, deadlineIn(9_000));
+    expect(await standing()).toHaveLength(1);
+  });
+
+  test.for<[string, boolean, Outcome]>([
+    ["the balance at the upstream is empty", true, { kind: "account_error", reason: "upstream_balance" }],
+    ["the upstream cannot be reached", true, { kind: "account_error", reason: "ECONNREFUSED" }],
+    ["something in front of the upstream answers", true, { kind: "unknown", reason: "unrecognized_403" }],
+    ["the rate limit is spent", false, { kind: "account_error", reason: "rate_limited" }],
+    ["the upstream limits this order", false, { kind: "account_error", reason: "order_limited" }],
+    ["the request had no time left", false, { kind: "account_error", reason: "no_time" }],
+    ["the answer is lost", false, { kind: "unknown", reason: "timeout" }],
+    ["the order itself is refused", false, { kind: "refused", fields: ["plan_id"] }],
+  ])("after an order for which %s, it says so: %s", async ([_why, isNoted, outcome]) => {
+    await orderGate(store, clock, "vtu").noteOutcome(outcome, deadlineIn(9_000));
+    expect(await standing()).toHaveLength(isNoted ? 1 : 0);
+  });
+
+  test("fails no order if it cannot be written, and leaves the time for the settlement", async () => {
+    const silent = await startScriptedServer(() => {});
+    const deadline = deadlineIn(9_000);
+    const gate = orderGate({ ...store, db: emulatorClient(silent.baseUrl) }, clock, "vtu");
+    await expect(gate.noteOutcome(refused, deadline)).resolves.toBeUndefined();
+    expect(silent.received).toHaveLength(1);
+    expect(deadline.remainingMs()).toBeGreaterThan(7_000);
+  });
 });

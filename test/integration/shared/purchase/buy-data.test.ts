@@ -271,7 +271,12 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
     ledger: { db, table, clock: systemClock },
     keyedHashes: loadKeyedHashes({ value: async () => key, refetch: async () => key }),
     outcomeQueue: { send: () => Promise.reject(new Error("A known outcome is not queued")) },
-    gate: { purchases: async () => "on", pace: () => NO_ORDER_WAITS, noteLimitSpent: async () => {} },
+    gate: {
+      purchases: async () => "on",
+      pace: () => NO_ORDER_WAITS,
+      noteLimitSpent: async () => {},
+      noteOutcome: async () => {},
+    },
     waitingMinutes: 15,
     catalog: catalogMemory({ read: async () => catalog }, systemClock),
     upstreams: { live: sandboxUpstream, test: sandboxUpstream },

@@ -61,7 +61,7 @@ const aService = async ({ waitingMinutes = 15 } = {}) => {
       ledger: inLedger,
       cache,
       outcomeQueue: { send: async (message: OutcomeMessage, delayS: number) => void queued.push({ message, delayS }) },
-      gate: orderGate(store, ledger.clock),
+      gate: orderGate(store, ledger.clock, "vtu"),
       catalog: catalogMemory(
         {
           read: async () => {

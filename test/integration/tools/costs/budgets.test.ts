@@ -249,7 +249,7 @@ describe("budgets", () => {
         sendWaitingOrders(
           {
             ...{ ledger, cache, outcomeQueue: queue, waitingMinutes: 15 },
-            gate: orderGate({ ...cache, initially: "on" }, systemClock),
+            gate: orderGate({ ...cache, initially: "on" }, systemClock, "vtu"),
             catalog: catalogMemory(store, systemClock),
             upstream,
           },

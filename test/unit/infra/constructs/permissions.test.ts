@@ -35,7 +35,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   "check-identity": {
     Access: "UpdateItem",
     Ledger: "GetItem PutItem UpdateItem",
-    Cache: "BatchGetItem GetItem PutItem",
+    Cache: "BatchGetItem GetItem PutItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
     ReferenceKey: READ,

@@ -20,7 +20,7 @@ const fulfil = (outcome: Outcome, mode: Mode = "live", wait?: Sending["wait"]) =
     check: () => Promise.reject(new Error("Not expected for a purchase")),
   };
   return fulfilPurchase(
-    { upstream, gate: { noteLimitSpent: async () => {} }, wait },
+    { upstream, gate: { noteLimitSpent: async () => {}, noteOutcome: async () => {} }, wait },
     order,
     aTransaction({ mode }),
     deadlineIn(1_000),

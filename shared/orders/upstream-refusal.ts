@@ -1,0 +1,93 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import type { RateGroup } from "../contract/limits.ts";
+import { getItem } from "../ledger/get-item.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { isoTime } from "../platform/time.ts";
+import { isUnrecognized } from "../upstream/classify.ts";
+import { type CheckOutcome, ORDER_LIMITED, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
+
+/** Purchases or identity checks: a key may lack the permission for one of them. */
+export type OrderGroup = Extract<RateGroup, "vtu" | "identity">;
+const orderGroups = ["vtu", "identity"] as const satisfies readonly OrderGroup[];
+
+export const upstreamRefusalPk = (group: OrderGroup): string => `upstream-refusal-${group}`;
+
+/**
+ * That no order gets through to the upstream, for a cause that operators mend: our key, address or balance, the
+ * connection, or something in front of the upstream that answers. An item of the cache table for each group.
+ */
+export const upstreamRefusalSchema = z.object({
+  pk: z.string(),
+  reason: z.string(),
+  /** The last order. */
+  refused_at: z.iso.datetime(),
+  /** The first order after the last accepted one. Absent once an order was accepted. */
+  since: z.iso.datetime().optional(),
+});
+export type UpstreamRefusal = z.output<typeof upstreamRefusalSchema>;
+
+export type StandingRefusal = UpstreamRefusal & { readonly group: OrderGroup; readonly since: string };
+
+/** What an order's outcome shows: the upstream accepts orders, or why it does not; undefined if it shows neither. */
+export const acceptanceShownBy = (
+  outcome: Outcome | CheckOutcome,
+): { readonly isAccepted: true } | { readonly isAccepted: false; readonly reason: string } | undefined => {
+  if (outcome.kind === "account_error") {
+    const isLimit = [RATE_LIMITED, ORDER_LIMITED, NO_TIME].includes(outcome.reason);
+    return isLimit ? undefined : { isAccepted: false, reason: outcome.reason };
+  }
+  if (outcome.kind !== "unknown" || outcome.reason === "processing") return { isAccepted: true };
+  return isUnrecognized(outcome) ? { isAccepted: false, reason: outcome.reason } : undefined;
+};
+
+/** Reason of an order that was not sent because its request had no time left. */
+const NO_TIME = "no_time";
+
+export const noteRefusal = async (
+  { db, table }: Table,
+  group: OrderGroup,
+  reason: string,
+  nowMs: number,
+  abortSignal: AbortSignal,
+): Promise<void> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk: upstreamRefusalPk(group) },
+    UpdateExpression: "SET reason = :reason, refused_at = :now, since = if_not_exists(since, :now)",
+    ExpressionAttributeValues: { ":reason": reason, ":now": isoTime(nowMs) },
+  });
+  await db.send(update, { abortSignal });
+};
+
+/** Notes that an order was accepted after the refusal that was read. A later refusal stays. */
+export const noteAcceptance = async (
+  { db, table }: Table,
+  { pk, refused_at }: UpstreamRefusal,
+  abortSignal: AbortSignal,
+): Promise<void> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk },
+    UpdateExpression: "REMOVE since",
+    ConditionExpression: "refused_at = :read",
+    ExpressionAttributeValues: { ":read": refused_at },
+  });
+  try {
+    await db.send(update, { abortSignal });
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+};
+
+/** The refusals that no accepted order followed. */
+export const readUpstreamRefusals = async (cache: Table): Promise<readonly StandingRefusal[]> => {
+  const refusals = await Promise.all(
+    orderGroups.map(async (group) => {
+      const refusal = await getItem(cache, upstreamRefusalPk(group), upstreamRefusalSchema);
+      return refusal?.since === undefined ? [] : [{ ...refusal, group, since: refusal.since }];
+    }),
+  );
+  return refusals.flat();
+};
