@@ -14,6 +14,7 @@ import { signOut } from "../sign-in/sign-in.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { Navigation } from "./navigation.tsx";
 import { pages } from "./pages.ts";
+import { ServiceNotices } from "./service-notices.tsx";
 import { SessionNotices } from "./session-notices.tsx";
 import styles from "./shell.module.css";
 
@@ -34,6 +35,7 @@ export const Shell = () => {
       </nav>
       <main id="main" tabIndex={-1} className={styles.main}>
         <SessionNotices />
+        <ServiceNotices />
         <ErrorBoundary key={path}>
           <Suspense fallback={<Loading />}>
             <CurrentPage />

@@ -1,3 +1,4 @@
+import { requireAccount } from "../access/account-store.ts";
 import type { purchasesActions } from "../contract/actions/purchases.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import {
@@ -33,6 +34,11 @@ export const purchasesText = ({
 
 export const purchasesRuns: ActionRuns<typeof purchasesActions> = {
   "purchases show": async ({ purchases }) => purchasesView(await readPurchasesSwitch(purchases)),
+  "purchases state": async ({ accounts, purchases: store }, { account }) => {
+    await requireAccount(accounts, account);
+    const { purchases, since, why } = purchasesView(await readPurchasesSwitch(store));
+    return { purchases, since, why };
+  },
   "purchases off": (context, { why }) => switchPurchases(context, "off", why),
   "purchases on": (context, { why }) => switchPurchases(context, "on", why),
 };

@@ -114,6 +114,7 @@ const runEveryAction = async (): Promise<void> => {
 
   const made = fieldOf(await act("accounts create", { name: "checkout", why }), "account_id");
   await act("accounts list");
+  await act("purchases state", { account: made });
   await act("accounts show", { account: made });
   await act("accounts restrict", { account: made, why });
   await act("accounts unrestrict", { account: made, why });

@@ -43,7 +43,6 @@ const Access = ({ account }: { readonly account: Account }) => {
           { name: "Created", value: <Time iso={account.created_at} /> },
         ]}
       />
-      {!isActive && <p>All requests of this account are refused (403) until an operator lifts the restriction.</p>}
     </Section>
   );
 };

@@ -1,39 +1,19 @@
 import { Button } from "@mantine/core";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useRead } from "../../api/use-read.ts";
+import { type Check, checkName, checkToDo, hasPage } from "../../components/checks.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page } from "../../components/page.tsx";
-import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import type { Tone } from "../../components/tones.ts";
-
-type Check = ActionOutput<"doctor">["checks"][number];
 
 const states: Readonly<Record<Check["state"], { readonly tone: Tone; readonly text: string }>> = {
   ok: { tone: "good", text: "In order" },
   look: { tone: "attention", text: "Look into it" },
   wrong: { tone: "bad", text: "Wrong" },
   skipped: { tone: "neutral", text: "Not checked" },
-};
-
-/** Checks that are named, or mended, on a page of their own. */
-const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly title: string; readonly name?: string }>> =
-  {
-    selling: { to: "/upstream", title: "Upstream", name: "Purchases" },
-    "upstream key": { to: "/upstream", title: "Upstream", name: "Upstream's key" },
-    address: { to: "/upstream", title: "Upstream", name: "Our addresses at the upstream" },
-    catalog: { to: "/catalog", title: "Catalog" },
-    "dead letters": { to: "/dead-letters", title: "Messages given up", name: "Messages given up" },
-    "stuck transactions": { to: "/open", title: "Open orders", name: "Stuck orders" },
-    "waiting orders": { to: "/waiting", title: "Waiting orders" },
-    events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
-  };
-
-const nameOf = ({ check }: Check): string => {
-  const name = pagesOfChecks[check]?.name ?? check;
-  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 };
 
 /** All checks of the service that need no secret. */
@@ -69,7 +49,7 @@ const Checks = ({ checks }: ActionOutput<"doctor">) => {
       <DataTable
         label="Checks"
         columns={[
-          { header: "Check", cell: nameOf },
+          { header: "Check", cell: checkName },
           { header: "State", cell: ({ state }) => <Status tone={states[state].tone}>{states[state].text}</Status> },
           { header: "Found", cell: ({ found }) => found },
           { header: "What to do", cell: (check) => <ToDo {...check} /> },
@@ -82,20 +62,9 @@ const Checks = ({ checks }: ActionOutput<"doctor">) => {
   );
 };
 
-const ToDo = ({ check, state, todo }: Check) => {
-  const page = pagesOfChecks[check];
-  if (state === "skipped" && page === undefined) {
+const ToDo = (check: Check) => {
+  if (check.state === "skipped" && !hasPage(check)) {
     return "Somebody with access to the deployment runs npm run admin -- doctor";
   }
-  if (state === "ok" || state === "skipped") return "–";
-  return (
-    <>
-      {todo}
-      {page !== undefined && (
-        <>
-          {todo !== undefined && ". "}See <PageLink to={page.to}>{page.title}</PageLink>
-        </>
-      )}
-    </>
-  );
+  return check.state === "ok" || check.state === "skipped" ? "–" : checkToDo(check);
 };

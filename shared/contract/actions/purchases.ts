@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, changeInput } from "./action.ts";
+import { type ActionTable, accountInput, changeInput } from "./action.ts";
 
 /** The switch; only `purchases` is known if it was never used. */
 export const purchasesView = z.object({
@@ -24,6 +24,13 @@ export const purchasesActions = {
     input: z.object({}),
     output: purchasesView,
     summary: "Show whether purchases are on, since when, by whom and why",
+  },
+  "purchases state": {
+    scope: "account",
+    kind: "read",
+    input: accountInput,
+    output: purchasesView.pick({ purchases: true, since: true, why: true }),
+    summary: "Show the owners of an account whether purchases are on, since when and why",
   },
   "purchases off": {
     scope: "service",

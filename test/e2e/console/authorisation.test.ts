@@ -120,6 +120,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "catalog diff": { input: none },
   "catalog accept": { input: () => ({ why }), refusedWith: 409 },
   "purchases show": { input: none },
+  "purchases state": { input: onAccount },
   "purchases off": { input: () => ({ why }) },
   "purchases on": { input: () => ({ why }) },
   "upstream show": { input: none },

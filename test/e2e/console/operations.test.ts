@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { setAccountStatus } from "../../../shared/access/accounts.ts";
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
 import { addToHours, readHours } from "../../../shared/statistics/hourly-counts.ts";
@@ -86,13 +87,52 @@ describe("the upstream", () => {
     await page.getByRole("dialog").getByText("A reason is required").waitFor();
     await confirm(page, { name: "purchases", why: "ticket 97" }, "Switch purchases off");
     await page.getByText("Off: new orders are refused").waitFor();
-    await page.getByText("ticket 97").waitFor();
+    await page.getByText("ticket 97", { exact: true }).waitFor();
     await page.getByText("operator@example.com").first().waitFor();
     await expectAccessible(page);
+    // Everybody concerned sees it, on every page.
+    await page.getByRole("navigation").getByRole("link", { name: "Accounts" }).click();
+    await heading(page, "Accounts").waitFor();
+    const banner = page.getByRole("status").filter({ hasText: "Purchases are off" });
+    await banner.getByText(/refused \(503\) since .*, by operator@example.com. Reason: ticket 97/).waitFor();
+    const owner = await signIn("owner");
+    const seen = owner.getByRole("status").filter({ hasText: "Purchases are off" });
+    await seen.getByText(/since .* Reason: ticket 97/).waitFor();
+    expect(await seen.textContent()).not.toContain("operator@");
+    await expectAccessible(owner);
 
+    await banner.getByRole("link", { name: "Upstream" }).click();
     await button(page, "Switch purchases on").click();
     await page.getByRole("dialog").getByRole("button", { name: "Switch purchases on" }).click();
     await page.getByText("On", { exact: true }).waitFor();
+    await banner.waitFor({ state: "detached" });
+  });
+
+  test("a refused key is on every page of an operator while the catalog is in order, until an order gets through", async () => {
+    const { key } = await service().newCaller();
+    const faults = [{ kind: "unauthorized", path: "/vtu/", method: "POST" }];
+    const controlUrl = `${service().simulator.controlUrl}/faults`;
+    await fetch(controlUrl, { method: "PUT", body: JSON.stringify({ faults }) });
+    expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(502);
+    const page = await signIn("reader", "/accounts");
+    const banner = page.getByRole("alert").filter({ hasText: "find a fault" });
+    await banner.getByText(/^Upstream's key: an order was refused \d+ s ago \(status_401\)/).waitFor();
+    await banner.getByText(/^Orders at the upstream: none of the purchases of the last \d+ s got through/).waitFor();
+    await expectAccessible(page);
+    await page.goto(`${service().consoleUrl}/upstream`);
+    await page.getByText("No purchase got through since").waitFor();
+    await fetch(controlUrl, { method: "DELETE" });
+    expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
+    await page.goto(`${service().consoleUrl}/doctor`);
+    await table(page, "Checks").getByText("the upstream takes them").waitFor();
+    expect(await banner.count()).toBe(0);
+  });
+
+  test("a restricted account says so on each of its pages", async () => {
+    const { accountId } = await service().newCaller();
+    await setAccountStatus(service().accounts, accountId, "restricted");
+    const page = await signIn("reader", `/accounts/${accountId}/keys`);
+    await page.getByText("This account is restricted").waitFor();
   });
 
   test("a reader sees the limit and no switch, and the service refuses to switch", async () => {
@@ -114,7 +154,7 @@ test("the doctor names what it found and the page that helps, and what only a co
   const checks = table(page, "Checks");
   await checks.getByText("Purchases", { exact: true }).waitFor();
   await checks.getByText("only the command admin doctor checks it").first().waitFor();
-  expect(await checks.getByRole("row").count()).toBe(13);
+  expect(await checks.getByRole("row").count()).toBe(14);
   await expectAccessible(page);
 });
 

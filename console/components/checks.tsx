@@ -1,0 +1,41 @@
+import type { ReactNode } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { PageLink } from "./page-link.tsx";
+
+export type Check = ActionOutput<"doctor">["checks"][number];
+
+/** Checks that are named, or mended, on a page of their own. */
+const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly title: string; readonly name?: string }>> =
+  {
+    selling: { to: "/upstream", title: "Upstream", name: "Purchases" },
+    "upstream key": { to: "/upstream", title: "Upstream", name: "Upstream's key" },
+    address: { to: "/upstream", title: "Upstream", name: "Our addresses at the upstream" },
+    orders: { to: "/upstream", title: "Upstream", name: "Orders at the upstream" },
+    catalog: { to: "/catalog", title: "Catalog" },
+    "dead letters": { to: "/dead-letters", title: "Messages given up", name: "Messages given up" },
+    "stuck transactions": { to: "/open", title: "Open orders", name: "Stuck orders" },
+    "waiting orders": { to: "/waiting", title: "Waiting orders" },
+    events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
+  };
+
+export const hasPage = ({ check }: Check): boolean => pagesOfChecks[check] !== undefined;
+
+export const checkName = ({ check }: Check): string => {
+  const name = pagesOfChecks[check]?.name ?? check;
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+};
+
+/** What to do about what a check found, with a link to the page that helps. */
+export const checkToDo = ({ check, todo }: Check): ReactNode => {
+  const page = pagesOfChecks[check];
+  return (
+    <>
+      {todo}
+      {page !== undefined && (
+        <>
+          {todo !== undefined && ". "}See <PageLink to={page.to}>{page.title}</PageLink>
+        </>
+      )}
+    </>
+  );
+};
