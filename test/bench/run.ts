@@ -3,23 +3,27 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { withSection } from "../../tools/docs/markdown.ts";
 import { coldStart } from "./cold-start/cold-start.ts";
+import { isShort } from "./extent.ts";
 import { growth } from "./growth/growth.ts";
 import { memory } from "./memory/memory.ts";
 import type { Measured, Part } from "./part.ts";
 import { purchase } from "./purchase/purchase.ts";
 import { warm } from "./warm/warm.ts";
 
-/** `npm run bench`: measures all parts or the named ones; with --json the results are also printed to stdout. */
+/**
+ * `npm run bench`: measures all parts or the named ones; with --json the results are also printed to stdout. With
+ * --short it only shows that the parts run.
+ */
 const parts: Readonly<Record<string, Part>> = { purchase, "cold-start": coldStart, warm, growth, memory };
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const docs = new URL("../../docs/", import.meta.url);
 const usage = (): string =>
   [
-    "npm run bench -- [part ...] [--json]",
+    "npm run bench -- [part ...] [--json] [--short]",
     "",
     "Measures the named parts, or all, and writes their tables to docs/performance.md. --json also prints the results",
-    "as JSON. The parts:",
+    "as JSON. --short does everything once, in about a minute, and writes nothing. The parts:",
     ...Object.entries(parts).map(([name, { description }]) => `  ${name}: ${description}`),
   ].join("\n");
 
@@ -31,19 +35,20 @@ const installPeers = (): void => {
   if (status !== 0) throw new Error("npm ci in test/bench failed: see its output above");
 };
 
-/** Prints the results and writes them to docs/performance.md. */
+/** Prints the results and writes them to docs/performance.md, unless they mean nothing. */
 const record = async ({ sections, drawings = {} }: Measured): Promise<void> => {
   const file = new URL("performance.md", docs);
   for (const [name, text] of Object.entries(sections)) {
     report(`\n${text}\n`);
-    writeFileSync(file, await withSection(readFileSync(file, "utf8"), name, () => text, "npm run bench"));
+    if (!isShort) writeFileSync(file, await withSection(readFileSync(file, "utf8"), name, () => text, "npm run bench"));
   }
+  if (isShort) return;
   for (const [name, svg] of Object.entries(drawings)) writeFileSync(new URL(name, docs), svg);
 };
 
 const args = process.argv.slice(2);
 const isJson = args.includes("--json");
-const named = args.filter((arg) => arg !== "--json");
+const named = args.filter((arg) => arg !== "--json" && arg !== "--short");
 const unknown = named.filter((name) => !(name in parts));
 if (unknown.length > 0) {
   report(`There is no part or option ${unknown.join(", ")}.\n\n${usage()}`);
@@ -58,6 +63,7 @@ if (unknown.length > 0) {
     await record(measured);
     results[name] = measured.results;
   }
-  report("The tables are in docs/performance.md; `git checkout docs/performance.*` restores the last ones.");
+  if (!isShort)
+    report("The tables are in docs/performance.md; `git checkout docs/performance.*` restores the last ones.");
   if (isJson) console.log(JSON.stringify(results, undefined, 2));
 }

@@ -18,6 +18,7 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { localTableNames, tableDefinition } from "../../tools/local/tables.ts";
 import type { Backends } from "./backends.ts";
+import { serviceEnvironment } from "./service-environment.ts";
 
 /** One of the compared stacks that sell data bundles. */
 export type Stack = {
@@ -43,17 +44,7 @@ const service: Stack = {
   server: [pathOf("service-server.ts")],
   entry: functionEntry("purchase"),
   bundle: bundleOptions,
-  environment: ({ upstreamUrl }) => ({
-    ACCESS_TABLE: localTableNames.access,
-    LEDGER_TABLE: localTableNames.ledger,
-    CACHE_TABLE: localTableNames.cache,
-    OUTCOMES_QUEUE_URL: "http://127.0.0.1/unused",
-    UPSTREAM_BASE_URL: upstreamUrl,
-    UPSTREAM_KEY_SECRET_ID: "upstream-key",
-    REFERENCE_KEY_SECRET_ID: "reference-key",
-    AIRTIME_NAIRA_MAX: "50000",
-    PURCHASES_INITIALLY: "on",
-  }),
+  environment: ({ upstreamUrl }) => serviceEnvironment({ upstreamUrl }),
   prepare: async ({ db }, keys) => {
     // Without a stream, because the emulator's writes slow down as its stream grows, which they do not on AWS.
     for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
@@ -80,7 +71,7 @@ const serviceBySdk: Stack = {
   ...service,
   name: "service-sdk",
   title: "this service, AWS_CALLS=sdk",
-  environment: (backends) => ({ ...service.environment(backends), AWS_CALLS: "sdk" }),
+  environment: ({ upstreamUrl }) => serviceEnvironment({ upstreamUrl, awsCalls: "sdk" }),
 };
 
 /** The same SDK is bundled in the same way, but without the service's replacements for credentials and zod. */

@@ -2,13 +2,14 @@ import { bundleBudget } from "../../../tools/costs/budgets.ts";
 import { markdownTable } from "../../../tools/docs/markdown.ts";
 import { type Backends, openBackends } from "../backends.ts";
 import { type Bundle, bundleOf, origins } from "../bundle.ts";
+import { times } from "../extent.ts";
 import { purchaseEvent, startLambda } from "../lambda-process.ts";
 import type { Part } from "../part.ts";
 import { emptyStack, type Stack, stacks } from "../stacks.ts";
 import { median, quantile } from "../statistics.ts";
 import { targetTable } from "../targets.ts";
 
-const RUNS = 21;
+const RUNS = times(21);
 
 /** A new process until its response to its first live purchase. */
 type Start = {

@@ -3,14 +3,15 @@ import { anOrder, BUY_DATA, ORDER_NAIRA } from "../../builders/service.ts";
 import { type Client, createClient, orderRequest } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
+import { sizes, times } from "../extent.ts";
 import { median, type Spread, spreadOf } from "../statistics.ts";
 
-export const callerCounts = [1, 4, 16, 64] as const;
+export const callerCounts = sizes([1, 4, 16, 64]);
 export const callerModes = ["test", "live"] as const satisfies readonly Mode[];
-const CALLERS_MAX = 64;
+const CALLERS_MAX = Math.max(...callerCounts);
 /** Per slice, of all callers together. */
-const PURCHASES = 128;
-const ROUNDS = 3;
+const PURCHASES = times(128, CALLERS_MAX);
+const ROUNDS = times(3);
 const WARM_UP_CALLERS = 16;
 /** Below the rate limit of a key. */
 const PURCHASES_PER_KEY = 40;

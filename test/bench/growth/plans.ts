@@ -8,14 +8,15 @@ import { weigh } from "../../builders/observe.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService } from "../../builders/service.ts";
 import { type Client, createClient, orderRequest, type Sent } from "../../load/client.ts";
 import { type ColdGateway, openColdGateway } from "../cold-gateway.ts";
+import { sizes, times } from "../extent.ts";
 import { median } from "../statistics.ts";
 
-export const planCounts = [1, 10, 100, 1_000] as const;
-const ROUNDS = 3;
+export const planCounts = sizes([1, 10, 100, 1_000]);
+const ROUNDS = times(3);
 /** Requests of each kind per round. */
-const WARM = 60;
-const COLD = 10;
-const PURCHASES = 40;
+const WARM = times(60);
+const COLD = times(10);
+const PURCHASES = times(40);
 
 export type PlanResults = {
   readonly plans: number;

@@ -16,17 +16,19 @@ import { createTables, localTableNames } from "../../../tools/local/tables.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { createClient } from "../../load/client.ts";
 import { openColdGateway } from "../cold-gateway.ts";
+import { sizes, times } from "../extent.ts";
 import type { Report } from "../part.ts";
+import { serviceEnvironment } from "../service-environment.ts";
 import { median, timedMs } from "../statistics.ts";
 import { importTables } from "./imported-tables.ts";
 import { type BusyAccount, openBusyAccount, transactionsOf } from "./ledger-items.ts";
 
-export const transactionCounts = [10, 100, 1_000, 10_000, 100_000] as const;
+export const transactionCounts = sizes([10, 100, 1_000, 10_000, 100_000]);
 const MONTH_MS = 30 * 24 * 3_600_000;
-const PAGES = 15;
-const WARM_UP_PAGES = 5;
+const PAGES = times(15);
+const WARM_UP_PAGES = times(5);
 /** Statements and reconciliations of a large account take seconds, so that the largest is measured once. */
-const sampleCount = (transactions: number): number => (transactions > 10_000 ? 1 : transactions > 1_000 ? 3 : 7);
+const sampleCount = (transactions: number): number => times(transactions > 10_000 ? 1 : transactions > 1_000 ? 3 : 7);
 
 export type TransactionResults = {
   readonly transactions: number;
@@ -86,9 +88,7 @@ async function* allRows(accounts: readonly BusyAccount[]) {
 
 const measurePages = async (endpoint: string, accounts: readonly BusyAccount[]): Promise<readonly number[]> => {
   const restore = setEnvironment({
-    ACCESS_TABLE: localTableNames.access,
-    LEDGER_TABLE: localTableNames.ledger,
-    REFERENCE_KEY_SECRET_ID: "reference-key",
+    ...serviceEnvironment(),
     ...localAwsEnvironment({ dynamodb: endpoint, sqs: endpoint, secretsManager: endpoint }),
   });
   const gateway = await openColdGateway(["read-account"]);

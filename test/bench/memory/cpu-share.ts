@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isShort } from "../extent.ts";
 
 /** A function of this size has a whole core; a smaller one has its share. Source: AWS, "Configure Lambda function memory". */
 export const WHOLE_CORE_MB = 1_769;
@@ -45,6 +46,7 @@ export const openCpuShare = (name: string, memoryMb: number): CpuShare => {
       mkdirSync(folder);
       for (const [file, value] of Object.entries(limits)) writeFileSync(join(folder, file), value);
     } catch (error) {
+      if (isShort) return unlimited;
       throw new Error("The part memory needs root, and Linux's control groups `cpu` and `memory`", { cause: error });
     }
   }
@@ -55,6 +57,12 @@ export const openCpuShare = (name: string, memoryMb: number): CpuShare => {
       for (const { folder } of groups) rmdirSync(folder);
     },
   };
+};
+
+/** The short form runs on any machine. */
+const unlimited: CpuShare = {
+  limited: ([program = "", ...args]) => [program, ...args],
+  remove: () => {},
 };
 
 /** A control group's folder, and what its files limit. */

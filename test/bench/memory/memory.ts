@@ -10,14 +10,15 @@ import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
-import { functionEnvironment } from "../../../tools/local/function-environment.ts";
 import { localAwsEnvironment } from "../../../tools/local/local-aws.ts";
 import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
 import { createTables } from "../../../tools/local/tables.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { selfSigned } from "../../builders/self-signed.ts";
+import { isShort, times } from "../extent.ts";
 import type { Part, Report } from "../part.ts";
+import { serviceEnvironment } from "../service-environment.ts";
 import { digits, median, quantile } from "../statistics.ts";
 import { PERIOD_US, WHOLE_CORE_MB } from "./cpu-share.ts";
 import { openDelayedProxy } from "./delayed-proxy.ts";
@@ -26,13 +27,13 @@ import type { Invoked } from "./invocation.ts";
 import { type MeasuredFunction, measuredFunctions, prepareInvocations } from "./invocations.ts";
 import { ENDPOINT_MS, openOutside, UPSTREAM_MS } from "./outside.ts";
 
-const sizesMb = [128, 256, 384, 448, 512, 768, 1_024, 1_769] as const;
+const sizesMb = isShort ? [WHOLE_CORE_MB] : [128, 256, 384, 448, 512, 768, 1_024, WHOLE_CORE_MB];
 /** Of a call to AWS, besides the emulator's own time. */
 const AWS_DELAY_MS = 5;
 /** New instances of each size: the time to the first response of each, and warm invocations of the last. */
-const FIRST_REQUESTS = 3;
-const WARM_UP = 10;
-const WARM = 100;
+const FIRST_REQUESTS = times(3);
+const WARM_UP = times(10);
+const WARM = times(100);
 
 const upstreamFunctions: ReadonlySet<MeasuredFunction> = new Set(["purchase", "check-identity"]);
 
@@ -87,10 +88,9 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
   const openConnections = async (): Promise<Connections> => {
     const outside = await openOutside(tls);
     const proxy = openDelayedProxy(AWS_DELAY_MS);
-    const settings = { gatewayOrigin: "https://gateway.invalid", settings: {}, sqs };
     return {
       environment: {
-        ...functionEnvironment({ ...settings, upstream: { baseUrl: outside.upstreamUrl, isSimulated: false } }),
+        ...serviceEnvironment({ upstreamUrl: outside.upstreamUrl, sqs }),
         ...localAwsEnvironment({
           dynamodb: await proxy.to(dynamodb.endpoint),
           sqs: await proxy.to(sqs.endpoint),

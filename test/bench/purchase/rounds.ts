@@ -1,12 +1,13 @@
 import type { Backends } from "../backends.ts";
+import { times } from "../extent.ts";
 import type { Report } from "../part.ts";
 import type { Stack } from "../stacks.ts";
 import { median } from "../statistics.ts";
 import { keysFor, type Slice } from "./slice.ts";
 
 /** The first rounds are not counted. */
-export const WARM_UP_ROUNDS = 2;
-export const ROUNDS = 11;
+export const WARM_UP_ROUNDS = times(2);
+export const ROUNDS = times(11);
 export const allRounds = WARM_UP_ROUNDS + ROUNDS;
 
 /** A way to run a stack, and to buy from it. */

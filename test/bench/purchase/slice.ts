@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { createClient, orderRequest, type Reply } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
+import { times } from "../extent.ts";
 import { type LambdaProcess, purchaseEvent } from "../lambda-process.ts";
 import type { ServerProcess } from "../server-process.ts";
 import { quantile } from "../statistics.ts";
 
 /** What a stack sells in its turn of a round. */
-export const handlerOrders = 200;
-export const serverLoad = { orders: 400, concurrency: 16 } as const;
+export const handlerOrders = times(200, 2);
+export const serverLoad = { orders: times(400, 16), concurrency: 16 } as const;
 
 /** Below the rate limit of 60 per minute. */
 const ORDERS_PER_KEY = 50;

@@ -7,12 +7,13 @@ import { until } from "../../builders/until.ts";
 import { type Client, createClient, orderRequest } from "../../load/client.ts";
 import { inParallel } from "../../load/results.ts";
 import { type ServiceProcess, startServiceProcess } from "../../load/service-process.ts";
+import { sizes, times } from "../extent.ts";
 import type { Report } from "../part.ts";
 import { median } from "../statistics.ts";
 
-const ENDPOINTS = [1, 10, 100] as const;
-export const DELIVERIES = 300;
-const ROUNDS = 3;
+const ENDPOINTS = sizes([1, 10, 100]);
+export const DELIVERIES = times(300, 10);
+const ROUNDS = times(3);
 /** Below the rate limit of a key. */
 const PURCHASES_PER_KEY = 40;
 const AT_ONCE = 8;

@@ -6,12 +6,13 @@ import { commonHeaders, successResponse } from "../../../shared/lambda/api-respo
 import { log } from "../../../shared/platform/log.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { aLambdaContext } from "../../builders/lambda-context.ts";
+import { times } from "../extent.ts";
 import { median } from "../statistics.ts";
 
 const BATCH = 500;
 /** Warm-up rounds, which are not counted. */
-const WARM_UP_ROUNDS = 20;
-const ROUNDS = 201;
+const WARM_UP_ROUNDS = times(20);
+const ROUNDS = times(201);
 
 const { buyData: route } = routes;
 const { input } = route.example;

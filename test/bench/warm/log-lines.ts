@@ -5,8 +5,9 @@ import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
 import { aWebhookChange } from "../../builders/webhook-message.ts";
+import { times } from "../extent.ts";
 
-const SAMPLES = 5;
+const SAMPLES = times(5);
 const VERIFY_NIN = "/identity/nin/verify";
 
 export type LogResults = {

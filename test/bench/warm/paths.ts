@@ -5,14 +5,15 @@ import type { TestService } from "../../builders/service.ts";
 import { anUpstreamEvent } from "../../builders/upstream-event.ts";
 import { type Client, createClient, type Sent } from "../../load/client.ts";
 import { type ColdGateway, openColdGateway } from "../cold-gateway.ts";
+import { times } from "../extent.ts";
 import { type Spread, spreadOf } from "../statistics.ts";
 
 /** Below the rate limit of a key. */
 const REQUESTS_PER_KEY = 100;
-const WARM_REQUESTS = 500;
-const COLD_REQUESTS = 60;
+const WARM_REQUESTS = times(500);
+const COLD_REQUESTS = times(60);
 /** Warm-up requests of each kind, which are not counted. */
-const WARM_UP = 20;
+const WARM_UP = times(20);
 
 export type PathResults = { readonly title: string; readonly durationMs: Spread; readonly dynamodbCalls: number };
 
