@@ -51,11 +51,15 @@ const fetchLibraries = (): void => {
   console.log(`Fetching DynamoDB Local ${VERSION} into ${folder}`);
   const partial = join(folder, "partial");
   rmSync(partial, { recursive: true, force: true });
+  // A repository of its own, so that nothing is left in the home folder.
+  const repository = join(folder, "repository");
   const args = ["-q", "-B", "dependency:copy-dependencies", `-DoutputDirectory=${partial}`];
+  args.push(`-Dmaven.repo.local=${repository}`);
   if (spawnSync("mvn", args, { cwd: folder, stdio: "inherit" }).status !== 0) {
     refuse("Maven could not fetch DynamoDB Local; its own lines above say why.");
   }
   renameSync(partial, libraries);
+  rmSync(repository, { recursive: true, force: true });
 };
 
 requireJava();
