@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
@@ -31,7 +31,7 @@ const NOT_COPIED = new Set(["node_modules", ".git", ".local", "cdk.out"]);
 /** Copies this tree, with what is not committed. */
 export const checkOutThisTree = (): Promise<Checkout> =>
   checkOut(async (folder) => {
-    const filter = (path: string) => !NOT_COPIED.has(path.slice(projectRoot.length));
+    const filter = (path: string) => !NOT_COPIED.has(basename(path));
     cpSync(projectRoot, folder, { recursive: true, filter });
   });
 

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CloudFormationClient, ListStacksCommand } from "@aws-sdk/client-cloudformation";
+import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
 import {
   GetFunctionConfigurationCommand,
   LambdaClient,
@@ -206,4 +208,15 @@ test("a settled purchase is delivered to the account's endpoint once, signed and
   } finally {
     await receiver.stop();
   }
+});
+
+test("npm run destroy deletes the stacks and leaves the tables", { timeout: 120_000 }, async () => {
+  const options = ["--stage", "sandbox", "--force", "--output", scratch];
+  const { code, stdout } = await run("npm", "run", "destroy", "--", ...options);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Not deleted: the access and ledger tables")]);
+  const { StackSummaries = [] } = await new CloudFormationClient({}).send(new ListStacksCommand({}));
+  const left = StackSummaries.filter(({ StackStatus }) => StackStatus !== "DELETE_COMPLETE");
+  expect(left.map(({ StackName }) => StackName)).toEqual(["CDKToolkit"]);
+  const { TableNames = [] } = await new DynamoDBClient({}).send(new ListTablesCommand({}));
+  expect(TableNames).toEqual(expect.arrayContaining([accessTable, ledgerTable]));
 });

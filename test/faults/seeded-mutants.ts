@@ -30,12 +30,16 @@ const findKiller = (mutant: Mutant): string | undefined => {
   }
 };
 
+/** All mutants, or those whose name has the given words. */
+const [words = ""] = process.argv.slice(2);
+const chosen = mutants.filter(({ name }) => name.includes(words));
+if (chosen.length === 0) throw new Error(`No mutant's name has "${words}"`);
 let survivors = 0;
-for (const mutant of mutants) {
+for (const mutant of chosen) {
   console.log(`Seeding: ${mutant.name}`);
   const killer = findKiller(mutant);
   console.log(killer === undefined ? "  NOT KILLED" : `  killed by ${killer}`);
   if (killer === undefined) survivors += 1;
 }
-console.log(`${mutants.length - survivors} of ${mutants.length} seeded mutants were killed`);
+console.log(`${chosen.length - survivors} of ${chosen.length} seeded mutants were killed`);
 process.exitCode = survivors === 0 ? 0 : 1;

@@ -11,6 +11,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     // One at a time, so that the runs do not affect each other's results.
     fileParallelism: false,
-    env: { LOAD_RESULTS: ".local/load.json" },
+    env: { LOAD_RESULTS: process.env.LOAD_RESULTS ?? ".local/load.json" },
   },
 });

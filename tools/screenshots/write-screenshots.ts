@@ -11,6 +11,8 @@ import { withPalette } from "./png.ts";
 import { type Seeded, seed } from "./seed.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
+/** The pages to take pictures of, by their names in page-list.ts; all without a name. */
+const named = process.argv.slice(2);
 const SETTLE_MS = 1_200;
 /** Webhooks are sent, and the ledger's stream is read, meanwhile. */
 const BACKGROUND_MS = 6_000;
@@ -60,6 +62,7 @@ const takePictures = async (
 ) => {
   const owner = await signIn(browser, details.console.url, "owner");
   for (const [name, { path }] of Object.entries(pageList)) {
+    if (named.length > 0 && !named.includes(name)) continue;
     const page = owners.some((owned) => owned === name) ? owner : operator;
     const take = async (suffix: string) => {
       await page.waitForTimeout(SETTLE_MS);
@@ -83,7 +86,7 @@ const takePictures = async (
 };
 
 builtConsole();
-rmSync(FOLDER, { recursive: true, force: true });
+if (named.length === 0) rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
 const service = await startService();
 const browser = await startChromium();

@@ -1,0 +1,47 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import * as z from "zod";
+
+/** Goal: each script of package.json is started by a check, at least in a short form, so that none stops working unseen. */
+const CI = ".ci/run";
+const SHORT_FORMS = "test/scripts/short-forms.script.ts";
+const startedBy: Readonly<Record<string, readonly [file: string, command: string]>> = {
+  start: [SHORT_FORMS, 'startNpm(["start"]'],
+  admin: [SHORT_FORMS, 'run("admin"'],
+  test: [CI, "npm test"],
+  check: ["package.json", "npm run check"],
+  format: [SHORT_FORMS, '"format", file)'],
+  openapi: [SHORT_FORMS, '"openapi")'],
+  client: [SHORT_FORMS, 'run("client")'],
+  tables: [SHORT_FORMS, '"tables")'],
+  costs: [SHORT_FORMS, 'run("costs")'],
+  scale: [SHORT_FORMS, 'run("scale")'],
+  trace: [SHORT_FORMS, 'run("trace"'],
+  screenshots: [SHORT_FORMS, 'run("screenshots"'],
+  bench: [SHORT_FORMS, 'run("bench"'],
+  synth: ["test/deploy/sandbox.deploy.ts", '"npm", "run", "synth"'],
+  diff: ["test/deploy/update.deploy.ts", '"npm", "run", "diff"'],
+  deploy: ["test/deploy/deployed-stage.ts", '"npm", "run", "deploy"'],
+  destroy: ["test/deploy/sandbox.deploy.ts", '"npm", "run", "destroy"'],
+  acceptance: ["test/deploy/acceptance.deploy.ts", '"npm", "run", "--silent", "acceptance"'],
+  "test:faults": [SHORT_FORMS, 'run("test:faults"'],
+  "test:calls": [SHORT_FORMS, 'run("test:calls"'],
+  "test:mutants": [SHORT_FORMS, 'run("test:mutants"'],
+  "test:deploy": [CI, "npm run --silent test:deploy"],
+  "test:dynamodb-local": [SHORT_FORMS, 'run("test:dynamodb-local"'],
+  "test:load": [SHORT_FORMS, 'run("test:load"'],
+  "test:mutation": [SHORT_FORMS, 'run("test:mutation"'],
+  "test:runtimes": [SHORT_FORMS, 'run("test:runtimes"'],
+  "test:scripts": [CI, "npm run --silent test:scripts"],
+};
+
+test("every script of package.json is in the table of the checks that start them, and no other", () => {
+  const { scripts } = z
+    .object({ scripts: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(readFileSync("package.json", "utf8")));
+  expect(new Set(Object.keys(startedBy))).toEqual(new Set(Object.keys(scripts)));
+});
+
+test.each(Object.entries(startedBy))("npm run %s is started by a check", (_script, [file, command]) => {
+  expect(readFileSync(file, "utf8"), `${file} does not start it`).toContain(command);
+});
