@@ -337,12 +337,14 @@ test("all orders of an account that waited for too long are refunded in one run,
   const service = await aService();
   const accountId = await ledger.anAccount(31_000);
   const instance = service.instance();
-  service.refuse(1, 3_600);
+  service.refuse(2);
   for (let order = 0; order < 60; order += 1) await service.buy(accountId, `order-${order}`, instance);
   ledger.nowMs += 16 * MINUTE_MS;
   await service.buy(accountId, "young", instance);
+  // The order of another account spends the limit again.
+  await service.buy(await ledger.anAccount(1_000), "other", instance);
   ledger.nowMs += 10_000;
-  expect(await instance.send()).toEqual({ waiting: 61, sent: 0, refunded: 60 });
+  expect(await instance.send()).toEqual({ waiting: 62, sent: 0, refunded: 60 });
   expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 30_500_00, waiting_orders: 1 });
   expect(service.arrived()).toEqual([]);
 });
