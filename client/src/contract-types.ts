@@ -220,7 +220,7 @@ export type Transaction = {
     /** The network's display name; null for identity checks. */
     network: string | null;
     /** Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`. */
-    errorCode: ("invalid_json" | "missing_parameter" | "consent_required" | "insufficient_balance" | "missing_api_key" | "invalid_api_key" | "account_restricted" | "permission_denied" | "ip_not_whitelisted" | "not_found" | "record_not_found" | "validation_failed" | "reference_reused" | "plan_unavailable" | "rate_limited" | "internal_error" | "delivery_failed" | "provider_unavailable" | "provider_timeout") | null;
+    errorCode: ("invalid_json" | "missing_parameter" | "consent_required" | "insufficient_balance" | "missing_api_key" | "invalid_api_key" | "account_restricted" | "permission_denied" | "ip_not_whitelisted" | "not_found" | "record_not_found" | "validation_failed" | "reference_reused" | "plan_unavailable" | "order_cancelled" | "rate_limited" | "internal_error" | "delivery_failed" | "provider_unavailable" | "provider_timeout") | null;
     /** Time of creation, in UTC. */
     createdAt: string;
     /** Time of the last change, in UTC. */
@@ -305,6 +305,10 @@ export type BvnVerifyRequest = {
     /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
     purpose?: string;
     reference?: Reference;
+};
+export type CancelRequest = {
+    reference: Reference;
+    "type": TransactionType;
 };
 export type DataPurchaseRequest = {
     /** The `id` of a network in the catalog. */

@@ -42,8 +42,9 @@ export type ServiceErrorDetails<Code extends string = ErrorCode> = Known & {
 };
 
 /**
- * The service refused the request or reports a failed order: the answer had `X-Error-Code`. If an order throws it, the
- * order was not placed by this call, or it failed and was refunded (`transactionReference` is set).
+ * The service refused the request or reports a failed order: the answer had `X-Error-Code`. An order that throws it has
+ * failed for good: it was refunded, or cancelled before it was placed. Every other refusal of an order is the `cause` of
+ * an `OutcomeUnknownError`.
  */
 export class ServiceError extends AirtimeError {
   override readonly name: string = "ServiceError";
@@ -94,9 +95,13 @@ export class NotFoundError extends ServiceError {
 export class RecordNotFoundError extends ServiceError {
   override readonly name = "RecordNotFoundError";
 }
-/** The reference belongs to another order. With `transactionReference` it is this check's, and its result is not kept. */
+/** The reference belongs to another order, perhaps to this one with other fields. With `transactionReference` it is this check's, and its result is not kept. */
 export class ReferenceReusedError extends ServiceError {
   override readonly name = "ReferenceReusedError";
+}
+/** The order was cancelled before it was placed. Another attempt needs a new reference. */
+export class OrderCancelledError extends ServiceError {
+  override readonly name = "OrderCancelledError";
 }
 /** The plan is not in the catalog, or belongs to another network. */
 export class PlanUnavailableError extends ServiceError {
@@ -137,6 +142,7 @@ const classes: Readonly<Record<ErrorCode, new (details: ServiceErrorDetails) => 
   not_found: NotFoundError,
   record_not_found: RecordNotFoundError,
   reference_reused: ReferenceReusedError,
+  order_cancelled: OrderCancelledError,
   plan_unavailable: PlanUnavailableError,
   rate_limited: RateLimitedError,
   internal_error: InternalError,
@@ -151,6 +157,10 @@ const isKnown = (details: ServiceErrorDetails<string>): details is ServiceErrorD
 /** The error of the code's class. A code that a later release of the service added makes a plain `ServiceError`. */
 export const serviceError = (details: ServiceErrorDetails<string>): ServiceError =>
   isKnown(details) ? new classes[details.code](details) : new ServiceError(details as ServiceErrorDetails);
+
+/** The same error of an order that is cancelled since. */
+export const withTransaction = (error: ServiceError, transactionReference: string): ServiceError =>
+  serviceError({ ...error, message: error.message, transactionReference });
 
 /** Why an attempt has no readable answer. */
 export type NoAnswerReason = "network" | "timeout" | "unreadable" | "mismatch";
@@ -170,8 +180,8 @@ export class NoAnswerError extends AirtimeError {
 }
 
 /**
- * It is not known whether the order was placed. Never order again with another reference: send the same order with this
- * reference again, or look it up. `cause` is how the last attempt ended.
+ * The order is not decided: it was placed, or is not placed so far and still may be. Never order again with another
+ * reference: send the same order with this reference again, or cancel it. `cause` is how the last attempt ended.
  */
 export class OutcomeUnknownError extends AirtimeError {
   override readonly name = "OutcomeUnknownError";
@@ -180,15 +190,15 @@ export class OutcomeUnknownError extends AirtimeError {
   constructor(reference: string, cause: unknown) {
     const { requestId, rate } = cause instanceof AirtimeError ? cause : {};
     super(
-      `It is not known whether the order ${reference} was placed (${messageOf(cause)}). Send the same order with the same ` +
-        `reference again, or look it up: await client.transactions.get("${reference}")`,
+      `The order ${reference} is not decided: it may have been placed, or may still be (${messageOf(cause)}). Send the same ` +
+        "order with the same reference again, or give it up with client.transactions.cancel",
       { reference, requestId, rate },
       { cause },
     );
   }
 }
 
-/** The caller's signal ended a read, or an order before anything was placed. */
+/** The caller's signal ended a read, or an order before it was sent. */
 export class AbortedError extends AirtimeError {
   override readonly name = "AbortedError";
 }

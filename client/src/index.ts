@@ -1,4 +1,5 @@
 export type { AttemptEvent } from "./attempt.ts";
+export type { Cancellation } from "./cancel.ts";
 export {
   AirtimeClient,
   type AirtimeOrder,
@@ -38,6 +39,7 @@ export {
   NoAnswerError,
   type NoAnswerReason,
   NotFoundError,
+  OrderCancelledError,
   OutcomeUnknownError,
   PermissionError,
   PlanUnavailableError,

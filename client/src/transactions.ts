@@ -1,4 +1,5 @@
 import type { Received, ServiceRequest } from "./attempt.ts";
+import { type Cancellation, cancelOrder } from "./cancel.ts";
 import type { Transaction, TransactionStatus, TransactionType } from "./contract-types.ts";
 import { AbortedError, NoAnswerError, NotFoundError, ServiceError, WaitEndedError } from "./errors.ts";
 import { isRecord } from "./field-names.ts";
@@ -78,6 +79,15 @@ export class Transactions {
       }
       await sleep(Math.min(pollMs * (0.75 + Math.random() / 2), Math.max(deadline - performance.now(), 0)), signal);
     }
+  }
+
+  /**
+   * Gives an order up: no request with this reference places it from now on, also none that is still on its way. Returns
+   * the transaction: `failed` if the order was not placed or failed before, else `success` or `processing` as it is.
+   */
+  async cancel(order: Cancellation, options: CallOptions = {}): Promise<Transaction> {
+    checkReference(order.reference);
+    return cancelOrder(this.#settings, order, options);
   }
 
   /** Your transactions, newest first. Further pages are read as the loop goes on. */

@@ -2,6 +2,7 @@ import { createAdmission } from "../../shared/access/admission.ts";
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
+import { cancelOrder } from "../../shared/orders/cancel-order.ts";
 import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -32,8 +33,9 @@ const deps = {
 };
 await preload(deps.keyedHashes, deps.gate.purchases, liveKey.value, deps.catalog.plans);
 
-/** Data and airtime purchases: one debit and one order to the upstream. */
+/** Data and airtime purchases: one debit and one order to the upstream. The cancellation of any order. */
 export const handler = apiHandler("purchase", createAdmission(db, env.ACCESS_TABLE), {
   buyData: buyData(deps),
   buyAirtime: buyAirtime(deps),
+  cancelOrder: cancelOrder(deps),
 });

@@ -39,10 +39,10 @@ export const createAdmission =
 const hasEnded = ({ status, expires_at }: KeyItem, nowMs: number): boolean =>
   status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at));
 
-const refusalOf = (keyItem: KeyItem, { permission }: Route, sourceIp: string): ServiceError | undefined => {
+const refusalOf = (keyItem: KeyItem, { permissions }: Route, sourceIp: string): ServiceError | undefined => {
   if (keyItem.account_status === "restricted") return new ServiceError("account_restricted");
-  if (permission !== undefined && !keyItem.permissions?.has(permission)) {
-    return new ServiceError("permission_denied", { message: lacksPermission(permission) });
+  if (permissions !== undefined && !permissions.some((permission) => keyItem.permissions?.has(permission))) {
+    return new ServiceError("permission_denied", { message: lacksPermission(permissions) });
   }
   if (isWithin(sourceIp, keyItem.whitelist ?? [])) return undefined;
   // Only the address that API Gateway saw counts, never X-Forwarded-For.

@@ -48,7 +48,7 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
 };
 
 const createdEntry = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): HistoryEntry => {
-  const charge = mode === "test" ? "in the sandbox" : debit === "void" ? "not debited" : "debited";
+  const charge = mode === "test" ? "in the sandbox" : debit === undefined ? "debited" : "not debited";
   return { at: created_at, what: "created", details: `${naira(amount_kobo)} NGN ${charge}, key ${key_id}` };
 };
 

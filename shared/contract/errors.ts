@@ -21,6 +21,10 @@ export const errors = {
   validation_failed: { status: 422, message: "Some fields are not valid" },
   reference_reused: { status: 422, message: "This reference was used for a different request" },
   plan_unavailable: { status: 422, message: "This data plan is not available" },
+  order_cancelled: {
+    status: 422,
+    message: "The order was cancelled before it was placed; nothing was charged. Another attempt needs a new reference",
+  },
   rate_limited: { status: 429, message: "Too many requests: wait before sending another" },
   internal_error: { status: 500, message: "The service failed unexpectedly; this request charged nothing" },
   delivery_failed: { status: 502, message: `The order was not delivered; ${REFUNDED}` },

@@ -137,7 +137,12 @@ const unchangedResponse = {
 };
 
 /** Errors that always, or sometimes, follow a transaction. */
-const ALWAYS_AFTER_TRANSACTION = new Set<ErrorCode>(["delivery_failed", "record_not_found", "provider_timeout"]);
+const ALWAYS_AFTER_TRANSACTION = new Set<ErrorCode>([
+  "delivery_failed",
+  "order_cancelled",
+  "record_not_found",
+  "provider_timeout",
+]);
 const SOMETIMES_AFTER_TRANSACTION = new Set<ErrorCode>(["plan_unavailable", "reference_reused", "validation_failed"]);
 
 /** The error's message as Markdown. */
@@ -207,7 +212,7 @@ const differsByRoute = (code: ErrorCode): boolean => DIFFERS_BY_ROUTE.has(code);
 const DIFFERS_BY_ROUTE = new Set<ErrorCode>(["missing_parameter", "permission_denied", "validation_failed"]);
 
 const exampleRef = (route: Route, code: ErrorCode) => {
-  if (code === "permission_denied" && route.permission) return errorExample(lacksPermission(route.permission));
+  if (code === "permission_denied" && route.permissions) return errorExample(lacksPermission(route.permissions));
   return differsByRoute(code)
     ? errorExample(errors[code].message, code === "missing_parameter" ? missingField(route) : wrongField(route))
     : { $ref: `#/components/examples/${code}` };

@@ -12,6 +12,7 @@ const clientMethods: Partial<Record<RouteName, string>> = {
   getWallet: "wallet.get",
   getTransaction: "transactions.get",
   listTransactions: "transactions.list",
+  cancelOrder: "transactions.cancel",
 };
 
 /**
@@ -49,6 +50,7 @@ const curlCall = ({ method, path, example }: Route): string => {
 
 const clientCall = (name: string, { method, path, example }: Route): string => {
   const { reference, ...fields }: { readonly reference?: unknown } = Object(example.input);
+  if (name === "transactions.cancel") return `await client.${name}(${objectLiteral(Object(example.input))});`;
   if (path.includes("{reference}")) return `await client.${name}(${JSON.stringify(reference)});`;
   const body = Object.keys(fields).length > 0 ? objectLiteral(fields) : "";
   if (method === "POST") return `await client.${name}(\n  ${body},\n  ${objectLiteral({ reference })},\n);`;

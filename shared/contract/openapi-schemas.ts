@@ -30,7 +30,9 @@ import {
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import { routes } from "./routes.ts";
 import {
+  cancelRequest,
   purchasedTransaction,
+  transactionLookup,
   transactionPage,
   transactionPath,
   transactionQuery,
@@ -46,6 +48,7 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 const requestSchemas = {
   AirtimePurchaseRequest: airtimePurchaseRequest,
   BvnVerifyRequest: bvnVerifyRequest,
+  CancelRequest: cancelRequest,
   DataPurchaseRequest: dataPurchaseRequest,
   NinVerifyRequest: ninVerifyRequest,
   PhoneNumber: phoneNumberField,
@@ -81,7 +84,7 @@ const responseSchemas = {
   PurchasedTransaction: purchasedTransaction,
   RepricedPlan: repricedPlan,
   Transaction: transactionView,
-  TransactionLookup: routes.getTransaction.data,
+  TransactionLookup: transactionLookup,
   TransactionPage: transactionPage,
   TransactionStatus: transactionStatus,
   TransactionType: transactionType,

@@ -5,6 +5,7 @@ import { errorExamples, errorSentence, headerComponents, responsesOf, sharedResp
 import { samplesOf } from "./openapi-samples.ts";
 import { namedSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
 import { webhooks } from "./openapi-webhooks.ts";
+import { permissionText } from "./permission.ts";
 import { appRoutes, isOrder, type Route } from "./routes.ts";
 
 /** The server URL, which the paths of the document leave out. */
@@ -49,7 +50,7 @@ const info = {
     "",
     "**Responses.** A success is 200 with `status: true`, `message` and `data`. An error has `status: false`, `message` and, if single fields are wrong, `errors`.",
     "",
-    "**Errors.** `X-Error-Code` has the code of the error and guarantees that *this request* charged nothing and left no open transaction. It says nothing about an earlier request with the same `reference`: look that one up. A 5xx without this header, or no response at all, means that the outcome is unknown: send the same request with the same `reference` again, or look it up.",
+    "**Errors.** `X-Error-Code` has the code of the error and guarantees that *this request* charged nothing and left no open transaction. It says nothing about another request with the same `reference`: an earlier one, or a copy that something on the way sends later. Only an error with `X-Transaction-Reference` is final for the order; before you treat any other as failed, cancel the order. A 5xx without this header, or no response at all, means that the outcome is unknown: send the same request with the same `reference` again, or cancel the order.",
     "",
     "**Which order.** Every answer about an order names it: `data.transaction` has `caller_reference` and `type`, and of a purchase `phone_number`; an error has the header `X-Caller-Reference`. Compare them with your request. Another order's answer, which a mixed-up connection or a cache can bring, says nothing about yours: its outcome is unknown.",
     "",
@@ -128,8 +129,11 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
 };
 
 const descriptionOf = (operationId: string, route: Route) => {
-  const { description, permission } = route;
-  const sentences = [description, permission && `Needs a key with the permission \`${permission}\`.`];
+  const { description, permissions } = route;
+  const sentences = [
+    description,
+    permissions && `Needs a key with the permission ${permissionText(permissions, "`")}.`,
+  ];
   const text = sentences.filter((sentence) => sentence !== undefined).join(" ");
   const parts = [text, samplesOf(operationId, route)].filter((part) => part !== "");
   return parts.length === 0 ? {} : { description: parts.join("\n\n") };

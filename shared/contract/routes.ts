@@ -11,14 +11,15 @@ import {
   retrieveRequest,
 } from "./identity.ts";
 import type { RateGroup } from "./limits.ts";
-import type { Permission } from "./permission.ts";
+import { type Permission, permissionSchema } from "./permission.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
 import {
+  cancelRequest,
   type TransactionType,
+  transactionLookup,
   transactionPage,
   transactionPath,
   transactionQuery,
-  transactionView,
 } from "./transaction.ts";
 import { upstreamEvent, upstreamEventReceipt } from "./upstream-event.ts";
 import { walletResult } from "./wallet.ts";
@@ -31,7 +32,8 @@ export type Route<Input extends z.ZodObject = z.ZodObject, Data extends z.ZodTyp
   /** The folder below functions/ that serves it. */
   readonly function: string;
   readonly group: RateGroup;
-  readonly permission?: Permission;
+  /** One of them is sufficient. */
+  readonly permissions?: readonly Permission[];
   /** The JSON body of a POST; the path and query parameters of a GET. */
   readonly input: Input;
   /** `data` of the success envelope. */
@@ -60,12 +62,12 @@ const keyErrors = [
   "internal_error",
 ] as const;
 const bodyErrors = ["invalid_json", "missing_parameter", "validation_failed"] as const;
-const orderErrors = ["insufficient_balance", "reference_reused", "provider_unavailable"] as const;
+const orderErrors = ["insufficient_balance", "reference_reused", "order_cancelled", "provider_unavailable"] as const;
 
 /** Every error of a route. */
-export const errorsOf = ({ method, permission, document, errors }: Route): readonly ErrorCode[] => [
+export const errorsOf = ({ method, permissions, document, errors }: Route): readonly ErrorCode[] => [
   ...(document ? (["internal_error"] as const) : keyErrors),
-  ...(permission ? (["permission_denied"] as const) : []),
+  ...(permissions ? (["permission_denied"] as const) : []),
   ...(method === "POST" ? bodyErrors : []),
   ...errors,
 ];
@@ -156,7 +158,7 @@ export const routes = {
     path: "/v1/vtu/data/purchase",
     function: "purchase",
     group: "vtu",
-    permission: "vtu",
+    permissions: ["vtu"],
     input: dataPurchaseRequest,
     data: purchaseResult,
     summary: "Buy a data bundle",
@@ -173,7 +175,7 @@ export const routes = {
     path: "/v1/vtu/airtime/purchase",
     function: "purchase",
     group: "vtu",
-    permission: "vtu",
+    permissions: ["vtu"],
     input: airtimePurchaseRequest,
     data: purchaseResult,
     summary: "Buy airtime",
@@ -200,7 +202,7 @@ export const routes = {
     path: "/v1/identity/nin/verify",
     function: "check-identity",
     group: "identity",
-    permission: "identity",
+    permissions: ["identity"],
     input: ninVerifyRequest,
     data: ninVerifyResult,
     summary: "Verify a NIN",
@@ -223,7 +225,7 @@ export const routes = {
     path: "/v1/identity/nin/retrieve",
     function: "check-identity",
     group: "identity",
-    permission: "identity:retrieve",
+    permissions: ["identity:retrieve"],
     input: retrieveRequest,
     data: ninRetrievalResult,
     summary: "Retrieve NIN details by phone number",
@@ -242,7 +244,7 @@ export const routes = {
     path: "/v1/identity/bvn/verify",
     function: "check-identity",
     group: "identity",
-    permission: "identity",
+    permissions: ["identity"],
     input: bvnVerifyRequest,
     data: bvnVerifyResult,
     summary: "Verify a BVN",
@@ -261,7 +263,7 @@ export const routes = {
     path: "/v1/identity/bvn/retrieve",
     function: "check-identity",
     group: "identity",
-    permission: "identity:retrieve",
+    permissions: ["identity:retrieve"],
     input: retrieveRequest,
     data: bvnRetrievalResult,
     summary: "Retrieve BVN details by phone number",
@@ -303,7 +305,7 @@ export const routes = {
     function: "read-account",
     group: "catalog",
     input: transactionPath,
-    data: z.object({ transaction: transactionView }),
+    data: transactionLookup,
     summary: "Look up a transaction by the service's reference or the caller's",
     errors: ["not_found", "validation_failed"],
     example: {
@@ -325,6 +327,38 @@ export const routes = {
       input: { status: "success" },
       message: "Transactions",
       data: { transactions: [exampleView], next_cursor: null },
+    },
+  },
+  cancelOrder: {
+    method: "POST",
+    path: "/v1/transactions/cancel",
+    function: "purchase",
+    group: "catalog",
+    permissions: permissionSchema.options,
+    input: cancelRequest,
+    data: transactionLookup,
+    summary: "Cancel an order that is not placed",
+    description:
+      "Makes sure that no request with this `reference` places an order from now on, also no copy of an earlier request that arrives late. " +
+      "If no order has the `reference`, it is recorded as `failed`, `order_cancelled`, and nothing was charged. An order that was placed is not changed: " +
+      "its `status` says what became of it. A lookup that finds nothing cannot say that an order stays unplaced; this can.",
+    errors: ["provider_unavailable"],
+    example: {
+      input: { reference: "order-1044", type: "data" },
+      message: "The order is cancelled",
+      data: {
+        transaction: {
+          ...exampleView,
+          reference: "DATA_3M8Q1T6W9Y2B5D7F0H4K8N1R3V",
+          status: "failed",
+          amount: 0,
+          description: "Cancelled before it was placed",
+          caller_reference: "order-1044",
+          network: null,
+          phone_number: null,
+          error_code: "order_cancelled",
+        },
+      },
     },
   },
   describeApi: {

@@ -56,6 +56,12 @@ export const transactionView = purchasedTransaction.extend({
 });
 export type TransactionView = z.infer<typeof transactionView>;
 
+export const transactionLookup = z.object({ transaction: transactionView });
+
+/** POST /transactions/cancel. Source: docs/interface.md 7.7. */
+export const cancelRequest = z.object({ reference: referenceField, type: transactionType });
+export type CancelRequest = z.infer<typeof cancelRequest>;
+
 /** The service's reference, or the caller's. */
 export const transactionPath = z.object({ reference: referenceField });
 

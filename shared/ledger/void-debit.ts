@@ -16,7 +16,7 @@ export type VoidResult =
   | { readonly kind: "indeterminate" };
 
 /**
- * Records a transaction as `failed` in place of its debit, if nothing has its key. A debit puts its transaction on the
+ * Records a transaction as `failed` in place of its debit, if nothing has its key: as `void`, unless it says otherwise. A debit puts its transaction on the
  * same condition, so that one in flight fails from then on, however late it lands.
  */
 export const voidDebit = async (
@@ -25,10 +25,10 @@ export const voidDebit = async (
   deadline: Deadline,
 ): Promise<VoidResult> => {
   const Item: Transaction = {
-    ...transaction,
-    status: "failed",
     failure: { code: "delivery_failed" },
     debit: "void",
+    ...transaction,
+    status: "failed",
     updated_at: isoTime(clock()),
   };
   const put = new PutCommand({

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ServiceError } from "../contract/errors.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { abortAfter, beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -53,6 +54,17 @@ export type OrderGate = {
    * writes nothing. Never rejects, and leaves the time for the settlement.
    */
   readonly noteOutcome: (outcome: Outcome | CheckOutcome, deadline: Deadline) => Promise<void>;
+};
+
+/** Why no order may be placed now; undefined if orders may be. */
+export const refusalByGate = async (gate: Pick<OrderGate, "purchases">): Promise<ServiceError | undefined> => {
+  try {
+    const isOff = (await gate.purchases()) === "off";
+    return isOff ? new ServiceError("provider_unavailable", { retryAfterS: 300 }) : undefined;
+  } catch (error) {
+    log.alarm("purchases.unreadable", errorFields(error));
+    return new ServiceError("provider_unavailable", { retryAfterS: 5 });
+  }
 };
 
 const storedItem = z.looseObject({ pk: z.string() });

@@ -14,6 +14,7 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote } from "./order.ts";
+import { refusalByGate } from "./order-gate.ts";
 import type { OutcomeMessage, OutcomeQueue, WaitMessage } from "./outcome-queue.ts";
 
 /**
@@ -105,12 +106,8 @@ const quoteOrRefusal = async <Priced extends Quote>(
   { gate }: OrderDeps,
   { quote }: OrderRequest<Priced>,
 ): Promise<Priced | ServiceError> => {
-  try {
-    if ((await gate.purchases()) === "off") return new ServiceError("provider_unavailable", { retryAfterS: 300 });
-  } catch (error) {
-    log.alarm("purchases.unreadable", errorFields(error));
-    return new ServiceError("provider_unavailable", { retryAfterS: 5 });
-  }
+  const refusal = await refusalByGate(gate);
+  if (refusal !== undefined) return refusal;
   try {
     return await quote();
   } catch (error) {
@@ -136,12 +133,16 @@ const replayOrThrow = async (
     },
   );
   const isWrongValue = errors[refusal.code].status === 422;
-  if (transaction === undefined || (isWrongValue && transaction.fingerprint !== fingerprint)) throw refusal;
+  if (transaction === undefined || (isWrongValue && !isReplay(transaction, fingerprint))) throw refusal;
   return replayOrConflict(transaction, fingerprint);
 };
 
+/** A cancellation is of whatever order has the reference. */
+const isReplay = ({ debit, fingerprint: stored }: Transaction, fingerprint: string): boolean =>
+  stored === fingerprint || debit === "cancelled";
+
 const replayOrConflict = (transaction: Transaction, fingerprint: string): PlacedOrder => {
-  if (transaction.fingerprint === fingerprint) return { transaction, replayed: true };
+  if (isReplay(transaction, fingerprint)) return { transaction, replayed: true };
   throw new ServiceError("reference_reused", {
     fields: { reference: ["Was used for a different request: choose another"] },
   });

@@ -122,8 +122,9 @@ export const logEvents = {
   "debit.not_voided": {
     level: "warn",
     fields: { attempt: "string", ...thrown },
-    meaning: "A debit had no answer, and the write that voids it failed too.",
-    action: "None: the outcomes queue voids or refunds it. Check DynamoDB if it repeats.",
+    meaning: "A debit had no answer, or an order is cancelled, and the write that voids the debit failed.",
+    action:
+      "None: the outcomes queue voids or refunds a debit, and a cancellation is answered as unknown. Check DynamoDB if it repeats.",
   },
   "ledger.write_indeterminate": {
     level: "warn",

@@ -29,7 +29,7 @@ export const ledgerChangeOf = ({ pk, created_at, amount_kobo, status, debit }: T
   pk,
   at: created_at,
   kobo: signedKobo({ status, amount_kobo }),
-  versions: debit === "void" ? 0 : status === "failed" ? 2 : 1,
+  versions: debit !== undefined ? 0 : status === "failed" ? 2 : 1,
   isOpen: status === "processing",
 });
 

@@ -4,8 +4,10 @@ import type { ErrorCode } from "../../shared/contract/errors.ts";
 import type { DocumentedOperation, Json } from "./document.ts";
 import type { Sent } from "./exchange.ts";
 
+/** A request of the operation, or of the one that is named. */
+type ProvokingRequest = Sent & { readonly operation?: string };
 /** Requests with a test key, the last of which gets the error. */
-type Provocation = (operation: DocumentedOperation) => readonly Sent[] | undefined;
+type Provocation = (operation: DocumentedOperation) => readonly ProvokingRequest[] | undefined;
 
 const UNKNOWN_ID = 999_999_999;
 const OTHER_PHONE_NUMBER = "08039999999";
@@ -56,6 +58,11 @@ export const provocations: Partial<Record<ErrorCode, Provocation>> = {
     const first = { ...anOrderOf(operation), reference: `contract-${randomUUID()}` };
     const other = subject === "phone_number" ? OTHER_PHONE_NUMBER : OTHER_NUMBER;
     return [{ body: first }, { body: { ...first, [subject]: other } }];
+  },
+  order_cancelled: (operation) => {
+    const reference = `contract-${randomUUID()}`;
+    const cancellation = { operation: "cancelOrder", body: { reference, type: "data" } };
+    return [cancellation, { body: { ...anOrderOf(operation), reference } }];
   },
   plan_unavailable: (operation) => [{ body: { ...anOrderOf(operation), plan_id: UNKNOWN_ID } }],
   record_not_found: (operation) => withMagicNumber(operation, "1"),

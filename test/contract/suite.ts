@@ -164,8 +164,9 @@ export const contractSuite = (target: ContractTarget): readonly string[] => {
       if (key !== undefined) return send(open.baseUrl, operation, { key, body: anOrderOf(operation) });
       const shared = await open.key("test");
       let last: Received | undefined;
-      for (const sent of provocations[code]?.(operation) ?? []) {
-        last = await sendWithinRate(open.baseUrl, operation, { key: shared, ...sent });
+      for (const { operation: other, ...sent } of provocations[code]?.(operation) ?? []) {
+        const asked = other === undefined ? operation : document.operation(other);
+        last = await sendWithinRate(open.baseUrl, asked, { key: shared, ...sent });
       }
       if (last === undefined) throw new Error(`No request provokes ${code}`);
       return last;

@@ -1,6 +1,7 @@
 import { Anchor } from "@mantine/core";
 import { useState } from "react";
 import { callsOf } from "../../../shared/contract/openapi-samples.ts";
+import { permissionText } from "../../../shared/contract/permission.ts";
 import { type Route, routes } from "../../../shared/contract/routes.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
@@ -91,7 +92,7 @@ const Operation = ({ name, route, testKey }: OperationProps) => {
           <code>
             {route.method} {route.path}
           </code>
-          {route.permission !== undefined && <>, permission {route.permission}</>}
+          {route.permissions !== undefined && <>, permission {permissionText(route.permissions)}</>}
         </>
       }
     >

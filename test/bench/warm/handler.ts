@@ -48,6 +48,7 @@ const response = successResponse(answer);
 const handler = apiHandler("purchase", admit, {
   buyData: trivial,
   buyAirtime: trivial,
+  cancelOrder: () => Promise.reject(new Error("Only purchases are sent")),
 });
 const bare = middy<unknown, typeof response>({ timeoutEarlyInMillis: 0 })
   .use({ after: () => {}, onError: () => {} })

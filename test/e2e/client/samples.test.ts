@@ -51,7 +51,7 @@ const compile = async (): Promise<string> => {
 
 test("every operation of the interface is shown as a call of the client, which compiles and runs", async () => {
   const calls = descriptions.flatMap(({ description }) => blocks(description, "ts"));
-  expect(calls).toHaveLength(10);
+  expect(calls).toHaveLength(11);
   writeFileSync(
     join(app, "samples.ts"),
     `import { AirtimeClient, NotFoundError } from "@airtime-service/client";
@@ -70,12 +70,12 @@ console.error(ran.join(","));`,
   expect(await compile()).toBe("");
   const env = { ...process.env, BASE_URL: service.baseUrl, API_KEY: key };
   const { stderr } = await run(process.execPath, [join(app, "samples.ts")], { env });
-  expect(stderr.trim().split(",")).toEqual([...new Array(8).fill("done"), "not found", "done"]);
+  expect(stderr.trim().split(",")).toEqual([...new Array(8).fill("done"), "not found", "done", "done"]);
 });
 
 test("every operation of the interface is shown as a call of curl, which runs", async () => {
   const calls = descriptions.flatMap(({ description }) => blocks(description, "sh"));
-  expect(calls).toHaveLength(10);
+  expect(calls).toHaveLength(11);
   const env = { ...process.env, BASE_URL: service.baseUrl, API_KEY: key };
   for (const call of calls) {
     const { stdout } = await run("sh", ["-c", call.replace("curl ", "curl -s ")], { env });

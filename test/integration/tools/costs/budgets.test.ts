@@ -136,6 +136,14 @@ describe("budgets", () => {
     await sleep(8_000 - 2 * 2_100);
   });
 
+  test("the budget holds for a cancellation with the longest reference, and for its replay", async () => {
+    const { key } = await service.newCaller({ whitelist: longest.whitelist });
+    const body = { reference: longest.reference, type: "nin_verification" };
+    const cancel = () => send("POST", "/transactions/cancel", { key, body });
+    await expectAnswered(budgets.cancellation, 200, cancel);
+    await expectAnswered({ ...budgets.cancellation, writeUnits: { tables: 2, indexes: 0 } }, 200, cancel);
+  });
+
   test("the budget holds for a replay of a purchase", async () => {
     const { key } = await service.newCaller();
     const buy = () => send("POST", BUY_DATA, { key, body: anOrder({ reference: "replayed" }) });

@@ -54,10 +54,10 @@ test("no two examples of orders have the same reference, neither the caller's no
     return z.object({ data: z.object({ transaction: z.object({ reference: z.string() }) }) }).parse(example).data
       .transaction.reference;
   });
-  expect(orders).toHaveLength(6);
+  expect(orders).toHaveLength(7);
   expect(sent).not.toContain(undefined);
-  expect(new Set(sent).size).toBe(6);
-  expect(new Set(made).size).toBe(6);
+  expect(new Set(sent).size).toBe(7);
+  expect(new Set(made).size).toBe(7);
 });
 
 test("the examples of data bundles show plan 101 of the built-in catalog, with its network and price", () => {

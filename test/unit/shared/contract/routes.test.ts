@@ -17,12 +17,16 @@ test("no two routes have the same method and path", () => {
 });
 
 test("isRouteOf is true for a function's own routes only, and not for inherited properties", () => {
-  expect(Object.keys(routes).filter((name) => isRouteOf(name, "purchase"))).toEqual(["buyData", "buyAirtime"]);
+  expect(Object.keys(routes).filter((name) => isRouteOf(name, "purchase"))).toEqual([
+    "buyData",
+    "buyAirtime",
+    "cancelOrder",
+  ]);
   expect(isRouteOf("buyData", "read-account")).toBe(false);
   expect(isRouteOf("toString", "purchase")).toBe(false);
 });
 
-test("orders are the purchases and the identity requests, and each needs a permission", () => {
+test("orders are the purchases, the identity requests and a cancellation, and each needs a permission", () => {
   const orders = all.filter(isOrder);
   expect(orders.map(({ path }) => path)).toEqual([
     "/v1/vtu/data/purchase",
@@ -31,6 +35,7 @@ test("orders are the purchases and the identity requests, and each needs a permi
     "/v1/identity/nin/retrieve",
     "/v1/identity/bvn/verify",
     "/v1/identity/bvn/retrieve",
+    "/v1/transactions/cancel",
   ]);
   for (const order of orders) expect(errorsOf(order)).toContain("permission_denied");
 });
@@ -45,10 +50,10 @@ const interfaceRows = readFileSync(new URL("../../../../docs/interface.md", impo
   .filter((line) => line.startsWith("| `"));
 
 test.each(Object.values<Route>(routes))("docs/interface.md lists $method $path in rule 1.6", (route) => {
-  const { method, path, permission, group, document, audience } = route;
+  const { method, path, permissions = [], group, document, audience } = route;
   const row = interfaceRows.find((line) => line.includes(`\`${method} ${path.replace("/v1", "")}\``));
   expect(row).toContain(` \`${route.function}\` |`);
-  if (permission !== undefined) expect(row).toContain(`| \`${permission}\` |`);
+  if (permissions.length > 0) expect(row).toContain(`| ${permissions.map((one) => `\`${one}\``).join(" or ")} |`);
   if (document === undefined && audience === undefined) expect(row).toContain(`| \`${group}\` |`);
 });
 

@@ -44,7 +44,7 @@ const asByThePlatform = {
 
 /** Sends data purchases to a handler whose operation is `run`. */
 const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
-  const handler = apiHandler("purchase", admit, { buyData: run, buyAirtime: refuse });
+  const handler = apiHandler("purchase", admit, { buyData: run, buyAirtime: refuse, cancelOrder: refuse });
   return async (changes: ApiEventChanges = {}) => {
     const event = anApiEvent({
       method: "POST",

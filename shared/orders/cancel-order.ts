@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+import { OutcomeUnknown } from "../contract/errors.ts";
+import { headers } from "../contract/headers.ts";
+import type { CancelRequest } from "../contract/transaction.ts";
+import type { Call } from "../lambda/api-handler.ts";
+import { transactionOwner, transactionPk } from "../ledger/schema.ts";
+import { referenceOf, type Transaction, transactionToView } from "../ledger/transaction.ts";
+import { voidDebit } from "../ledger/void-debit.ts";
+import { koboFromNaira } from "../platform/money.ts";
+import { isoTime } from "../platform/time.ts";
+import type { OrderDeps } from "./order.ts";
+import { refusalByGate } from "./order-gate.ts";
+
+/**
+ * POST /transactions/cancel. Puts a `failed` transaction under the caller's reference if there is none. A debit puts its
+ * transaction on the same condition, so that no copy of the order can be placed from then on, however late it arrives.
+ */
+export const cancelOrder =
+  ({ ledger, keyedHashes, gate }: Pick<OrderDeps, "ledger" | "keyedHashes" | "gate">) =>
+  async ({ input, caller, deadline }: Pick<Call<CancelRequest>, "input" | "caller" | "deadline">) => {
+    // A ledger that is being restored may lack the order.
+    const refusal = await refusalByGate(gate);
+    if (refusal !== undefined) throw refusal;
+
+    const { reference, type } = input;
+    const hashes = await keyedHashes();
+    const now = isoTime(ledger.clock());
+    const cancelled: Transaction = {
+      pk: transactionPk(hashes.transactionId({ ...caller, callerReference: reference })),
+      owner: transactionOwner(caller.accountId, caller.mode),
+      account_id: caller.accountId,
+      key_id: caller.keyId,
+      mode: caller.mode,
+      type,
+      status: "failed",
+      failure: { code: "order_cancelled" },
+      debit: "cancelled",
+      attempt: randomUUID(),
+      fingerprint: "",
+      caller_reference: reference,
+      amount_kobo: koboFromNaira(0),
+      description: "Cancelled before it was placed",
+      created_at: now,
+      updated_at: now,
+    };
+    const result = await voidDebit(ledger, cancelled, deadline);
+    if (result.kind === "indeterminate") throw new OutcomeUnknown("The write of a cancelled order is indeterminate");
+    const { transaction } = result;
+    return {
+      message: transaction.debit === "cancelled" ? "The order is cancelled" : "The order was placed before",
+      data: { transaction: transactionToView(transaction) },
+      headers: {
+        [headers.transactionReference]: referenceOf(transaction),
+        ...(result.kind === "exists" && { [headers.idempotentReplayed]: "true" }),
+      },
+    };
+  };

@@ -1,0 +1,233 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { transactionLookup, transactionPage, transactionType } from "../../../../shared/contract/transaction.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { cancelOrder } from "../../../../shared/orders/cancel-order.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { sleep } from "../../../../shared/platform/time.ts";
+import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { identityProducts } from "../../../builders/identity.ts";
+import { type Answer, startTestService, type TestService } from "../../../builders/service.ts";
+
+/** Goal: a cancelled order is never placed, whenever a copy of its request arrives, and a placed one is not touched. */
+const CANCEL = "/transactions/cancel";
+const viewOf = (answer: Answer) => transactionLookup.parse(answer.body.data).transaction;
+
+/** Every kind of order, with what it costs. */
+const orders = [
+  {
+    type: "data",
+    path: "/vtu/data/purchase",
+    body: { network_id: 1, plan_id: 101, phone_number: "08031234567" },
+    naira: 500,
+  },
+  {
+    type: "airtime",
+    path: "/vtu/airtime/purchase",
+    body: { network: "mtn", amount: 100, phone_number: "08031234567" },
+    naira: 100,
+  },
+  ...identityProducts.filter(({ name }) => !name.includes("advanced")),
+] as const;
+
+describe("the route", () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService();
+  });
+  afterAll(() => service.stop());
+
+  const cancel = (key: string, reference: string, type = "data", options = {}): Promise<Answer> =>
+    service.call("POST", CANCEL, { key, body: { reference, type }, ...options });
+
+  test.each(orders)(
+    "an order of the type $type that was refused for the balance and cancelled is not placed by a late copy, although the wallet is funded",
+    async ({ type, path, body, naira }) => {
+      const caller = await service.newCaller({ naira: 0 });
+      const { key, accountId } = caller;
+      const reference = `order-${randomUUID()}`;
+      const send = () => service.call("POST", path, { key, body: { ...body, reference } });
+      expect((await send()).headers.get("x-error-code")).toBe("insufficient_balance");
+
+      const cancelled = await cancel(key, reference, type);
+      expect(cancelled.status).toBe(200);
+      const transaction = viewOf(cancelled);
+      expect(transaction).toMatchObject({
+        status: "failed",
+        error_code: "order_cancelled",
+        amount: 0,
+        type,
+        caller_reference: reference,
+      });
+      expect(cancelled.headers.get("x-transaction-reference")).toBe(transaction.reference);
+      expect(cancelled.headers.get("idempotent-replayed")).toBeNull();
+
+      await fundWallet(service.ledger, { accountId, fundingId: randomUUID(), amountKobo: koboFromNaira(naira) });
+      const before = service.simulator.state.requests.length;
+      const copy = await send();
+      expect(copy.status).toBe(422);
+      expect(copy.headers.get("x-error-code")).toBe("order_cancelled");
+      expect(copy.headers.get("x-transaction-reference")).toBe(transaction.reference);
+      expect(copy.headers.get("idempotent-replayed")).toBe("true");
+      expect(await caller.balance()).toBe(naira);
+      expect(service.simulator.state.requests).toHaveLength(before);
+
+      const again = await cancel(key, reference, type);
+      expect(again.body).toEqual(cancelled.body);
+      expect(again.headers.get("idempotent-replayed")).toBe("true");
+      const found = await service.call("GET", `/transactions/${reference}`, { key });
+      expect(viewOf(found)).toEqual(transaction);
+      const list = await service.call("GET", "/transactions?status=failed", { key });
+      expect(transactionPage.parse(list.body.data).transactions).toEqual([transaction]);
+      expect(await reconcileWallet(service.ledger, accountId)).toMatchObject({ difference_kobo: 0 });
+    },
+  );
+
+  test("a copy of a cancelled order is answered as cancelled also while its plan is not sold", async () => {
+    const { key } = await service.newCaller();
+    await cancel(key, "order-1");
+    const body = { network_id: 1, plan_id: 999_999, phone_number: "08031234567", reference: "order-1" };
+    const copy = await service.call("POST", "/vtu/data/purchase", { key, body });
+    expect(copy.headers.get("x-error-code")).toBe("order_cancelled");
+  });
+
+  test("a placed order is not changed, and its answer says what became of it", async () => {
+    const caller = await service.newCaller({ naira: 10_000 });
+    const key = await caller.newKey({ mode: "test" });
+    const outcomes = { "08031234567": "success", "08000000001": "failed", "08000000004": "processing" };
+    for (const [phoneNumber, status] of Object.entries(outcomes)) {
+      const body = { network_id: 1, plan_id: 101, phone_number: phoneNumber, reference: `order-${status}` };
+      await service.call("POST", "/vtu/data/purchase", { key, body });
+      const before = await service.call("GET", `/transactions/${body.reference}`, { key });
+      const answer = await cancel(key, body.reference, "airtime");
+      expect(answer.body).toMatchObject({ data: before.body.data, message: "The order was placed before" });
+      expect(viewOf(answer).status).toBe(status);
+      expect(answer.headers.get("idempotent-replayed")).toBe("true");
+      expect((await service.call("GET", `/transactions/${body.reference}`, { key })).body).toEqual(before.body);
+    }
+  });
+
+  test("the reference of another account, or of the other mode, is not cancelled", async () => {
+    const [one, other] = [await service.newCaller(), await service.newCaller()];
+    await cancel(other.key, "order-1");
+    await cancel(await one.newKey({ mode: "test" }), "order-1");
+    const body = { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "order-1" };
+    expect((await service.call("POST", "/vtu/data/purchase", { key: one.key, body })).status).toBe(200);
+  });
+
+  test.each([
+    [["vtu"], 200],
+    [["identity"], 200],
+    [["identity:retrieve"], 200],
+    [[], 403],
+  ] as const)("a key with the permissions %j gets %i", async (permissions, status) => {
+    const key = await (await service.newCaller()).newKey({ permissions });
+    expect((await cancel(key, "order-1")).status).toBe(status);
+  });
+
+  test("a type that does not exist and an absent reference are refused by field", async () => {
+    const { key } = await service.newCaller();
+    expect((await cancel(key, "order-1", "loan")).body.errors).toHaveProperty("type");
+    const absent = await service.call("POST", CANCEL, { key, body: { type: "data" } });
+    expect([absent.status, absent.body.errors]).toEqual([400, { reference: ["Is required"] }]);
+  });
+});
+
+/** A late write has landed by then. */
+const LATE_MS = 500;
+
+describe("the write", () => {
+  const key = "k".repeat(32);
+  const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+  let ledger: FaultyLedger;
+  beforeAll(async () => {
+    ledger = await openFaultyLedger();
+  });
+  beforeEach(() => ledger.reset());
+  afterAll(() => ledger.proxy.stop());
+
+  const cancel = (accountId: string, purchases: "on" | "off" = "on") =>
+    cancelOrder({ ledger, keyedHashes, gate: { purchases: async () => purchases } })({
+      input: { reference: "order-1", type: transactionType.enum.data },
+      caller: { accountId, keyId: "key_1", mode: "live" },
+      deadline: deadlineIn(20_000),
+    });
+  const statusOf = async (answer: ReturnType<typeof cancel>) => (await answer).data.transaction.status;
+  const aDebit = async (accountId: string) => {
+    const id = (await keyedHashes()).transactionId({ accountId, mode: "live", callerReference: "order-1" });
+    return ledger.aTransaction(accountId, { pk: transactionPk(id), caller_reference: "order-1" });
+  };
+
+  test("a debit that lands after the cancellation takes nothing, however late it is", async () => {
+    const accountId = await ledger.aWallet(500);
+    const transaction = await aDebit(accountId);
+    // The service itself voids a debit without an answer: that comes later.
+    ledger.proxy.fault = ({ operation, body }) => {
+      if (operation === "TransactWriteItems") return "arrives_late";
+      return body.includes('"void"') ? "conflict" : undefined;
+    };
+    const opened = openTransaction(ledger, transaction, [], deadlineIn(20_000));
+    expect(await statusOf(cancel(accountId))).toBe("failed");
+    ledger.proxy.fault = () => undefined;
+    expect(await opened).toMatchObject({ kind: "exists", transaction: { debit: "cancelled" } });
+    await sleep(LATE_MS);
+    expect(await readTransaction(ledger, transaction.pk)).toMatchObject({ failure: { code: "order_cancelled" } });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("of an order and its cancellation at the same time, exactly one takes effect, and both are told which", async () => {
+    const seen = new Set<string>();
+    for (let round = 0; round < 30; round += 1) {
+      const accountId = await ledger.aWallet(500);
+      const transaction = await aDebit(accountId);
+      const [opened, status] = await Promise.all([
+        sleep(round % 3).then(() => openTransaction(ledger, transaction, [], deadlineIn(20_000))),
+        sleep((round + 1) % 3).then(() => statusOf(cancel(accountId))),
+      ]);
+      const isPlaced = opened.kind === "opened";
+      expect([opened.kind, status]).toEqual(isPlaced ? ["opened", "processing"] : ["exists", "failed"]);
+      expect(await ledger.balanceOf(accountId)).toBe(isPlaced ? 0 : 500);
+      seen.add(opened.kind);
+    }
+    expect(seen).toEqual(new Set(["opened", "exists"]));
+  });
+
+  test("a cancellation whose answer is lost takes effect once, and one that meets a conflict is tried again", async () => {
+    for (const fault of ["answer_lost", "conflict", "throttled"] as const) {
+      const accountId = await ledger.aWallet(500);
+      let faults = 0;
+      ledger.proxy.fault = ({ operation }) => {
+        if (operation !== "PutItem" || faults > 0) return undefined;
+        faults += 1;
+        return fault;
+      };
+      expect(await statusOf(cancel(accountId)), fault).toBe("failed");
+      expect(faults).toBe(1);
+      ledger.proxy.fault = () => undefined;
+      expect(await openTransaction(ledger, await aDebit(accountId), [], deadlineIn(20_000))).toMatchObject({
+        kind: "exists",
+      });
+    }
+  });
+
+  test("a cancellation without a conclusive answer has an unknown outcome, and so no error code", async () => {
+    const accountId = await ledger.aWallet(500);
+    ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+    await expect(cancel(accountId)).rejects.toMatchObject({ name: "OutcomeUnknown" });
+  });
+
+  test("nothing is cancelled while purchases are off, because a ledger that is being restored may lack the order", async () => {
+    const accountId = await ledger.aWallet(500);
+    await expect(cancel(accountId, "off")).rejects.toMatchObject({
+      code: "provider_unavailable",
+      details: { retryAfterS: 300 },
+    });
+    expect(await openTransaction(ledger, await aDebit(accountId), [], deadlineIn(20_000))).toEqual({ kind: "opened" });
+  });
+});
