@@ -1,15 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
-import {
-  AirtimeClient,
-  InsufficientBalanceError,
-  InvalidRequestError,
-  OutcomeUnknownError,
-  PlanUnavailableError,
-  ReferenceReusedError,
-  ServiceError,
-  WaitEndedError,
-} from "@airtime-service/client";
+import { AirtimeClient, OutcomeUnknownError, ServiceError, WaitEndedError } from "@airtime-service/client";
 
 /*
  * An app that sells data bundles and survives a kill -9 between any two lines: each of its orders is delivered and paid
@@ -17,6 +8,7 @@ import {
  *
  *   node shop.ts 08031234567    sells a bundle to this number
  *   node shop.ts                finishes what an earlier run left open
+ *   node shop.ts cancel         gives up what is open: it is delivered, or never will be
  *
  * Only one run at a time: a late answer of one must not replace what another has saved.
  */
@@ -31,7 +23,7 @@ db.exec(`CREATE TABLE IF NOT EXISTS orders (
   phone_number TEXT NOT NULL,
   network_id   INTEGER NOT NULL,
   plan_id      INTEGER NOT NULL,
-  state        TEXT NOT NULL CHECK (state IN ('new', 'sent', 'delivered', 'failed'))
+  state        TEXT NOT NULL CHECK (state IN ('open', 'delivered', 'failed'))
 )`);
 
 type Row = {
@@ -39,57 +31,56 @@ type Row = {
   readonly phoneNumber: string;
   readonly networkId: number;
   readonly planId: number;
-  readonly state: string;
 };
 
 /** Saves the order with its reference, before anything is sent. Your own tables belong into the same transaction. */
 const addOrder = (phoneNumber: string): void => {
-  const insert = db.prepare("INSERT INTO orders VALUES (?, ?, 1, 101, 'new')");
+  const insert = db.prepare("INSERT INTO orders VALUES (?, ?, 1, 101, 'open')");
   insert.run(randomUUID(), phoneNumber);
 };
 
 const openOrders = (): Row[] => {
-  const select = db.prepare("SELECT * FROM orders WHERE state IN ('new', 'sent')");
+  const select = db.prepare("SELECT * FROM orders WHERE state = 'open'");
   return select.all().map((row) => ({
     reference: String(row.reference),
     phoneNumber: String(row.phone_number),
     networkId: Number(row.network_id),
     planId: Number(row.plan_id),
-    state: String(row.state),
   }));
 };
 
-const setState = (reference: string, state: "new" | "sent" | "delivered" | "failed"): void => {
+const setState = (reference: string, state: "delivered" | "failed"): void => {
   db.prepare("UPDATE orders SET state = ? WHERE reference = ?").run(state, reference);
 };
 
-/** Refusals that the same order meets again. Others, such as a rate limit, pass: a later run sends the order again. */
-const isLasting = (error: ServiceError): boolean =>
-  error instanceof InvalidRequestError ||
-  error instanceof InsufficientBalanceError ||
-  error instanceof PlanUnavailableError ||
-  error instanceof ReferenceReusedError;
-
-const settleOrder = async ({ reference, phoneNumber, networkId, planId, state }: Row): Promise<void> => {
-  // From here on this order may have been sent, and a later run says so.
-  setState(reference, "sent");
-  const repeated = state === "sent";
+/** Sends the order, again if an earlier run did. It stays open until its end is certain. */
+const settleOrder = async ({ reference, phoneNumber, networkId, planId }: Row): Promise<void> => {
   try {
-    let { status } = await client.data.purchase({ networkId, planId, phoneNumber }, { reference, repeated });
+    let { status } = await client.data.purchase({ networkId, planId, phoneNumber }, { reference });
     if (status === "processing") ({ status } = await client.transactions.wait(reference));
     setState(reference, status === "success" ? "delivered" : "failed");
   } catch (error) {
-    // Not known, or not known yet: the order stays `sent`, and the next run asks again.
-    if (error instanceof OutcomeUnknownError || error instanceof WaitEndedError) return;
-    if (!(error instanceof ServiceError)) throw error;
-    const isOver = error.transactionReference !== undefined || isLasting(error);
-    setState(reference, isOver ? "failed" : "new");
+    if (error instanceof OutcomeUnknownError || error instanceof WaitEndedError) console.error(error.message);
+    else if (error instanceof ServiceError) setState(reference, "failed");
+    else throw error;
   }
 };
 
-const [phoneNumber] = process.argv.slice(2);
-if (phoneNumber !== undefined) addOrder(phoneNumber);
-for (const order of openOrders()) await settleOrder(order);
+/** For a customer who does not wait any longer. What was placed before is not stopped. */
+const giveUp = async ({ reference }: Row): Promise<void> => {
+  try {
+    let { status } = await client.transactions.cancel({ reference, type: "data" });
+    if (status === "processing") ({ status } = await client.transactions.wait(reference));
+    setState(reference, status === "success" ? "delivered" : "failed");
+  } catch (error) {
+    console.error(error);
+  }
+};
+
+const [argument] = process.argv.slice(2);
+const isGivingUp = argument === "cancel";
+if (argument !== undefined && !isGivingUp) addOrder(argument);
+for (const order of openOrders()) await (isGivingUp ? giveUp(order) : settleOrder(order));
 for (const { reference, state } of db.prepare("SELECT reference, state FROM orders").all()) {
   console.log(reference, state);
 }

@@ -1,5 +1,7 @@
 import { type Received, type ServiceRequest, wholeNumber } from "./attempt.ts";
+import { cancelOrder } from "./cancel.ts";
 import type { IdentityTransaction, PurchasedTransaction, TransactionType } from "./contract-types.ts";
+import { OutcomeUnknownError, ServiceError, withTransaction } from "./errors.ts";
 import { isRecord, withSnakeCase } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import type { Settings } from "./settings.ts";
@@ -12,11 +14,6 @@ export type OrderOptions = CallOptions & {
    * one the client makes one, which is lost if the process ends: then the order cannot be repeated safely.
    */
   readonly reference?: string;
-  /**
-   * True if an earlier call may have sent this order already, for example before a restart. Then a refusal that says
-   * nothing about that call throws an `OutcomeUnknownError`.
-   */
-  readonly repeated?: boolean;
 };
 
 type Placed = {
@@ -76,9 +73,9 @@ export const check = <Result extends object>(
     ({ status, result }) => status === "processing" && result === null,
   );
 
-const placeOrder = <Data>(
+const placeOrder = async <Data>(
   settings: Settings,
-  { operation, path }: Pick<OrderRoute, "operation" | "path">,
+  { operation, path, type }: OrderRoute,
   body: object,
   options: OrderOptions,
   read: (answer: Received, placed: Placed) => Data | undefined,
@@ -99,8 +96,35 @@ const placeOrder = <Data>(
       }),
     ...(isPreliminary && { isPreliminary }),
   };
-  return send(settings, request, options, options.repeated);
+  const { timeoutMs = settings.timeoutMs } = options;
+  const deadline = performance.now() + timeoutMs;
+  const left = (): CallOptions => ({ ...options, timeoutMs: Math.max(deadline - performance.now(), LAST_STEP_MS) });
+  try {
+    return await send(settings, request, options);
+  } catch (error) {
+    const refusal = error instanceof OutcomeUnknownError ? error.cause : undefined;
+    if (!isLasting(refusal)) throw error;
+    const found = await cancelOrder(settings, { reference, type }, left()).catch(() => undefined);
+    if (found === undefined) throw error;
+    if (found.errorCode === "order_cancelled") throw withTransaction(refusal, found.reference);
+    // Another request than the refused one placed the order: a replay is its answer.
+    return send(settings, request, left());
+  }
 };
+
+/** Time for a cancellation whose order was refused at the deadline. */
+const LAST_STEP_MS = 1_000;
+
+/**
+ * A refusal that the same order meets again. It decides nothing by itself: a copy that something on the way sends later
+ * can still be carried out, for example once the wallet is funded. So the order is cancelled, and then has failed. One
+ * of the reference itself is left to the app: another order has it, or it holds the person's number.
+ */
+const isLasting = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError &&
+  (error.status === 400 || error.status === 422) &&
+  error.code !== "reference_reused" &&
+  error.fields.reference === undefined;
 
 /** What the answer to a purchase repeats of it. */
 type OrderedFields = { readonly phoneNumber?: string; readonly amount?: number };
@@ -125,7 +149,6 @@ const isResult = <Result extends object>(value: unknown): value is Result | null
 /** A reference that is given but has no value must not silently become another order. */
 const referenceFrom = (options: OrderOptions): string => {
   if (!("reference" in options)) {
-    if (options.repeated) throw new TypeError("A repeated order needs its reference");
     return newReference();
   }
   const { reference } = options;

@@ -7,7 +7,7 @@ import { sleep } from "./sleep.ts";
 export type CallOptions = {
   /** The deadline of the call with all its attempts and waits, instead of the client's. */
   readonly timeoutMs?: number;
-  /** Ends the call early. If the order may have been placed by then, the call throws an `OutcomeUnknownError`. */
+  /** Ends the call early. If an order was sent by then, the call throws an `OutcomeUnknownError`. */
   readonly signal?: AbortSignal;
 };
 
@@ -18,21 +18,18 @@ const RETRY_MS_MIN = 1_000;
 
 /**
  * Sends the request until an answer decides the call, with the same bytes, and so the same reference, in every attempt.
- * `sentBefore`: an earlier call may have placed the order.
  */
 export const send = async <Data>(
   settings: Settings,
   request: ServiceRequest<Data>,
   { timeoutMs = settings.timeoutMs, signal }: CallOptions,
-  sentBefore = false,
 ): Promise<Data> => {
   const { reference } = request;
   const deadline = performance.now() + parseMs("timeoutMs", timeoutMs);
-  let mayExist = sentBefore;
   let preliminary: { readonly data: Data } | undefined;
 
   for (let number = 1; ; number += 1) {
-    if (signal?.aborted) throw abortError(reference, mayExist, signal.reason);
+    if (signal?.aborted) throw abortError(reference, number > 1, signal.reason);
     const startedAt = performance.now();
     const leftMs = number === 1 ? timeoutMs : Math.max(deadline - startedAt, RETRY_MS_MIN);
     const tried = await attempt(settings, request, Math.min(settings.attemptTimeoutMs, leftMs), signal);
@@ -42,8 +39,6 @@ export const send = async <Data>(
     const isPreliminary = result.kind === "answered" && request.isPreliminary?.(result.data) === true;
     const step = nextStep(result, isPreliminary, {
       reference,
-      mayExist,
-      sentBefore,
       backoffMs: backoffMs(number),
       waitMsMax: deadline - endedAt - RETRY_MS_MIN,
     });
@@ -58,10 +53,7 @@ export const send = async <Data>(
       if (preliminary && result.kind === "no_answer") return preliminary.data;
       throw step.error;
     }
-    if (step.kind === "retry") {
-      mayExist = step.mayExist;
-      await sleep(step.waitMs, signal);
-    }
+    if (step.kind === "retry") await sleep(step.waitMs, signal);
   }
 };
 

@@ -8,8 +8,10 @@ import {
   InsufficientBalanceError,
   InvalidRequestError,
   NoAnswerError,
+  OrderCancelledError,
   OutcomeUnknownError,
   PermissionError,
+  PlanUnavailableError,
   RateLimitedError,
   ReferenceReusedError,
   ServiceError,
@@ -86,29 +88,6 @@ describe.concurrent("an order whose first attempt has an unknown outcome", { tim
     expect(events.map(({ result }) => result)).toEqual(["timeout", "answered"]);
   });
 
-  const undecided: readonly (readonly [string, Step, typeof ServiceError])[] = [
-    ["401 invalid_api_key", refuses(401, "invalid_api_key"), ServiceError],
-    ["403 ip_not_whitelisted", refuses(403, "ip_not_whitelisted"), PermissionError],
-    ["400 insufficient_balance", refuses(400, "insufficient_balance"), InsufficientBalanceError],
-    ["422 validation_failed without a transaction", refuses(422, "validation_failed"), InvalidRequestError],
-    ["422 plan_unavailable", refuses(422, "plan_unavailable"), ServiceError],
-    ["429 with a long Retry-After", refuses(429, "rate_limited", { "retry-after": "60" }), RateLimitedError],
-    ["503 with a long Retry-After", refuses(503, "provider_unavailable", { "retry-after": "300" }), UnavailableError],
-  ];
-  test.each(undecided)("stays unknown when its retry is refused with %s", async (_, refusal, cause) => {
-    const { client, received } = await scripted([drops, refusal]);
-    const error = await errorOf(buy(client));
-    expect(error).toBeInstanceOf(OutcomeUnknownError);
-    expect(error).toMatchObject({
-      reference: "order-1",
-      message: expect.stringContaining('await client.transactions.get("order-1")'),
-      requestId: "req-1",
-      rate: { limit: 60, remaining: 59 },
-    });
-    expect(Object(error).cause).toBeInstanceOf(cause);
-    expect(received).toHaveLength(2);
-  });
-
   test("has failed when the replay reports the error of the first attempt", async () => {
     const { client } = await scripted([drops, refuses(502, "delivery_failed", refunded)]);
     const error = await errorOf(buy(client));
@@ -120,14 +99,6 @@ describe.concurrent("an order whose first attempt has an unknown outcome", { tim
       transactionReference: "DATA_1",
       replayed: true,
     });
-  });
-
-  test("was never placed when its reference belongs to another order", async () => {
-    const fields = { reference: ["Was used for a different request: choose another"] };
-    const { client } = await scripted([drops, refuses(422, "reference_reused", {}, fields)]);
-    const error = await errorOf(buy(client));
-    expect(error).toBeInstanceOf(ReferenceReusedError);
-    expect(error).toMatchObject({ fields, reference: "order-1", transactionReference: undefined });
   });
 
   test("stays unknown at the deadline, with the last attempt as its cause", async () => {
@@ -235,21 +206,141 @@ describe.concurrent("an answer about another order", { timeout: 30_000 }, () => 
   });
 });
 
-describe.concurrent("an order that was certainly not placed", { timeout: 30_000 }, () => {
-  test("throws the refusal of its first attempt", async () => {
-    const { client, received } = await scripted([
-      refuses(422, "validation_failed", {}, { phone_number: ["Must be an 11-digit Nigerian mobile number"] }),
-    ]);
-    const error = await errorOf(buy(client));
-    expect(error).toBeInstanceOf(InvalidRequestError);
-    expect(error).toMatchObject({
-      code: "validation_failed",
-      fields: { phoneNumber: ["Must be an 11-digit Nigerian mobile number"] },
-      reference: "order-1",
+describe.concurrent("a refusal without a transaction", { timeout: 30_000 }, () => {
+  const undecided: readonly (readonly [string, Step, typeof ServiceError])[] = [
+    ["401 invalid_api_key", refuses(401, "invalid_api_key"), ServiceError],
+    ["403 ip_not_whitelisted", refuses(403, "ip_not_whitelisted"), PermissionError],
+    ["429 with a long Retry-After", refuses(429, "rate_limited", { "retry-after": "60" }), RateLimitedError],
+    ["503 with a long Retry-After", refuses(503, "provider_unavailable", { "retry-after": "300" }), UnavailableError],
+    ["a code that this release does not know", refuses(409, "a_later_code"), ServiceError],
+    [
+      "422 reference_reused, because the other order may be this one with earlier fields",
+      refuses(422, "reference_reused", {}, { reference: ["Was used for a different request: choose another"] }),
+      ReferenceReusedError,
+    ],
+    [
+      "422 validation_failed on the reference, which may hold the phone number and is not sent in a cancellation",
+      refuses(422, "validation_failed", {}, { reference: ["Must not contain the request's own phone number"] }),
+      InvalidRequestError,
+    ],
+  ];
+  test.each(undecided)(
+    "leaves the order undecided, and a copy of it may still be placed: %s",
+    async (_, refusal, cause) => {
+      const { client, received } = await scripted([refusal]);
+      const error = await errorOf(buy(client));
+      expect(error).toBeInstanceOf(OutcomeUnknownError);
+      expect(error).toMatchObject({
+        reference: "order-1",
+        message: expect.stringContaining("give it up with client.transactions.cancel"),
+        requestId: "req-1",
+        rate: { limit: 60, remaining: 59 },
+      });
+      expect(Object(error).cause).toBeInstanceOf(cause);
+      expect(received).toHaveLength(1);
+    },
+  );
+
+  const phone = { phone_number: ["Must be an 11-digit Nigerian mobile number"] };
+  const lasting: readonly (readonly [string, Step, typeof ServiceError, object])[] = [
+    ["400 insufficient_balance", refuses(400, "insufficient_balance"), InsufficientBalanceError, {}],
+    [
+      "422 validation_failed",
+      refuses(422, "validation_failed", {}, phone),
+      InvalidRequestError,
+      { fields: { phoneNumber: phone.phone_number } },
+    ],
+    ["422 plan_unavailable", refuses(422, "plan_unavailable"), PlanUnavailableError, {}],
+    ["a 400 that this release does not know", refuses(400, "a_later_code"), ServiceError, {}],
+    [
+      "a header, whose body breaks off",
+      (response) => {
+        response.writeHead(400, { "x-error-code": "insufficient_balance", "content-length": "100" });
+        response.write('{"sta', () => response.destroy());
+      },
+      InsufficientBalanceError,
+      {},
+    ],
+  ];
+  const cancelled = succeeds({
+    transaction: { ...transaction, status: "failed", error_code: "order_cancelled", reference: "DATA_9" },
+  });
+  test.each(lasting)(
+    "that the order would meet again is final once the order is cancelled: %s",
+    async (_, refusal, expected, details) => {
+      for (const script of [[refusal], [drops, refusal]]) {
+        const { client, received, events } = await scripted([...script, proxyAnswers(502), cancelled]);
+        const error = await errorOf(buy(client));
+        expect(error).toBeInstanceOf(expected);
+        expect(error).toMatchObject({
+          ...details,
+          reference: "order-1",
+          transactionReference: "DATA_9",
+          message: expect.stringMatching(/./),
+        });
+        expect(received.slice(script.length)).toMatchObject([
+          { method: "POST", path: "/v1/transactions/cancel", body: '{"reference":"order-1","type":"data"}' },
+          { path: "/v1/transactions/cancel" },
+        ]);
+        expect(events.at(-1)).toMatchObject({ operation: "cancelOrder", result: "answered" });
+      }
+    },
+  );
+
+  const refusal = refuses(400, "insufficient_balance");
+  const notCancelled: readonly (readonly [string, readonly Step[]])[] = [
+    ["gets no answer", [drops]],
+    ["is refused", [refuses(403, "account_restricted")]],
+    ["is answered about another order", [succeeds({ transaction: { ...transaction, caller_reference: "order-2" } })]],
+  ];
+  test.each(notCancelled)("leaves the order undecided if its cancellation %s", async (_, script) => {
+    const { client } = await scripted([refusal, ...script], { timeoutMs: 2_000 });
+    expect(await errorOf(buy(client))).toMatchObject({
+      name: "OutcomeUnknownError",
+      cause: { name: "InsufficientBalanceError", transactionReference: undefined },
     });
-    expect(received).toHaveLength(1);
   });
 
+  test.each([
+    ["success", delivered],
+    ["processing", succeeds({ transaction: { ...transaction, status: "processing" } })],
+  ])("is not the order's answer if another request has placed it: %s", async (status, replay) => {
+    const found = succeeds({ transaction: { ...transaction, status, error_code: null } });
+    const { client, received } = await scripted([refusal, found, replay]);
+    await expect(buy(client)).resolves.toMatchObject({ status, reference: "DATA_1" });
+    expect(received[2]?.body).toBe(received[0]?.body);
+  });
+
+  test("is not the order's answer if another request has placed it, and it failed", async () => {
+    const found = succeeds({ transaction: { ...transaction, status: "failed", error_code: "delivery_failed" } });
+    const { client } = await scripted([refusal, found, refuses(502, "delivery_failed", refunded)]);
+    expect(await errorOf(buy(client))).toMatchObject({ name: "DeliveryFailedError", transactionReference: "DATA_1" });
+  });
+
+  test("leaves the order undecided if its reference belongs to an order with other fields", async () => {
+    const found = succeeds({ transaction: { ...transaction, status: "success", error_code: null } });
+    const { client } = await scripted([refuses(422, "plan_unavailable"), found, refuses(422, "plan_unavailable")]);
+    expect(await errorOf(buy(client))).toMatchObject({
+      name: "OutcomeUnknownError",
+      cause: { name: "PlanUnavailableError" },
+    });
+  });
+
+  test("of an identity check is final once the check is cancelled", async () => {
+    const { client, received } = await scripted([refusal, cancelled]);
+    const check = client.bvn.retrieve({ phoneNumber: "08000000000", isConsent: true }, { reference: "check-1" });
+    expect(await errorOf(check)).toMatchObject({ name: "InsufficientBalanceError", transactionReference: "DATA_9" });
+    expect(received[1]?.body).toBe('{"reference":"check-1","type":"bvn_retrieval"}');
+  });
+
+  test("of a cancelled order names the transaction of the cancellation, and is final", async () => {
+    const { client, received } = await scripted([refuses(422, "order_cancelled", refunded)]);
+    expect(await errorOf(buy(client))).toBeInstanceOf(OrderCancelledError);
+    expect(received).toHaveLength(1);
+  });
+});
+
+describe.concurrent("an order that is not placed so far", { timeout: 30_000 }, () => {
   test.each([
     ["429", refuses(429, "rate_limited", { "retry-after": "1" })],
     ["503", refuses(503, "provider_unavailable", { "retry-after": "1" })],
@@ -268,17 +359,7 @@ describe.concurrent("an order that was certainly not placed", { timeout: 30_000 
     expect(events[0]?.retryInMs).toBeGreaterThanOrEqual(2_000);
   });
 
-  test("throws the refusal at once if Retry-After is after the deadline", async () => {
-    const { client, received } = await scripted([refuses(429, "rate_limited", { "retry-after": "60" })]);
-    await expect(buy(client)).rejects.toMatchObject({
-      name: "RateLimitedError",
-      retryAfterS: 60,
-      reference: "order-1",
-    });
-    expect(received).toHaveLength(1);
-  });
-
-  test("throws an AbortedError if the caller aborted before the first attempt, or after a refusal", async () => {
+  test("throws an AbortedError if the caller aborted before the first attempt, and is undecided after a refusal", async () => {
     const early = await scripted([delivered]);
     const aborted = await errorOf(buy(early.client, { signal: AbortSignal.abort() }));
     expect(aborted).toBeInstanceOf(AbortedError);
@@ -289,22 +370,7 @@ describe.concurrent("an order that was certainly not placed", { timeout: 30_000 
     const refused = await scripted([refuses(429, "rate_limited", { "retry-after": "5" })], {
       onAttempt: () => setTimeout(() => controller.abort(), 10),
     });
-    expect(await errorOf(buy(refused.client, { signal: controller.signal }))).toBeInstanceOf(AbortedError);
-  });
-
-  test("throws a plain ServiceError for a code that this release does not know", async () => {
-    const { client } = await scripted([refuses(409, "a_later_code")]);
-    await expect(buy(client)).rejects.toMatchObject({ name: "ServiceError", code: "a_later_code", status: 409 });
-  });
-
-  test("throws the refusal even if its body breaks off, because the header says it", async () => {
-    const { client } = await scripted([
-      (response) => {
-        response.writeHead(400, { "x-error-code": "insufficient_balance", "content-length": "100" });
-        response.write('{"sta', () => response.destroy());
-      },
-    ]);
-    await expect(buy(client)).rejects.toMatchObject({ name: "InsufficientBalanceError" });
+    expect(await errorOf(buy(refused.client, { signal: controller.signal }))).toBeInstanceOf(OutcomeUnknownError);
   });
 });
 
@@ -323,22 +389,6 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
     expect(received).toHaveLength(1);
   });
 
-  test("that an earlier call may have sent stays unknown when it is refused without its transaction", async () => {
-    const { client } = await scripted([refuses(403, "account_restricted")]);
-    expect(await errorOf(buy(client, { repeated: true }))).toBeInstanceOf(OutcomeUnknownError);
-    expect(await errorOf(buy(client))).toBeInstanceOf(PermissionError);
-  });
-
-  test("that an earlier call may have sent with other fields stays unknown when its reference is in use", async () => {
-    const reused = refuses(422, "reference_reused");
-    const { client } = await scripted([reused]);
-    const error = await errorOf(buy(client, { repeated: true }));
-    expect(error).toMatchObject({ name: "OutcomeUnknownError", cause: { name: "ReferenceReusedError" } });
-    const lost = await scripted([drops, reused]);
-    expect(await errorOf(buy(lost.client, { repeated: true }))).toBeInstanceOf(OutcomeUnknownError);
-    expect(await errorOf(buy(client))).toBeInstanceOf(ReferenceReusedError);
-  });
-
   test("is not sent if its reference has no value, or is among the order's fields", async () => {
     const { client, received } = await scripted([delivered]);
     for (const reference of [undefined, null, "", "a b", "x".repeat(101), 17, ".", ".."]) {
@@ -346,7 +396,6 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
     }
     const body: typeof order & { reference: string } = { ...order, reference: "order-1" };
     await expect(client.data.purchase(body)).rejects.toThrow("second argument");
-    await expect(client.data.purchase(order, { repeated: true })).rejects.toThrow("needs its reference");
     expect(received).toHaveLength(0);
   });
 

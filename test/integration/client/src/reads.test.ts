@@ -141,6 +141,30 @@ describe.concurrent("transactions", { timeout: 30_000 }, () => {
   });
 });
 
+describe.concurrent("a cancellation", { timeout: 30_000 }, () => {
+  const order = { reference: "order-1", type: "data" } as const;
+
+  test("is sent until it is answered, and returns the transaction as it is", async () => {
+    for (const status of ["failed", "success", "processing"]) {
+      const { client, received } = await scripted([
+        drops,
+        refuses(429, "rate_limited", { "retry-after": "1" }),
+        found(status),
+      ]);
+      await expect(client.transactions.cancel(order)).resolves.toMatchObject({ status, callerReference: "order-1" });
+      expect(received.map(({ path }) => path)).toEqual(new Array(3).fill("/v1/transactions/cancel"));
+    }
+  });
+
+  test("without an answer of the service throws, and says nothing about the order", async () => {
+    const { client } = await scripted([found("failed", "DATA_1", "order-2")], { timeoutMs: 1_500 });
+    await expect(client.transactions.cancel(order)).rejects.toMatchObject({ name: "NoAnswerError" });
+    const refused = await scripted([refuses(403, "permission_denied")]);
+    await expect(refused.client.transactions.cancel(order)).rejects.toMatchObject({ name: "PermissionError" });
+    await expect(client.transactions.cancel({ ...order, reference: "" })).rejects.toBeInstanceOf(TypeError);
+  });
+});
+
 describe.concurrent("a page of transactions", { timeout: 30_000 }, () => {
   const page = (status: string, reference: string, cursor: string | null): Step =>
     succeeds({ transactions: [view(status, reference)], next_cursor: cursor });
@@ -191,12 +215,13 @@ describe.concurrent("the catalog", { timeout: 30_000 }, () => {
   });
 
   test("is revalidated after a plan of it was refused", async () => {
-    const { client, received } = await scripted([fresh, refuses(422, "plan_unavailable"), unchanged]);
+    const cancelled = succeeds({ transaction: { ...view("failed"), error_code: "order_cancelled" } });
+    const { client, received } = await scripted([fresh, refuses(422, "plan_unavailable"), cancelled, unchanged]);
     await client.catalog.get();
     const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
     await expect(client.data.purchase(order, { reference: "order-1" })).rejects.toBeInstanceOf(PlanUnavailableError);
     await client.catalog.get();
-    expect(received).toHaveLength(3);
+    expect(received).toHaveLength(4);
   });
 
   test("is not taken from a 304 that nobody asked for", async () => {
