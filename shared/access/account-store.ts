@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
@@ -105,6 +106,8 @@ export type KeyWrite = {
 /** Key writes in one transaction, beside the account and the audit entry. A transaction takes 100 items. */
 export const KEY_WRITES_MAX = 90;
 
+const withNextVersion = (account: Account): Account => ({ ...account, version: account.version + 1 });
+
 /** Replaces the account that was read, together with writes to its keys' items. */
 export const replaceAccount = (
   store: AccountTable,
@@ -117,7 +120,7 @@ export const replaceAccount = (
       {
         Put: {
           TableName: store.ledgerTable,
-          Item: { ...account, version: account.version + 1 },
+          Item: withNextVersion(account),
           // Of two concurrent changes the second one reads again instead of undoing the first.
           ConditionExpression: "version = :read",
           ExpressionAttributeValues: { ":read": account.version },
@@ -179,7 +182,7 @@ export const changeAccount = (
     if (changed === undefined) return { kind: "done", result: account };
     const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
     const replaced = await replaceAccount(store, changed, keyWrites.slice(0, KEY_WRITES_MAX));
-    if (replaced.kind !== "written") {
+    if (replaced.kind !== "written" && !(await wasReplaced(store, changed, replaced))) {
       for (const position of refusedKeyWrites(replaced.error)) {
         const refused = keyWrites[position];
         if (refused === undefined) continue;
@@ -189,9 +192,20 @@ export const changeAccount = (
       return replaced;
     }
     for (const keyWrite of keyWrites.slice(KEY_WRITES_MAX)) await writeSeparately(store, accountId, keyWrite);
-    return { kind: "done", result: { ...changed, version: account.version + 1 } };
+    return { kind: "done", result: withNextVersion(changed) };
   });
 };
+
+/**
+ * Whether a change was made although its write got no answer: a secret that is shown with it would otherwise be lost.
+ * Absence is inconclusive, because the write may still land.
+ */
+const wasReplaced = async (
+  store: AccountTable,
+  changed: Account,
+  { isCertain }: Pick<Exclude<WriteResult, { readonly kind: "written" }>, "isCertain">,
+): Promise<boolean> =>
+  !isCertain && isDeepStrictEqual(await findAccount(store, changed.account_id), withNextVersion(changed));
 
 const writeSeparately = async (
   { db }: AccountTable,

@@ -3,6 +3,7 @@ import type { webhookActions } from "../contract/actions/webhook.ts";
 import type { AccountEventName } from "../contract/webhook-events.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
+import { parseEndpointUrl } from "../webhooks/address-guard.ts";
 import {
   disableEndpoint,
   type EndpointStore,
@@ -23,14 +24,18 @@ import type { ActionRuns } from "./action-runs.ts";
 export const webhookRuns: ActionRuns<typeof webhookActions> = {
   "webhook show": (context, { account }) => show(context, account),
   "webhook set": async (context, { account, url, events, why }) => {
+    // The first secret is shown once, so the write that makes it comes last.
+    await requireAccount(context.accounts, account);
+    await parseEndpointUrl(url, context.addressRules);
+    if (events !== undefined) await setEvents(context, { account, events, why });
+    const chosen = await eventsOf(context, account);
     const store = auditedEndpoints(context, { action: "webhook set", why, details: { url } });
     const set = await setEndpoint(store, context.addressRules, account, url);
-    if (events !== undefined) await setEvents(context, { account, events, why });
     return {
       account_id: account,
       url: set.url,
       webhook_secret: set.isNewSecret ? set.webhookSecret : null,
-      events: await eventsOf(context, account),
+      events: chosen,
     };
   },
   "webhook events": async (context, { account, events, why }) => {

@@ -26,8 +26,8 @@ export const addWebhook = (program: Command): void => {
     input: changeInput.extend({ url: z.string(), events: eventsField.optional() }),
     run: async (context, input) => {
       const { webhook_secret, events, ...set } = await webhookRuns["webhook set"](context, input);
-      const [currentSecret = null] = (await findEndpoint(context.endpoints, input.account))?.secrets ?? [];
-      const json = { ...set, webhook_secret: webhook_secret ?? currentSecret, events };
+      const secret = webhook_secret ?? (await findEndpoint(context.endpoints, input.account))?.secrets[0] ?? null;
+      const json = { ...set, webhook_secret: secret, events };
       return { json, text: fields({ ...json, events: json.events.join(", ") }) };
     },
   });

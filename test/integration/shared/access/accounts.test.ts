@@ -16,6 +16,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type AccessFixture, admissionCode, MINUTE_MS, OFFICE, openAccess } from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { emulatorClient } from "../../../builders/tables.ts";
 
 let access: AccessFixture;
 beforeAll(async () => {
@@ -40,6 +41,23 @@ test("a change of an account or a key that does not exist is an AccountError and
   await expect(setAccountStatus(access.store, "acc_none", "restricted")).rejects.toThrow(AccountError);
   await expect(revokeKey(access.store, accountId, "key_none")).rejects.toThrow(AccountError);
   expect(await findAccount(access.store, "acc_none")).toBeUndefined();
+});
+
+test("a key that was created or rotated although the write got no answer is returned, and admitted", async () => {
+  const { accountId } = await access.anAccount();
+  const store = { ...access.store, db: emulatorClient(access.proxy.endpoint) };
+  const lose = (fault: "answer_lost" | "never_arrives") => {
+    access.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? fault : undefined);
+  };
+  lose("answer_lost");
+  const created = await createKey(store, accountId, { mode: "live" });
+  const rotated = await rotateKey(store, accountId, created.keyId, MINUTE_MS);
+  access.proxy.fault = () => undefined;
+  expect(await admissionCode(access.withKey(created.key))).toBe("admitted");
+  expect(await admissionCode(access.withKey(rotated.key))).toBe("admitted");
+  lose("never_arrives");
+  await expect(createKey(store, accountId, { mode: "live" })).rejects.toThrow();
+  expect((await access.account(accountId)).keys).toHaveLength(3);
 });
 
 test("a revoked key is 401 from the next request on, and the account's other key is admitted", async () => {

@@ -1,14 +1,16 @@
 import { Webhook } from "standardwebhooks";
-import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { EndpointUrlError } from "../../../../shared/webhooks/address-guard.ts";
+import { findEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 
 let tables: Awaited<ReturnType<typeof freshTables>>;
 beforeAll(async () => {
@@ -48,9 +50,49 @@ test("the secret is in the answer to the first URL only, and webhook show never 
   expect(shown).not.toContain(String(first.webhook_secret).slice("whsec_".length));
   expect(await readAudit(context().ledger, account)).toMatchObject([
     { action: "webhook set", by: "ada", why: "go live", details: { url: "http://127.0.0.1:9001/" } },
-    { action: "webhook set", details: { url: "http://127.0.0.1:9002/" } },
     { action: "webhook events", details: { events: "transaction.updated,wallet.low" } },
+    { action: "webhook set", details: { url: "http://127.0.0.1:9002/" } },
   ]);
+});
+
+/** A client of the same tables whose calls of one operation meet a fault. */
+const faultyClient = async (operation: string, fault: Fault) => {
+  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  onTestFinished(proxy.stop);
+  proxy.fault = (call) => (call.operation === operation ? fault : undefined);
+  return emulatorClient(proxy.endpoint);
+};
+
+test.each([
+  ["cannot be written", "TransactWriteItems"],
+  ["cannot be read", "BatchGetItem"],
+])("a first URL whose events %s is not set, and the next try shows its secret", async (_name, operation) => {
+  const account = await anAccount();
+  const input = { account, url: "http://127.0.0.1:9001/", events: ["wallet.low" as const] };
+  const { ledger, ...rest } = context();
+  const broken = { ...rest, ledger: { ...ledger, db: await faultyClient(operation, "never_arrives") } };
+  await expect(webhookRuns["webhook set"](broken, input)).rejects.toThrow();
+  expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ url: null, status: "none" });
+  expect(await webhookRuns["webhook set"](context(), input)).toMatchObject({
+    webhook_secret: expect.stringMatching(/^whsec_/),
+    events: ["transaction.updated", "wallet.low"],
+  });
+});
+
+test("a first URL that was set although the write got no answer shows its secret", async () => {
+  const account = await anAccount();
+  const { endpoints, accounts, ...rest } = context();
+  const lossy = { ...accounts, db: await faultyClient("TransactWriteItems", "answer_lost") };
+  const changed = { ...rest, accounts: lossy, endpoints: { ...endpoints, accounts: lossy } };
+  const { webhook_secret } = await webhookRuns["webhook set"](changed, { account, url: "http://127.0.0.1:9001/" });
+  expect((await findEndpoint(context().endpoints, account))?.secrets).toEqual([webhook_secret]);
+});
+
+test("a URL that webhooks may not reach changes no events", async () => {
+  const account = await anAccount();
+  const input = { account, url: "http://10.0.0.1/", events: ["wallet.low" as const] };
+  await expect(webhookRuns["webhook set"](context(), input)).rejects.toThrow(EndpointUrlError);
+  expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ events: ["transaction.updated"] });
 });
 
 test("a test event is signed with the account's secret, and the answer is judged and shown", async () => {
