@@ -48,7 +48,7 @@ export const reconcileLedger = async (
     },
     nowMs,
   );
-  const refunded = await refundAll(ledger, abandoned, deadline);
+  const refunded = await refundAll(ledger, abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
   const { reconciled, mismatches } = await reconcileDue(ledger, reconcileDeadline);
   if (reconciled > 0) putMetrics({ LedgerMismatches: mismatches }, nowMs);
   return { open: open.length, refunded, mismatches };
@@ -56,19 +56,24 @@ export const reconcileLedger = async (
 
 const ABANDONED: Settlement = { status: "failed", failure: { code: "provider_timeout" } };
 
-const refundAll = async (ledger: Ledger, checks: readonly Transaction[], deadline: Deadline): Promise<number> => {
+/** Refunds checks one after the other while there is time; the next run refunds the others. */
+const refundAll = async (
+  ledger: Ledger,
+  checks: readonly Transaction[],
+  hasTime: () => boolean,
+  deadline: Deadline,
+): Promise<number> => {
   let refunded = 0;
   for (const check of checks) {
+    if (!hasTime()) break;
     try {
       const checkDeadline = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
       const { kind } = await settleTransaction(ledger, check, ABANDONED, checkDeadline);
       if (kind === "applied") refunded += 1;
-      if (kind !== "indeterminate") continue;
-      log.error("identity_check.not_refunded", { transaction: check.pk });
+      if (kind === "indeterminate") log.error("identity_check.not_refunded", { transaction: check.pk });
     } catch (error) {
       log.error("identity_check.not_refunded", { transaction: check.pk, ...errorFields(error) });
     }
-    if (deadline.remainingMs() <= RUN_RESERVE_MS) break;
   }
   return refunded;
 };

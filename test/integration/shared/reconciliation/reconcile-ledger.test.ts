@@ -153,10 +153,28 @@ describe("reconcileLedger", () => {
       return "conflict";
     };
     // Time for one attempt, and none after it.
-    const answersMs = [20_000];
-    const deadline: Deadline = { remainingMs: () => answersMs.shift() ?? 0 };
+    const deadline: Deadline = { remainingMs: () => (writes === 0 ? 20_000 : 0) };
     expect((await run(deadline)).result).toMatchObject({ open: 2, refunded: 0 });
     expect(writes).toBe(1);
+  });
+
+  test.each([
+    ["the function has only its reserve left", (refunds: number) => (refunds < 2 ? 120_000 : 10_000), 0],
+    ["the share of refunds and reconciliations is over", () => 120_000, 15_000],
+  ])("a run refunds no other check once %s", async (_name, remainingMs, refundMs) => {
+    const accountId = await anAccount();
+    for (let check = 0; check < 4; check += 1) await ledger.anOpenTransaction(accountId, { type: "nin_verification" });
+    ledger.nowMs += DAY_MS;
+    let refunds = 0;
+    proxy.fault = ({ operation }) => {
+      if (operation === "TransactWriteItems") refunds += 1;
+      if (operation === "TransactWriteItems") ledger.nowMs += refundMs;
+      return undefined;
+    };
+    const { result } = await run({ remainingMs: () => remainingMs(refunds) });
+    expect(result).toMatchObject({ open: 4, refunded: 2 });
+    proxy.fault = () => undefined;
+    expect((await run()).result).toMatchObject({ open: 2, refunded: 2 });
   });
 
   test("no reconciliation begins when 10 seconds are left to the function", async () => {
