@@ -1,6 +1,7 @@
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
 import { type Owner, readTransactions } from "./find-transactions.ts";
+import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { ALL_TIMES, decodeIndexKey, encodeIndexKey, type IndexKey, queryPage, type TimeRange } from "./query-index.ts";
 import { isTransactionPk, transactionOwner } from "./schema.ts";
@@ -11,7 +12,7 @@ export const encodeCursor: (place: Cursor) => string = encodeIndexKey;
 /** Undefined if the text is not a cursor. */
 export const decodeCursor = (text: string): Cursor | undefined => decodeIndexKey(text, isTransactionPk);
 
-/** Keys read for one page, so a filter that matches little does not read a whole ledger in one request. */
+/** Keys read for one page, so a filter that fits little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;
 
 /** The range of a list. A date alone means that whole day, in UTC. Undefined if `to` is before `from`. */
@@ -27,7 +28,8 @@ export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): 
 export type TransactionList = { readonly transactions: readonly Transaction[]; readonly next: Cursor | undefined };
 
 /**
- * One page, newest first. A page may be short although `next` is set: the filters are applied after the index is read.
+ * One page, newest first. A page may be short or empty although `next` is set: the filters are applied after the index is
+ * read. Only the first read is as small as the page, so that a small page does not take many calls to fill.
  */
 export const listTransactions = async (
   ledger: Ledger,
@@ -40,8 +42,11 @@ export const listTransactions = async (
   const owner = transactionOwner(accountId, mode);
   const transactions: Transaction[] = [];
   let from = start;
-  for (let seen = 0; seen < KEYS_PER_REQUEST_MAX; seen += pageMax) {
-    const page = await queryPage(ledger, { owner }, range, from, { newest: pageMax });
+  let left = KEYS_PER_REQUEST_MAX;
+  for (let size = pageMax; left > 0; size = BATCH_KEYS_MAX) {
+    const newest = Math.min(size, left);
+    const page = await queryPage(ledger, { owner }, range, from, { newest });
+    left -= newest;
     for (const transaction of await readTransactions(ledger, page.keys)) {
       if (filter.status !== undefined && transaction.status !== filter.status) continue;
       if (filter.type !== undefined && transaction.type !== filter.type) continue;

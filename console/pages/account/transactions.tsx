@@ -106,7 +106,11 @@ export const TransactionsPage = () => {
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
           { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}
-        emptyText="No transaction here. Choose other filters, or a longer period."
+        emptyText={
+          pages.hasNextPage
+            ? "None among the newest. Show more to look at older ones."
+            : "No transaction here. Choose other filters, or a longer period."
+        }
       />
     </Page>
   );

@@ -30,7 +30,7 @@ export const transactionsActions = {
       mode: modeSchema.default("live"),
       limit: z.coerce.number().int().min(1).max(LISTED_TRANSACTIONS_MAX).optional(),
     }),
-    /** A page may be short although `next_cursor` is set. */
+    /** A page may be short or empty although `next_cursor` is set: at most 500 transactions are read for it. */
     output: z.object({ transactions: z.array(listedTransaction), next_cursor: z.string().nullable() }),
     summary: "List the transactions of an account, newest first",
   },

@@ -4,6 +4,7 @@ import { openOlderThan, transactionsRuns, transactionView } from "../../../share
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { transactionsActions } from "../../../shared/contract/actions/transactions.ts";
+import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
 import { STUCK_MS } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
@@ -73,9 +74,17 @@ export const addTransactions = (program: Command): void => {
 
 const list = async (context: AdminContext, input: z.output<typeof listInput>): Promise<Report> => {
   if (input.waiting) return listWaiting(context, input.account);
-  const transactions = input.stuck || input.open ? await listOpen(context, input) : await listOfAccount(context, input);
-  return { json: { transactions }, text: transactionsTable(transactions, context.ledger.clock()) };
+  if (input.stuck || input.open) return listed(context, await listOpen(context, input));
+  const { transactions, next_cursor } = await listOfAccount(context, input);
+  const report = listed(context, transactions);
+  const isShort = next_cursor !== null && transactions.length < PAGE_TRANSACTIONS_MAX;
+  return isShort ? { ...report, text: `${report.text}\n\nOnly the latest transactions were searched.` } : report;
 };
+
+const listed = ({ ledger }: AdminContext, transactions: Listed): Report => ({
+  json: { transactions },
+  text: transactionsTable(transactions, ledger.clock()),
+});
 
 const listWaiting = async (context: AdminContext, account: string | undefined): Promise<Report> => {
   const json = await transactionsRuns["transactions waiting"](context, { account });
@@ -91,10 +100,10 @@ const listOpen = async (context: AdminContext, { stuck, older = 0 }: z.output<ty
 const listOfAccount = async (
   context: AdminContext,
   { account, mode, status }: z.output<typeof listInput>,
-): Promise<Listed> => {
+): Promise<ActionOutput<"transactions list">> => {
   if (account === undefined)
     throw new OperatorError("Add --stuck, --open, --waiting or --account to say which transactions to list");
-  return (await transactionsRuns["transactions list"](context, { account, mode, status })).transactions;
+  return transactionsRuns["transactions list"](context, { account, mode, status });
 };
 
 const show = async (

@@ -188,7 +188,7 @@ describe("GET /transactions with filters", () => {
     const send = vi.spyOn(db, "send");
     const first = await list(caller, { type: "airtime" });
     expect(first.references).toEqual([]);
-    expect(send.mock.calls.filter(([command]) => command instanceof QueryCommand)).toHaveLength(10);
+    expect(send.mock.calls.filter(([command]) => command instanceof QueryCommand)).toHaveLength(6);
     const second = await list(caller, { type: "airtime", cursor: first.next ?? "" });
     expect(second).toEqual({ references: [referenceOf(old)], next: null });
   });

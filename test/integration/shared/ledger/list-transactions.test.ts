@@ -1,0 +1,70 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { decodeCursor, encodeCursor, listTransactions } from "../../../../shared/ledger/list-transactions.ts";
+import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { putTransactions } from "../../../builders/put-transactions.ts";
+
+/** Goal: pages have every transaction that fits once, and no page takes more calls than a few. */
+const COUNT = 1_230;
+const owner = { accountId: "acc_listed_01", mode: "live" } as const;
+let ledger: FaultyLedger;
+let newestFirst: readonly Transaction[];
+/** Those of type airtime. */
+let rare: readonly Transaction[];
+beforeAll(async () => {
+  ledger = await openFaultyLedger();
+  const put = await putTransactions(ledger, owner.accountId, COUNT, (index) => isoTime(NOON_MS + index));
+  newestFirst = put.toReversed();
+  rare = newestFirst.filter((_, index) => [0, 3, 99, 100, 101, 499, 500, 501, 777, COUNT - 1].includes(index));
+  for (const transaction of rare) {
+    const Item = { ...transaction, type: "airtime" };
+    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+  }
+}, 60_000);
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
+
+type Filter = Parameters<typeof listTransactions>[2];
+
+/** All pages, with the calls of the one that took the most. */
+const pagesOf = async (filter: Filter, pageMax: number) => {
+  const pages: (readonly Transaction[])[] = [];
+  let most: readonly string[] = [];
+  let start: ReturnType<typeof decodeCursor>;
+  do {
+    ledger.proxy.calls.length = 0;
+    const { transactions, next } = await listTransactions(ledger, owner, filter, ALL_TIMES, start, pageMax);
+    const calls = ledger.proxy.calls.map(({ operation }) => operation);
+    if (calls.length > most.length) most = calls;
+    pages.push(transactions);
+    start = next && decodeCursor(encodeCursor(next));
+  } while (start !== undefined);
+  return { pages, most };
+};
+
+test.each([1, 50, 100, 500])(
+  "a filter that fits nothing takes at most 12 calls for a page of %i, and 3 pages",
+  async (pageMax) => {
+    const { pages, most } = await pagesOf({ status: "failed" }, pageMax);
+    expect(pages).toEqual([[], [], []]);
+    expect(most.length).toBeLessThanOrEqual(12);
+  },
+);
+
+test("a page without a filter reads no more than it has", async () => {
+  ledger.proxy.calls.length = 0;
+  const { transactions } = await listTransactions(ledger, owner, {}, ALL_TIMES, undefined, 1);
+  expect(transactions.map(({ pk }) => pk)).toEqual(newestFirst.slice(0, 1).map(({ pk }) => pk));
+  expect(ledger.proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "BatchGetItem"]);
+});
+
+test.each([1, 7, 50, 200])("pages of %i have every transaction that fits once, newest first", async (pageMax) => {
+  const { pages, most } = await pagesOf({ type: "airtime" }, pageMax);
+  expect(pages.flat().map(({ pk }) => pk)).toEqual(rare.map(({ pk }) => pk));
+  expect(pages.every((page) => page.length <= pageMax)).toBe(true);
+  expect(most.length).toBeLessThanOrEqual(12);
+});
