@@ -16,8 +16,8 @@ export const API_URL_OUTPUT = "ApiUrl";
 /** The output with the URL of the console, in a stage that has one. */
 export const CONSOLE_URL_OUTPUT = "ConsoleUrl";
 
-/** The output with the ARN of the topic that alarms notify. */
-export const ALARM_TOPIC_OUTPUT = "AlarmTopic";
+/** The outputs with the ARNs of the topics that alarms notify, by their urgency. */
+export const TOPIC_OUTPUTS = { page: "AlarmTopic", ticket: "TicketTopic" } as const;
 
 /** The vault of a stage's copies in its recovery region. Both regions know it by name: no reference crosses regions. */
 export const copyVaultName = (stage: string): string => `${stage}-airtime-copies`;

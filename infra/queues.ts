@@ -1,3 +1,4 @@
+import type { Urgency } from "../shared/platform/log.ts";
 import { QUEUE_FUNCTION_TIMEOUT_S } from "../shared/platform/time-budgets.ts";
 
 /** Source: AWS, "Creating and configuring an Amazon SQS event source mapping". */
@@ -12,6 +13,7 @@ export const queues = {
     visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
     receivesMax: 12,
     concurrencyMax: 10,
+    urgency: "page",
   },
   /**
    * Waits of up to 15 minutes are visibility timeouts, and each attempt is a receive: an endpoint can cause 4. The
@@ -23,6 +25,7 @@ export const queues = {
     visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
     receivesMax: 50,
     concurrencyMax: 20,
+    urgency: "ticket",
   },
 } as const satisfies Record<
   string,
@@ -33,6 +36,8 @@ export const queues = {
     readonly receivesMax: number;
     /** Concurrent invocations on AWS, unless the stage sets another number (infra/stages.ts). */
     readonly concurrencyMax: number;
+    /** Of its dead letters, and of messages that wait for 15 minutes. */
+    readonly urgency: Urgency;
   }
 >;
 export type QueueName = keyof typeof queues;

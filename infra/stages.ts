@@ -158,8 +158,10 @@ export const stageSettings = z
     awsCalls: z.enum(["short", "sdk"]).default("short"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
-    /** Receives the alarms; needed by a stage that sells. */
+    /** Receives the alarms that need somebody at any hour; needed by a stage that sells. */
     alarmEmail: z.email().optional(),
+    /** Receives the other alarms; without it they go to `alarmEmail` too. */
+    ticketEmail: z.email().optional(),
     domain: domain.optional(),
     /** The web console; absent if the stage has none. */
     console: consoleSettings

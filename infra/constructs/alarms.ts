@@ -1,72 +1,113 @@
 import { Duration, Stack } from "aws-cdk-lib";
-import { Alarm, ComparisonOperator, type IMetric, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import {
+  Alarm,
+  type AlarmBase,
+  AlarmRule,
+  AlarmState,
+  ComparisonOperator,
+  CompositeAlarm,
+  type IMetric,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
 import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
-import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
+import { METRICS_NAMESPACE, type Urgency } from "../../shared/platform/log.ts";
 
 export interface AlarmsProps {
   readonly stage: string;
-  readonly email: string | undefined;
+  /** Who gets the alarms of each urgency; absent in a stage that need not have an address. */
+  readonly emails: Readonly<Record<Urgency, string | undefined>>;
 }
 
-export interface SilenceAlarmProps {
-  readonly metric: IMetric;
+interface AlarmProps {
   /** The alarm's text: what a customer loses, then what to do. */
   readonly impact: string;
+  readonly urgency: Urgency;
 }
 
-export interface ThresholdAlarmProps extends SilenceAlarmProps {
+export interface SilenceAlarmProps extends AlarmProps {
+  readonly metric: Metric;
+  /** After how many periods without a data point it is raised. */
+  readonly periods: number;
+}
+
+interface Repeated {
+  /**
+   * Only if the metric exceeds the threshold in 3 of the last 12 periods, which last 5 minutes: what ends by itself
+   * within some minutes needs nobody.
+   */
+  readonly repeated?: true | undefined;
+}
+
+export interface ThresholdAlarmProps extends AlarmProps, Repeated {
+  readonly metric: IMetric;
   readonly threshold: number;
 }
 
-/** Every alarm of a stage, and the topic that they notify. */
-export class Alarms extends Construct {
-  readonly all: Alarm[] = [];
-  readonly topic: Topic;
-  private readonly stage: string;
+export interface SalesAlarmProps extends Pick<AlarmProps, "impact">, Repeated {
+  readonly metric: IMetric;
+}
 
-  constructor(scope: Construct, id: string, { stage, email }: AlarmsProps) {
+/** Every alarm of a stage, and the topics that they notify. */
+export class Alarms extends Construct {
+  /** Those that notify somebody, by themselves or as a part of another one. */
+  readonly all: AlarmBase[] = [];
+  readonly topics: Readonly<Record<Urgency, Topic>>;
+  private readonly stage: string;
+  private readonly stoppedSales: Alarm[] = [];
+
+  constructor(scope: Construct, id: string, { stage, emails }: AlarmsProps) {
     super(scope, id);
     this.stage = stage;
-    this.topic = new Topic(this, "Topic", { displayName: `Alarms of ${stage}`, enforceSSL: true });
-    // An explicit policy replaces the default policy, which would let CloudWatch publish.
-    this.topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
-        actions: ["sns:Publish"],
-        resources: [this.topic.topicArn],
-        conditions: { StringEquals: { "aws:SourceAccount": Stack.of(this).account } },
-      }),
-    );
-    if (email !== undefined) this.topic.addSubscription(new EmailSubscription(email));
+    this.topics = {
+      page: alarmTopic(this, "Topic", `Alarms of ${stage}`, emails.page),
+      ticket: alarmTopic(this, "Tickets", `Tickets of ${stage}`, emails.ticket),
+    };
   }
 
-  /** Alarms when the metric exceeds the threshold in one period. Missing data does not alarm. */
-  addThresholdAlarm(id: string, { metric, threshold, impact }: ThresholdAlarmProps): void {
-    this.addAlarm(id, impact, {
-      metric,
-      threshold,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+  /** Alarms when the metric exceeds the threshold. Missing data does not alarm. */
+  addThresholdAlarm(id: string, props: ThresholdAlarmProps): void {
+    this.notifyOf(this.addAlarm(id, props.impact, above(props)), props);
+  }
+
+  /** Alarms when the metric exceeds 0: then nothing is sold. It notifies by the alarm `SellsNothing`. */
+  addSalesAlarm(id: string, props: SalesAlarmProps): void {
+    this.stoppedSales.push(this.addAlarm(id, props.impact, above({ ...props, threshold: 0 })));
+  }
+
+  /** One notification of all that stops sales; to be called once they have been added. */
+  addSellsNothing(): void {
+    const alarmDescription =
+      "Nothing is sold: callers get errors, or their orders are refunded. Its parts are the alarms that say why; find those that are raised in CloudWatch.";
+    const states = this.stoppedSales.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM));
+    const composite = new CompositeAlarm(this, "SellsNothing", {
+      alarmDescription,
+      alarmRule: AlarmRule.anyOf(...states),
     });
+    this.all.push(composite);
+    this.notifyOf(composite, { urgency: "page" });
   }
 
   /**
-   * Notifies when the metric has no more data points for three periods. An alarm begins in INSUFFICIENT_DATA, so that
-   * one that is new, and has no data yet, sends no message; as a breach, the missing data would raise it at once.
+   * Alarms when the metric had no data point for so many periods. They are filled with -1, because CloudWatch reads
+   * more periods than it evaluates: one data point in an older period would delay the alarm until it is out of reach,
+   * although missing data is a breach. The alarm of a new function is raised until its first data points have come.
+   * Source: AWS, "Configuring how CloudWatch alarms treat missing data".
    */
-  addSilenceAlarm(id: string, { metric, impact }: SilenceAlarmProps): void {
-    const alarm = this.addAlarm(id, impact, {
-      metric,
+  addSilenceAlarm(id: string, { metric, periods, ...props }: SilenceAlarmProps): void {
+    const alarm = this.addAlarm(id, props.impact, {
+      metric: filled(metric, -1),
       threshold: 0,
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.MISSING,
-      evaluationPeriods: 3,
+      treatMissingData: TreatMissingData.BREACHING,
+      evaluationPeriods: periods,
     });
-    alarm.addInsufficientDataAction(new SnsAction(this.topic));
+    this.notifyOf(alarm, props);
   }
 
   /** A metric of this stage that the functions write to their logs (shared/platform/log.ts). */
@@ -80,22 +121,54 @@ export class Alarms extends Construct {
     });
   }
 
-  private addAlarm(
-    id: string,
-    impact: string,
-    props: {
-      readonly metric: IMetric;
-      readonly threshold: number;
-      readonly comparisonOperator: ComparisonOperator;
-      readonly treatMissingData: TreatMissingData;
-      readonly evaluationPeriods?: number;
-    },
-  ): Alarm {
-    const alarm = new Alarm(this, id, { evaluationPeriods: 1, ...props, alarmDescription: impact });
-    alarm.addAlarmAction(new SnsAction(this.topic));
-    // Those who were notified learn that it is over.
-    alarm.addOkAction(new SnsAction(this.topic));
+  private addAlarm(id: string, impact: string, condition: Condition): Alarm {
+    const alarm = new Alarm(this, id, { evaluationPeriods: 1, ...condition, alarmDescription: impact });
     this.all.push(alarm);
     return alarm;
   }
+
+  /** Those who were notified learn that it is over. */
+  private notifyOf(alarm: AlarmBase, { urgency }: Pick<AlarmProps, "urgency">): void {
+    const action = new SnsAction(this.topics[urgency]);
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
+  }
 }
+
+type Condition = {
+  readonly metric: IMetric;
+  readonly threshold: number;
+  readonly comparisonOperator: ComparisonOperator;
+  readonly treatMissingData: TreatMissingData;
+  readonly evaluationPeriods?: number;
+  readonly datapointsToAlarm?: number;
+};
+
+const REPEATED = { evaluationPeriods: 12, datapointsToAlarm: 3 } as const;
+
+const above = ({ metric, threshold, repeated }: Omit<ThresholdAlarmProps, keyof AlarmProps>): Condition => ({
+  metric,
+  threshold,
+  comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+  ...(repeated && REPEATED),
+});
+
+/** The metric with a value in each period. Source: AWS, "Using math expressions with CloudWatch metrics", FILL. */
+export const filled = (metric: Metric, value: number): IMetric =>
+  new MathExpression({ expression: `FILL(m, ${value})`, usingMetrics: { m: metric }, period: metric.period });
+
+const alarmTopic = (scope: Construct, id: string, displayName: string, email: string | undefined): Topic => {
+  const topic = new Topic(scope, id, { displayName, enforceSSL: true });
+  // An explicit policy replaces the default policy, which would let CloudWatch publish.
+  topic.addToResourcePolicy(
+    new PolicyStatement({
+      principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
+      actions: ["sns:Publish"],
+      resources: [topic.topicArn],
+      conditions: { StringEquals: { "aws:SourceAccount": Stack.of(scope).account } },
+    }),
+  );
+  if (email !== undefined) topic.addSubscription(new EmailSubscription(email));
+  return topic;
+};

@@ -33,11 +33,14 @@ export interface ApiProps {
 }
 
 /**
- * Responses of the gateway itself, as access logs show them: `answered` is what the function returned. An HTTP API has
- * no metric of 429 responses; its access log has them, except where they are excessive. Source: AWS, "API Gateway:
- * missing CloudWatch logs".
+ * Responses as access logs show them: `answered` is what the function returned. An HTTP API has no metric of 429
+ * responses; its access log has them, except where they are excessive. Source: AWS, "API Gateway: missing CloudWatch
+ * logs".
  */
-const GATEWAY_FAILURES = '{ ($.status = "5*") && ($.answered != "5*") }';
+const serverErrors = (hasConsole: boolean): string => {
+  const others = (hasConsole ? consoleRoutes : []).map((route) => ` && ($.route != "${consoleRouteKey(route)}")`);
+  return `{ (($.status = "500") || (($.status = "5*") && ($.answered != "5*")))${others.join("")} }`;
+};
 const gatewayThrottles = (hasConsole: boolean): string => {
   const others = routesWithoutLoss(hasConsole).map((key) => `($.route != "${key}")`);
   return `{ ${['($.status = "429")', '($.answered != "429")', ...others].join(" && ")} }`;
@@ -120,9 +123,9 @@ export class Api extends Construct {
     if (console) this.countConsoleRefusals();
   }
 
-  /** 5xx responses in 5 minutes that no function returned. */
-  get failures(): Metric {
-    return this.gatewayMetric("GatewayFailures");
+  /** 500 responses in 5 minutes, and other 5xx responses that no function returned; those of the console are left out. */
+  get serverErrors(): Metric {
+    return this.gatewayMetric("ServerErrors");
   }
 
   /** 429 responses in 5 minutes that no function returned, on routes of which apps or the upstream lose something. */
@@ -204,7 +207,7 @@ export class Api extends Construct {
     return integration;
   }
 
-  private gatewayMetric(name: "GatewayFailures" | "GatewayThrottles" | "ConsoleRefusals"): Metric {
+  private gatewayMetric(name: "ServerErrors" | "GatewayThrottles" | "ConsoleRefusals"): Metric {
     return new Metric({
       namespace: METRICS_NAMESPACE,
       metricName: `${name}-${this.stage}`,
@@ -213,13 +216,12 @@ export class Api extends Construct {
     });
   }
 
-  /** Functions log their own responses; this counts those of the gateway. */
   private addGatewayMetrics(hasConsole: boolean): void {
-    new MetricFilter(this, "Failures", {
+    new MetricFilter(this, "ServerErrors", {
       logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(GATEWAY_FAILURES),
+      filterPattern: FilterPattern.literal(serverErrors(hasConsole)),
       metricNamespace: METRICS_NAMESPACE,
-      metricName: this.failures.metricName,
+      metricName: this.serverErrors.metricName,
       metricValue: "1",
     });
     new MetricFilter(this, "Throttles", {

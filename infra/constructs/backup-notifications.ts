@@ -6,7 +6,7 @@ import type { Construct } from "constructs";
 
 export interface BackupNotificationsProps {
   readonly tables: readonly ITable[];
-  /** The topic of the stage's alarms. */
+  /** Which gets the notifications. */
   readonly topic: ITopic;
 }
 

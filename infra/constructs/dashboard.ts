@@ -40,7 +40,7 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
   dashboard.addWidgets(
     graph("Requests", [api.apiMetric("Count", "Sum"), api.apiMetric("4xx", "Sum"), api.apiMetric("5xx", "Sum")]),
     graph("Latency, ms", [api.apiMetric("Latency", "p50"), api.apiMetric("Latency", "p99")]),
-    graph("5xx and 429 of the gateway", [api.failures, api.throttles]),
+    graph("500, 5xx and 429 of the gateway", [api.serverErrors, api.throttles]),
   );
   dashboard.addWidgets(
     graph(

@@ -48,7 +48,10 @@ export class OperatorPolicies extends Construct {
       }),
       allow(["secretsmanager:GetSecretValue"], secretNames.map(secretArn)),
       allow(["sqs:GetQueueAttributes"], arnsOf(deadLetters)),
-      allow(["sns:ListSubscriptionsByTopic"], [alarms.topic.topicArn]),
+      allow(
+        ["sns:ListSubscriptionsByTopic"],
+        Object.values(alarms.topics).map(({ topicArn }) => topicArn),
+      ),
       // AWS authorises both without a resource.
       allow(["lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),
     ];

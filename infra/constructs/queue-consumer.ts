@@ -2,6 +2,7 @@ import { Duration, Names } from "aws-cdk-lib";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import type { Urgency } from "../../shared/platform/log.ts";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";
@@ -25,11 +26,12 @@ export interface DeadLettersProps {
   readonly alarms: Alarms;
   /** The alarm's text: what a customer loses, then what to do. */
   readonly impact: string;
+  readonly urgency: Urgency;
 }
 
 /** A dead-letter queue with an alarm on any message. */
 export class DeadLetters extends Queue {
-  constructor(scope: Construct, id: string, { queueName, alarms, impact }: DeadLettersProps) {
+  constructor(scope: Construct, id: string, { queueName, alarms, impact, urgency }: DeadLettersProps) {
     super(scope, id, {
       queueName,
       encryption: QueueEncryption.SQS_MANAGED,
@@ -38,7 +40,7 @@ export class DeadLetters extends Queue {
     });
     acknowledge(this, "SQS3", "This is the dead-letter queue, and it has an alarm");
     const metric = this.metricApproximateNumberOfMessagesVisible({ period: Duration.minutes(1), statistic: "Maximum" });
-    alarms.addThresholdAlarm(`${scope.node.id}${id}`, { metric, threshold: 0, impact });
+    alarms.addThresholdAlarm(`${scope.node.id}${id}`, { metric, threshold: 0, impact, urgency });
   }
 }
 
@@ -55,6 +57,8 @@ export interface QueueConsumerProps {
   readonly impact: string;
   /** What a customer loses while messages wait. */
   readonly delayImpact: string;
+  /** Of dead letters, and of messages that wait for 15 minutes. */
+  readonly urgency: Urgency;
 }
 
 /** A queue with its dead letters and their alarm. The consuming function is added once it exists. */
@@ -66,13 +70,14 @@ export class QueueConsumer extends Construct {
 
   constructor(scope: Construct, id: string, props: QueueConsumerProps) {
     super(scope, id);
-    const { queueName, alarms, impact } = props;
+    const { queueName, alarms, impact, urgency } = props;
     this.batchSize = props.batchSize;
     this.concurrencyMax = props.concurrencyMax;
     this.deadLetters = new DeadLetters(this, "DeadLetters", {
       queueName: deadLettersOf(queueName),
       alarms,
       impact,
+      urgency,
     });
     this.queue = new Queue(this, "Queue", {
       queueName,
@@ -82,7 +87,7 @@ export class QueueConsumer extends Construct {
       visibilityTimeout: Duration.seconds(props.visibilityTimeoutS),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: props.receivesMax },
     });
-    this.addAlarms(alarms, props.delayImpact);
+    this.addAlarms(props);
   }
 
   /** Messages fail one by one: a bad message does not hold back its batch. */
@@ -102,22 +107,25 @@ export class QueueConsumer extends Construct {
   }
 
   /** A consumer that is stopped, refused or too slow shows in the age of the oldest message. */
-  private addAlarms(alarms: Alarms, delayImpact: string): void {
+  private addAlarms({ alarms, delayImpact, urgency }: QueueConsumerProps): void {
     const { id } = this.node;
     const period = Duration.minutes(5);
     alarms.addThresholdAlarm(`${id}Age`, {
       metric: this.queue.metricApproximateAgeOfOldestMessage({ period, statistic: "Maximum" }),
       threshold: AGE_S_MAX,
+      urgency,
       impact: `${delayImpact} A message has waited for 15 minutes: check the consumer's mapping, throttles and log.`,
     });
     alarms.addThresholdAlarm(`${id}Depth`, {
       metric: this.queue.metricApproximateNumberOfMessagesVisible({ period, statistic: "Minimum" }),
       threshold: DEPTH_MAX,
+      urgency: "ticket",
       impact: `${delayImpact} More than 1,000 messages have waited for 5 minutes: raise maxConcurrency if the quota allows.`,
     });
     alarms.addThresholdAlarm(`${id}InFlight`, {
       metric: this.queue.metricApproximateNumberOfMessagesNotVisible({ period, statistic: "Maximum" }),
       threshold: IN_FLIGHT_MAX,
+      urgency: "ticket",
       impact: `${delayImpact} More than 60,000 messages are in flight, and AWS delivers none beyond 120,000: read the consumer's log.`,
     });
   }

@@ -2,6 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Construct } from "constructs";
+import type { Urgency } from "../../shared/platform/log.ts";
 import { scheduleDeadLetters } from "../../shared/platform/queue-names.ts";
 import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
 import type { Alarms } from "./alarms.ts";
@@ -11,7 +12,12 @@ import type { ServiceFunction } from "./service-function.ts";
 export interface SchedulesProps {
   readonly stage: string;
   readonly alarms: Alarms;
-  readonly targets: readonly { readonly target: ServiceFunction; readonly enabled: boolean }[];
+  readonly targets: readonly {
+    readonly target: ServiceFunction;
+    readonly enabled: boolean;
+    /** Of an alarm that it is not invoked. */
+    readonly urgency: Urgency;
+  }[];
 }
 
 /** Invokes functions each minute, and alarms when one is not invoked. */
@@ -23,8 +29,9 @@ export class Schedules extends Construct {
       alarms,
       impact:
         "Catalogs may become stale, abandoned checks stay unrefunded and webhooks wait: a scheduled function could not be invoked. Purge the queue once it is invoked again.",
+      urgency: "ticket",
     });
-    for (const { target, enabled } of targets) {
+    for (const { target, enabled, urgency } of targets) {
       const name = target.node.id;
       // The next minute is the retry.
       target.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.millis(SCHEDULE_MS) });
@@ -42,6 +49,8 @@ export class Schedules extends Construct {
       });
       alarms.addSilenceAlarm(`${name}Silent`, {
         metric: target.functionMetric("Invocations", "Sum"),
+        periods: 3,
+        urgency,
         impact: `${target.spec.impact} ${name} was not invoked for 15 minutes: check its rule in EventBridge.`,
       });
     }

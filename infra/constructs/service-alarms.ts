@@ -2,10 +2,11 @@ import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
 import { longWaitS } from "../../shared/ledger/waiting-order.ts";
+import type { LogEventSpec } from "../../shared/platform/log.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import { outputOf } from "../outputs.ts";
 import { type TableShape, tables as tableShapes } from "../tables.ts";
-import type { Alarms } from "./alarms.ts";
+import { type Alarms, filled } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import { type Data, type TableName, tableNames } from "./data.ts";
 import type { ServiceFunctions } from "./service-function.ts";
@@ -30,12 +31,14 @@ const thresholds = [
     name: "OldestOpenSeconds",
     id: "OpenFor15Minutes",
     threshold: STUCK_MS / 1_000,
+    urgency: "ticket",
     impact: "A customer's money has been debited for 15 minutes without an outcome. admin transactions list --stuck.",
   },
   {
     name: "OldestOpenSeconds",
     id: "OpenFor24Hours",
     threshold: 24 * HOUR_S,
+    urgency: "page",
     impact:
       "A customer has waited for an outcome for 24 hours: ask the upstream and resolve it today. admin transactions.",
   },
@@ -43,18 +46,21 @@ const thresholds = [
     name: "StuckTransactions",
     id: "ManyStuck",
     threshold: 10,
+    urgency: "page",
     impact: "Many customers wait for an outcome: the upstream or its events have stopped. admin doctor.",
   },
   {
     name: "OldestUnrefundedSeconds",
     id: "NotRefunded",
     threshold: 15 * MINUTE_S,
+    urgency: "ticket",
     impact: "An identity check without a result was not refunded for 15 minutes. Read the log of reconcile-ledger.",
   },
   {
     name: "LedgerMismatches",
     id: "LedgerMismatches",
     threshold: 0,
+    urgency: "page",
     impact:
       "A customer's balance is wrong: it differs from its ledger entries. Investigate before more money moves: admin wallet verify.",
   },
@@ -70,55 +76,66 @@ export const addServiceAlarms = (
     alarms.addThresholdAlarm(`${id}Errors`, {
       metric: each.functionMetric("Errors", "Sum"),
       threshold: 0,
+      urgency: "ticket",
       impact: `${each.spec.impact} ${name} crashed or timed out: read its log.`,
     });
     alarms.addThresholdAlarm(`${id}LogBytes`, {
       metric: each.logBytes(),
       threshold: logBytesPerHourMax,
+      urgency: "ticket",
       impact: `No customer loses anything, but costs rise: ${name} logs far more than usual. Read its log.`,
     });
     alarms.addThresholdAlarm(`${id}Throttles`, {
       metric: each.functionMetric("Throttles", "Sum"),
       threshold: 0,
+      urgency: "ticket",
       impact: `${each.spec.impact} ${name} is throttled: raise the concurrency of the account or the function.`,
     });
   }
   addTableAlarms(alarms, tables);
-  alarms.addThresholdAlarm("GatewayFailures", {
-    metric: api.failures,
+  // What happens once is in the alarms of the functions and of their log events.
+  alarms.addThresholdAlarm("ServerErrors", {
+    metric: api.serverErrors,
     threshold: 0,
+    repeated: true,
+    urgency: "page",
     impact:
-      "Callers got a 5xx that no function returned, and do not know the outcome: they retry with the same reference. Check the access logs.",
+      "Callers get 500 again and again, or a 5xx that no function returned, and do not know the outcome: they retry with the same reference. Check the access logs.",
   });
   alarms.addThresholdAlarm("GatewayThrottles", {
     metric: api.throttles,
     threshold: 0,
+    repeated: true,
+    urgency: "page",
     impact:
-      "Callers, or the upstream, got a 429 of the gateway without an X-Error-Code: they send again. Find the route in the access logs; raise requestsPerSecondMax if the requests are real.",
+      "Again and again callers, or the upstream, get a 429 of the gateway without an X-Error-Code: they send again. Find the route in the access logs; raise requestsPerSecondMax if the requests are real.",
   });
   if (hasConsole) {
     alarms.addThresholdAlarm("ConsoleRefusals", {
       metric: api.consoleRefusals,
       threshold: CONSOLE_REFUSALS_MAX,
+      urgency: "ticket",
       impact: `No customer loses anything, but somebody tries what they may not do: more than ${CONSOLE_REFUSALS_MAX} actions of the console were refused in 5 minutes. Find the person in the log of console-api; runbook, "Refused actions of the console".`,
     });
   }
-  for (const { id, name, threshold, impact } of thresholds) {
-    alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), threshold, impact });
+  for (const { id, name, ...props } of thresholds) {
+    alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), ...props });
   }
   alarms.addThresholdAlarm("OrdersWaitLong", {
     metric: alarms.stageMetric("OldestWaitingSeconds", "Maximum"),
     threshold: longWaitS(waitingMinutes),
+    urgency: "ticket",
     impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waitingMinutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
   });
-  for (const [event, { level, meaning, action }] of Object.entries(logEvents)) {
-    if (level !== "alarm" || (event.startsWith("console.") && !hasConsole)) continue;
-    alarms.addThresholdAlarm(`Event-${event}`, {
-      metric: alarms.stageMetric("Alarms", "Sum", { Event: event }),
-      threshold: 0,
-      impact: `${meaning} ${action} Log event: ${event}.`,
-    });
+  for (const [event, spec] of Object.entries<LogEventSpec>(logEvents)) {
+    if (spec.level !== "alarm" || (event.startsWith("console.") && !hasConsole)) continue;
+    const id = `Event-${event}`;
+    const metric = alarms.stageMetric("Alarms", "Sum", { Event: event });
+    const impact = `${spec.meaning} ${spec.action} Log event: ${event}.`;
+    if ("stopsSales" in spec) alarms.addSalesAlarm(id, { metric, impact, repeated: spec.repeated });
+    else alarms.addThresholdAlarm(id, { metric, threshold: 0, impact, urgency: spec.urgency });
   }
+  alarms.addSellsNothing();
 };
 
 /** What a customer loses while a table or its indexes are throttled. */
@@ -138,17 +155,24 @@ const addTableAlarms = (alarms: Alarms, tables: Data["tables"]): void => {
     for (const index of [undefined, ...indexes.map((each) => each.name)]) {
       for (const kind of ["Read", "Write"]) {
         alarms.addThresholdAlarm(`${outputOf(name)}${outputOf(index ?? "")}${kind}Throttles`, {
-          metric: new Metric({
-            namespace: "AWS/DynamoDB",
-            metricName: `${kind}ThrottleEvents`,
-            statistic: "Sum",
-            dimensionsMap: {
-              TableName: tables[name].tableName,
-              ...(index !== undefined && { GlobalSecondaryIndexName: index }),
-            },
-            period: Duration.minutes(5),
-          }),
+          // CloudWatch ignores missing data of this namespace, and there is data only where something was throttled: the
+          // alarm would never end. Source: AWS, "PutMetricAlarm", TreatMissingData.
+          metric: filled(
+            new Metric({
+              namespace: "AWS/DynamoDB",
+              metricName: `${kind}ThrottleEvents`,
+              statistic: "Sum",
+              dimensionsMap: {
+                TableName: tables[name].tableName,
+                ...(index !== undefined && { GlobalSecondaryIndexName: index }),
+              },
+              period: Duration.minutes(5),
+            }),
+            0,
+          ),
           threshold: 0,
+          repeated: true,
+          urgency: "page",
           impact: `${throttled[name]} DynamoDB throttles ${kind.toLowerCase()}s of the ${index === undefined ? `${name} table` : `index ${index}`}: runbook, "Throttled table".`,
         });
       }

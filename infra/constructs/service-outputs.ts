@@ -1,6 +1,6 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
-import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, CONSOLE_URL_OUTPUT, outputOf } from "../outputs.ts";
+import { API_URL_OUTPUT, CONSOLE_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../outputs.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
 
@@ -25,7 +25,8 @@ export const addOutputs = (stack: Stack, { values, api, dashboard, alarms, hasCo
     "Webhook URL for the upstream; admin secrets rotate webhook-token shows the TOKEN once",
   );
   addOutput("DashboardUrl", dashboard, "Alarms, queues and open transactions");
-  addOutput(ALARM_TOPIC_OUTPUT, alarms.topic.topicArn, "Subscribe those who must receive alarms");
+  addOutput(TOPIC_OUTPUTS.page, alarms.topics.page.topicArn, "Subscribe those who must act on alarms at any hour");
+  addOutput(TOPIC_OUTPUTS.ticket, alarms.topics.ticket.topicArn, "Subscribe those who act on alarms on working days");
   if (hasConsole) addOutput(CONSOLE_URL_OUTPUT, api.consoleUrl, "The console of callers and operators");
   if (api.domainTarget !== undefined)
     addOutput("DomainTarget", api.domainTarget, "Point the domain's CNAME or alias here");

@@ -5,7 +5,7 @@ import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { consoleRoutes } from "../console-routes.ts";
 import { type FunctionName, functionNames, functionSpecs } from "../functions.ts";
 import { type QueueName, queues } from "../queues.ts";
-import { isWorker, scheduledFunctions } from "../schedules.ts";
+import { isWorker, scheduledFunctions, scheduleUrgency } from "../schedules.ts";
 import type { StageSettings } from "../stages.ts";
 import { streamConsumers } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
@@ -50,7 +50,10 @@ export class Service extends Stack {
         : props.network;
     this.canary = release.kind === "canary" ? new CanaryRelease(this, "Canary", { release }) : undefined;
 
-    const alarms = new Alarms(this, "Alarms", { stage, email: settings.alarmEmail });
+    const alarms = new Alarms(this, "Alarms", {
+      stage,
+      emails: { page: settings.alarmEmail, ticket: settings.ticketEmail ?? settings.alarmEmail },
+    });
     const api = new Api(this, "Api", { stage, settings });
     const outcomes = this.addQueue(
       "outcomes",
@@ -89,12 +92,13 @@ export class Service extends Stack {
     const targets = scheduledFunctions.map((name) => ({
       target: this.functions[name],
       enabled: isWorking || !isWorker(name),
+      urgency: scheduleUrgency[name],
     }));
     new Schedules(this, "Schedules", { stage, alarms, targets });
 
     this.allowRedrives({ outcomes, delivery });
     if (settings.recovery) {
-      addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topic });
+      addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topics.ticket });
     }
     new OperatorPolicies(this, "Operators", { stage, data, alarms });
     addServiceAlarms(alarms, {

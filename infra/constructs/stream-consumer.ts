@@ -61,6 +61,7 @@ export class StreamConsumer extends Construct {
       queueName: streamDeadLetters(stage),
       alarms,
       impact: `${consumer.spec.impact} A dead letter names a range of the stream that was given up: admin announce sends its webhooks again.`,
+      urgency: "ticket",
     });
     return {
       bisectBatchOnError: true,
@@ -73,8 +74,10 @@ export class StreamConsumer extends Construct {
   private addAlarms({ consumer, alarms }: StreamConsumerProps, mapping: EventSourceMapping): void {
     const { id } = this.node;
     alarms.addThresholdAlarm(`${id}StreamBehind`, {
-      metric: consumer.functionMetric("IteratorAge", "Maximum").with({ period: Duration.minutes(1) }),
+      metric: consumer.functionMetric("IteratorAge", "Maximum"),
       threshold: BEHIND_MS_MAX,
+      repeated: true,
+      urgency: "page",
       impact: `${consumer.spec.impact} The ledger's stream is more than 5 minutes behind: read the log of enqueue-webhooks.`,
     });
     // The stream's age is measured by invocations only: without polls it has none, whatever waits. A mapping that polls
@@ -87,6 +90,8 @@ export class StreamConsumer extends Construct {
         dimensionsMap: { EventSourceMappingUUID: mapping.eventSourceMappingId },
         period: Duration.minutes(5),
       }),
+      periods: 3,
+      urgency: "page",
       impact: `${consumer.spec.impact} The ledger's stream has not been polled for 15 minutes: check the mapping of enqueue-webhooks, its State and LastProcessingResult.`,
     });
   }

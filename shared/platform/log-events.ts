@@ -32,6 +32,7 @@ export const logEvents = {
   },
   "request.failed": {
     level: "alarm",
+    urgency: "ticket",
     fields: { request_id: "string?", ...thrown },
     meaning: "A caller got a 500 for a fault of the service; the outcome of its order may be unknown to it.",
     action: "Search the logs for the request_id.",
@@ -54,6 +55,7 @@ export const logEvents = {
   },
   "console.failed": {
     level: "alarm",
+    urgency: "ticket",
     fields: { request_id: "string", route: "string?", ...thrown },
     meaning:
       "A person got a 500 in the console. `UnverifiedTokenError`: a token is not the one that API Gateway verified.",
@@ -61,18 +63,22 @@ export const logEvents = {
   },
   "order.outcome_not_recorded": {
     level: "alarm",
+    urgency: "ticket",
     fields: { reference: "string", ...thrown },
     meaning: "A customer's money is debited, and neither the ledger nor the outcomes queue took the outcome.",
     action: "admin transactions list --open, then ask the upstream and resolve it.",
   },
   "purchases.unreadable": {
     level: "alarm",
+    stopsSales: true,
+    repeated: true,
     fields: thrown,
     meaning: "Orders are refused (503): whether purchases are on could not be read from the cache table.",
     action: "Check DynamoDB.",
   },
   "purchases.still_off": {
     level: "alarm",
+    stopsSales: true,
     fields: { since: "string" },
     meaning: "Orders are refused (503): purchases have been off for more than an hour.",
     action: "admin purchases show, then admin purchases on, unless a restore is under way.",
@@ -85,24 +91,28 @@ export const logEvents = {
   },
   "order.waited_too_long": {
     level: "alarm",
+    urgency: "ticket",
     fields: { reference: "string", waited_s: "number" },
     meaning: "A customer's order was refunded: it waited for the upstream's limit longer than the stage allows.",
     action: "admin transactions list --waiting. Add an upstream key, or ask the upstream for a higher limit.",
   },
   "order.not_sent_after_restore": {
     level: "alarm",
+    urgency: "ticket",
     fields: { reference: "string" },
     meaning: "A restored ledger has an order that waited at the time of the backup: it may have been sent since.",
     action: "Ask the upstream about the reference, then admin transactions resolve.",
   },
   "order.sender_failed": {
     level: "alarm",
+    urgency: "ticket",
     fields: { reference: "string", ...thrown },
     meaning: "A customer waits: an order that waited could not be sent, refunded or made to wait again.",
     action: "admin transactions show. The next run tries again, unless the order was claimed; then ask the upstream.",
   },
   "waiting_orders.unreadable": {
     level: "alarm",
+    urgency: "page",
     fields: { account: "string", ...thrown },
     meaning: "An account's waiting orders are neither sent nor refunded: this release cannot read one of them.",
     action: "Deploy the release that wrote them. admin transactions list --account.",
@@ -140,6 +150,7 @@ export const logEvents = {
   },
   "transaction.contradicted": {
     level: "alarm",
+    urgency: "ticket",
     fields: {
       transaction: "string",
       stands: "string",
@@ -153,6 +164,7 @@ export const logEvents = {
   },
   "transaction.amount_differs": {
     level: "alarm",
+    urgency: "page",
     fields: { transaction: "string?", ours: "number?", theirs: "number?", upstream_reference: "string?" },
     meaning: "The upstream charges another amount for an order than the caller pays.",
     action: "Correct the price in infra/stages.ts, or ask the upstream.",
@@ -177,12 +189,14 @@ export const logEvents = {
   },
   "upstream.account_error": {
     level: "alarm",
+    stopsSales: true,
     fields: { reference: "string", reason: "string" },
     meaning: "Nothing is sold: the upstream refuses the service's key, its address or its balance.",
     action: "admin doctor.",
   },
   "upstream.key_rejected": {
     level: "alarm",
+    urgency: "ticket",
     fields: { upstream_key: "string", status: "number", group: "string" },
     meaning: "Fewer orders a minute can be sent: the upstream refuses one of the service's keys. The others are used.",
     action:
@@ -190,6 +204,7 @@ export const logEvents = {
   },
   "upstream.answer_unrecognized": {
     level: "alarm",
+    urgency: "page",
     fields: { reference: "string", reason: "string" },
     meaning:
       "A customer's purchase stays `processing`, or a check is refunded: an answer came that is not the upstream's own.",
@@ -204,12 +219,14 @@ export const logEvents = {
   },
   "upstream_event.refused": {
     level: "alarm",
+    urgency: "ticket",
     fields: { request_id: "string" },
     meaning: "Open purchases do not settle by themselves: the upstream sends events that are no JSON object.",
     action: "Ask the upstream what it sends.",
   },
   "upstream_event.escalated": {
     level: "alarm",
+    urgency: "ticket",
     fields: { reason: "string", problem: "string?", upstream_reference: "string?", transaction: "string?" },
     meaning: "A customer may wait for an outcome: an event of the upstream needs an operator's decision.",
     action: "admin events list.",
@@ -240,6 +257,7 @@ export const logEvents = {
   },
   "catalog.refresh_failed": {
     level: "alarm",
+    urgency: "ticket",
     fields: {
       reason: "string",
       answer: "string?",
@@ -255,6 +273,7 @@ export const logEvents = {
   },
   "catalog.entries_dropped": {
     level: "alarm",
+    urgency: "ticket",
     fields: { dropped: "string" },
     meaning:
       "Some networks or plans are not sold: entries of the upstream's catalog cannot be read. The others are sold.",
@@ -268,6 +287,7 @@ export const logEvents = {
   },
   "catalog.stale": {
     level: "alarm",
+    urgency: "page",
     fields: { filled: "boolean" },
     meaning: "No data bundle is sold: the catalog is older than 24 hours, or was never fetched.",
     action: "admin doctor.",
@@ -280,6 +300,7 @@ export const logEvents = {
   },
   "catalog.change_not_announced": {
     level: "alarm",
+    urgency: "ticket",
     fields: { reason: "string?", error: "string?", at: "string?" },
     meaning:
       "Subscribed apps did not get `catalog.updated` yet: the event of a change could not be enqueued. Each run tries again; " +
@@ -319,6 +340,7 @@ export const logEvents = {
   },
   "wallet.not_reconciled": {
     level: "alarm",
+    urgency: "ticket",
     fields: { account: "string", reason: "string?", error: "string?", at: "string?" },
     meaning: "A wrong balance would not be noticed: a wallet could not be reconciled.",
     action: "Read the log of reconcile-ledger, then admin wallet verify.",
@@ -337,6 +359,7 @@ export const logEvents = {
   },
   "phone_numbers.not_masked": {
     level: "alarm",
+    urgency: "ticket",
     fields: { owner: "string?", ...thrown },
     meaning: "Phone numbers stay in the ledger for longer than the stage allows. No customer loses anything.",
     action: "Read the log of reconcile-ledger.",
@@ -407,6 +430,7 @@ export const logEvents = {
   },
   "deliveries.not_requeued": {
     level: "alarm",
+    urgency: "ticket",
     fields: { account: "string", ...thrown },
     meaning:
       "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
@@ -414,6 +438,7 @@ export const logEvents = {
   },
   "low_balances.not_checked": {
     level: "alarm",
+    urgency: "ticket",
     fields: { account: "string?", reason: "string?", error: "string?", at: "string?" },
     meaning:
       "An app's `wallet.low` is late: its balance could not be compared with its threshold. The next run tries again.",
@@ -421,6 +446,7 @@ export const logEvents = {
   },
   "webhook.switched_off": {
     level: "alarm",
+    urgency: "ticket",
     fields: { account: "string", reason: "string" },
     meaning: "An app receives no webhooks: its endpoint was switched off, because it is gone or kept failing.",
     action: "Tell the app's owner. admin webhook.",

@@ -28,7 +28,6 @@ export const grantsIn = (policy: Resource): readonly Grant[] =>
 /** The resources of services whose calls name none, or the stage's only one. */
 const ONLY_RESOURCES: Readonly<Record<string, string>> = {
   cloudformation: resourceName({ Ref: "AWS::StackId" }),
-  sns: "AlarmsTopic",
   lambda: "*",
 };
 
@@ -58,6 +57,8 @@ const callInput = z
     TransactItems: z.array(z.record(z.string(), itemWrite)),
     QueueUrl: z.string(),
     SecretId: z.enum(secretNames),
+    /** Tests name a topic as the templates do. */
+    TopicArn: z.string(),
   })
   .partial();
 
@@ -72,10 +73,13 @@ export const requiredGrants = (
   // Every identity may ask who it is.
   if (operation === "GetCallerIdentity") return [];
   const prefix = service.toLowerCase().replaceAll(" ", "");
-  const { TableName, IndexName, RequestItems, TransactItems, QueueUrl, SecretId } = callInput.parse(input);
+  const { TableName, IndexName, RequestItems, TransactItems, QueueUrl, SecretId, TopicArn } = callInput.parse(input);
   if (prefix !== "dynamodb") {
     const resource =
-      (QueueUrl && queueResource(QueueUrl, stage)) ?? (SecretId && secretResource(SecretId)) ?? ONLY_RESOURCES[prefix];
+      (QueueUrl && queueResource(QueueUrl, stage)) ??
+      (SecretId && secretResource(SecretId)) ??
+      TopicArn ??
+      ONLY_RESOURCES[prefix];
     if (resource === undefined) throw new Error(`Which resource does ${service}.${operation} need?`);
     return [`${prefix}:${operation} on ${resource}`];
   }

@@ -72,6 +72,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
         scope: "openid email",
         tokenOrigin: "https://airtime.auth.us-east-1.amazoncognito.com",
       },
+      ticketEmail: "tickets@example.com",
       logRetentionDays: 365,
       logBytesPerHourMax: 1_000_000,
       requestsPerSecondMax: 50,

@@ -157,6 +157,7 @@ describe("errors, lag and conflicts in CloudWatch", () => {
     const outputs = {
       ApiUrl: `https://${stage}.example.com/v1`,
       AlarmTopic: "arn:",
+      TicketTopic: "arn:",
       AccessTable: "-",
       LedgerTable: stage,
     };

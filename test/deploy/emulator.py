@@ -1,4 +1,4 @@
-"""Serves MiniStack with uvicorn, changed in two places."""
+"""Serves MiniStack with uvicorn, changed in four places."""
 
 import json
 import os
@@ -7,6 +7,8 @@ import time
 
 import uvicorn
 from ministack.core import lambda_runtime
+from ministack.services import cloudwatch
+from ministack.services.cloudformation import provisioners
 
 kill_now = lambda_runtime.kill_workers
 spawn = lambda_runtime.Worker._spawn
@@ -36,6 +38,33 @@ def spawn_with_replaced_variables(worker):
     spawn(worker)
 
 
+alarm_record = provisioners._cw_metric_alarm_record
+
+
+def alarm_record_of_filled_metric(name, props):
+    """Takes an alarm on FILL(metric, value) as one on the metric: it evaluates no alarm."""
+    found = [each["MetricStat"] for each in props.get("Metrics") or [] if "MetricStat" in each]
+    if len(found) != 1:
+        return alarm_record(name, props)
+    stat = found[0]
+    rest = {key: value for key, value in props.items() if key != "Metrics"}
+    return alarm_record(name, {**rest, **stat["Metric"], "Period": stat["Period"], "Statistic": stat["Stat"]})
+
+
+def put_composite_alarm(name, props):
+    """Makes a composite alarm by the API, for which the emulator has no resource type."""
+    status, _, body = cloudwatch._put_composite_alarm({}, {**props, "AlarmName": name}, False, True)
+    if status >= 300:
+        raise ValueError(body)
+    return name, {"Arn": cloudwatch._composite_alarms[name]["AlarmArn"]}
+
+
+provisioners._cw_metric_alarm_record = alarm_record_of_filled_metric
+provisioners._RESOURCE_HANDLERS["AWS::CloudWatch::CompositeAlarm"] = {
+    "create": lambda logical_id, props, stack: put_composite_alarm(props["AlarmName"], props),
+    "update": lambda name, old, new, stack: put_composite_alarm(name, new),
+    "delete": lambda name, props: cloudwatch._composite_alarms.pop(name, None),
+}
 lambda_runtime.kill_workers = kill_workers
 lambda_runtime.Worker._spawn = spawn_with_replaced_variables
 uvicorn.main()

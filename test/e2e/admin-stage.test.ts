@@ -5,7 +5,7 @@ import { CreateQueueCommand, PurgeQueueCommand, SendMessageCommand } from "@aws-
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
+import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -40,8 +40,11 @@ const mappingPage = (stage: string, page: number) => ({
   ],
   ...(page + 1 < mapped.length && { NextMarker: String(page + 1) }),
 });
-/** The subscriptions of the alarms' topic: address and ARN, which is no ARN until the address is confirmed. */
-let subscriptions: readonly (readonly [address: string, arn: string])[] = [];
+type Subscriptions = readonly (readonly [address: string, arn: string])[];
+/** The subscriptions of the alarms' topics: address and ARN, which is no ARN until the address is confirmed. */
+let subscriptions: Subscriptions = [];
+let ticketSubscriptions: Subscriptions = [];
+const TICKETS = "arn:aws:sns:eu-west-1:123456789012:tickets";
 const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
 const PENDING = ["ngozi@example.com", "PendingConfirmation"] as const;
 /** Whether the operator's policy lacks a permission. */
@@ -56,6 +59,7 @@ beforeEach(() => {
   Object.assign(mapping, { State: "Enabled", LastProcessingResult: "OK" });
   mapped = MAPPED;
   subscriptions = [CONFIRMED];
+  ticketSubscriptions = [CONFIRMED];
   sandboxOutputs = undefined;
   denied = false;
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
@@ -65,7 +69,8 @@ beforeAll(async () => {
   const details = adminDetails.parse(JSON.parse(readFileSync(adminFileOf(service.serviceFile), "utf8")));
   const outputs = new Map([
     [API_URL_OUTPUT, details.base_url],
-    [ALARM_TOPIC_OUTPUT, "arn:aws:sns:eu-west-1:123456789012:alarms"],
+    [TOPIC_OUTPUTS.page, "arn:aws:sns:eu-west-1:123456789012:alarms"],
+    [TOPIC_OUTPUTS.ticket, TICKETS],
   ]);
   for (const [variable, value] of Object.entries(details.environment)) outputs.set(outputOf(variable), value);
   prodOutputs = outputs;
@@ -94,7 +99,9 @@ beforeAll(async () => {
       return void response.writeHead(sts.status, { "content-type": "text/xml" }).end(identity(sts.status));
     }
     if (parameters.get("Action") === "ListSubscriptionsByTopic") {
-      return void response.writeHead(200, { "content-type": "text/xml" }).end(subscribed());
+      return void response
+        .writeHead(200, { "content-type": "text/xml" })
+        .end(subscribed(parameters.get("TopicArn") === TICKETS ? ticketSubscriptions : subscriptions));
     }
     const stack = parameters.get("StackName");
     const found = stack === "Prod-Service" ? outputs : stack === "Sandbox-Service" ? sandboxOutputs : undefined;
@@ -123,8 +130,8 @@ const described = (outputs: ReadonlyMap<string, string>): string => {
   return `<DescribeStacksResponse ${NAMESPACE}>${result}</DescribeStacksResponse>`;
 };
 
-const subscribed = (): string => {
-  const members = subscriptions.map(
+const subscribed = (subscribers: Subscriptions): string => {
+  const members = subscribers.map(
     ([address, arn]) =>
       `<member><Endpoint>${address}</Endpoint><SubscriptionArn>${arn}</SubscriptionArn><Protocol>email</Protocol></member>`,
   );
@@ -199,12 +206,27 @@ test.each([
 });
 
 test.each([
-  [[CONFIRMED], 0, "ok", "confirmed subscriptions: 1"],
-  [[CONFIRMED, PENDING], 0, "look", "confirmed subscriptions: 1; ngozi@example.com has not confirmed"],
-  [[PENDING], 1, "wrong", "reach nobody: ngozi@example.com has not confirmed"],
-  [[], 1, "wrong", "reach nobody: their topic has no subscription"],
-])("doctor of a stage whose alarms have the subscriptions %j exits with %i", async (given, exitCode, state, says) => {
-  subscriptions = given;
+  [[CONFIRMED], [CONFIRMED], 0, "ok", "any hour: confirmed subscriptions: 1; the others: confirmed subscriptions: 1"],
+  [[CONFIRMED, PENDING], [CONFIRMED], 0, "look", "any hour: confirmed subscriptions: 1, ngozi@example.com has not c"],
+  [[PENDING], [CONFIRMED], 1, "wrong", "any hour: reach nobody, ngozi@example.com has not confirmed"],
+  [
+    [],
+    [CONFIRMED],
+    1,
+    "wrong",
+    "any hour: reach nobody; the others: confirmed subscriptions: 1 .*--topic-arn .*:alarms ",
+  ],
+  [
+    [CONFIRMED],
+    [],
+    1,
+    "wrong",
+    "the others: reach nobody .*--topic-arn .*:tickets .*--notification-endpoint operations@",
+  ],
+])("doctor of a stage whose alarms have the subscriptions %j, and others %j, exits with %i", async (...given) => {
+  const [pages, tickets, exitCode, state, says] = given;
+  subscriptions = pages;
+  ticketSubscriptions = tickets;
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(exitCode);
   expect(stdout).toMatch(new RegExp(`^alarms +${state} .*${says}`, "m"));
@@ -254,6 +276,7 @@ test("doctor of a sandbox without upstream key, token, catalog, alarm address an
     [outputOf("CACHE_TABLE"), prodOutputs.get(outputOf("LEDGER_TABLE")) ?? ""],
   ]);
   subscriptions = [];
+  ticketSubscriptions = [];
   Object.assign(AccountLimit, { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 });
   const { code, stdout } = await onStage("sandbox", "doctor");
   expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);

@@ -3,7 +3,7 @@ import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf } from "../../infra/outputs.ts";
+import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { stages } from "../../infra/stages.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
@@ -62,7 +62,8 @@ beforeAll(async () => {
   );
   const outputs = [
     [API_URL_OUTPUT, base_url],
-    [ALARM_TOPIC_OUTPUT, "alarms"],
+    [TOPIC_OUTPUTS.page, "AlarmsTopic"],
+    [TOPIC_OUTPUTS.ticket, "AlarmsTickets"],
     ...Object.entries(environment).map(([variable, value]) => [outputOf(variable), value]),
   ];
   const Outputs = outputs.map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }));

@@ -30,6 +30,7 @@ export const stageOutputs = z.object({
   ApiUrl: z.url(),
   ConsoleUrl: z.url().optional(),
   AlarmTopic: z.string().startsWith("arn:"),
+  TicketTopic: z.string().startsWith("arn:"),
   AccessTable: z.string().min(1),
   LedgerTable: z.string().min(1),
 });

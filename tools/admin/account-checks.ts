@@ -108,20 +108,32 @@ const mappingsByFunction = async (): Promise<ReadonlyMap<string | undefined, Eve
 /** AWS sends no alarm to an address that has not confirmed its subscription. */
 export const alarms: DoctorCheck<AdminContext> = async ({ target: { stage } }) => {
   if (stage === undefined) return skipped("the local service has no alarms");
-  const subscriptions = await subscriptionsOf(stage.alarmTopicArn);
-  const confirmed = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith("arn:"));
-  const pending = subscriptions
-    .filter(({ SubscriptionArn }) => SubscriptionArn === "PendingConfirmation")
-    .map(({ Endpoint }) => Endpoint);
-  const { settings, alarmTopicArn } = stage;
-  const unconfirmed = `${pending.join(", ")} has not confirmed`;
+  const { alarmEmail, ticketEmail = alarmEmail } = stage.settings;
+  const topics = [
+    await readTopic("those to act on at any hour", stage.topicArns.page, alarmEmail),
+    await readTopic("the others", stage.topicArns.ticket, ticketEmail),
+  ];
+  if (alarmEmail === undefined && topics.every(({ addresses }) => addresses === 0)) {
+    return skipped("reach nobody: the stage has no alarmEmail");
+  }
+  const found = topics.map((topic) => topic.found).join("; ");
+  const todo = topics.flatMap((topic) => topic.todo ?? []).join(" ");
+  if (todo === "") return ok(found);
+  return topics.some(({ confirmed }) => confirmed === 0) ? wrong(found, todo) : lookInto(found, todo);
+};
+
+/** Whom a topic reaches, and what to do about those whom it does not. */
+const readTopic = async (which: string, topicArn: string, email = "ADDRESS") => {
+  const subscriptions = await subscriptionsOf(topicArn);
+  const confirmed = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn?.startsWith("arn:")).length;
+  const pending = subscriptions.filter(({ SubscriptionArn }) => SubscriptionArn === "PendingConfirmation");
+  const unconfirmed = pending.map(({ Endpoint }) => `, ${Endpoint} has not confirmed`).join("");
+  const found = `${which}: ${confirmed === 0 ? "reach nobody" : `confirmed subscriptions: ${confirmed}`}${unconfirmed}`;
+  const addresses = subscriptions.length;
+  if (confirmed > 0 && pending.length === 0) return { found, confirmed, addresses };
   // AWS deletes a subscription that is not confirmed in two days, and a deployment does not make it again.
-  const todo = `Confirm the e-mail of AWS Notifications; aws sns subscribe --topic-arn ${alarmTopicArn} --protocol email --notification-endpoint ${settings.alarmEmail ?? "ADDRESS"} sends it again`;
-  const reached = `confirmed subscriptions: ${confirmed.length}`;
-  if (confirmed.length > 0) return pending.length === 0 ? ok(reached) : lookInto(`${reached}; ${unconfirmed}`, todo);
-  if (pending.length > 0) return wrong(`reach nobody: ${unconfirmed}`, todo);
-  if (settings.alarmEmail !== undefined) return wrong("reach nobody: their topic has no subscription", todo);
-  return skipped("reach nobody: the stage has no alarmEmail");
+  const todo = `Confirm the e-mail of AWS Notifications; aws sns subscribe --topic-arn ${topicArn} --protocol email --notification-endpoint ${email} sends it again.`;
+  return { found, confirmed, addresses, todo };
 };
 
 const subscriptionsOf = async (TopicArn: string): Promise<readonly Subscription[]> => {

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import * as z from "zod";
-import { ALARM_TOPIC_OUTPUT, API_URL_OUTPUT, outputOf, stackName } from "../../infra/outputs.ts";
+import { API_URL_OUTPUT, outputOf, stackName, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { environment } from "../../shared/platform/env.ts";
+import type { Urgency } from "../../shared/platform/log.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
 import { signIn } from "../aws/sign-in.ts";
@@ -19,7 +20,7 @@ export type Target = {
   /** If local, the upstream is called from this machine; a stage calls it from its own addresses only. */
   readonly isLocal: boolean;
   /** Absent locally. */
-  readonly stage?: { readonly settings: StageSettings; readonly alarmTopicArn: string };
+  readonly stage?: { readonly settings: StageSettings; readonly topicArns: Readonly<Record<Urgency, string>> };
   /** With its `/v1`. */
   readonly baseUrl: string;
   readonly environment: z.output<typeof environment> & Readonly<Record<SecretVariable, string>>;
@@ -56,7 +57,13 @@ export const stageTarget = async (stage: string, { profile, known = stages }: St
       name: stage,
       callerArn,
       isLocal: false,
-      stage: { settings, alarmTopicArn: z.string().parse(outputs.get(ALARM_TOPIC_OUTPUT)) },
+      stage: {
+        settings,
+        topicArns: {
+          page: z.string().parse(outputs.get(TOPIC_OUTPUTS.page)),
+          ticket: z.string().parse(outputs.get(TOPIC_OUTPUTS.ticket)),
+        },
+      },
       baseUrl: z.string().parse(outputs.get(API_URL_OUTPUT)),
       environment: environmentFrom((variable) => outputs.get(outputOf(variable)) ?? ""),
     };

@@ -52,6 +52,7 @@ export const monthlyUsageAtRest = (
     "public IPv4 addresses, until they are released": { addressHours: HOURS * natGateways },
     [`${secrets} secrets`]: { secrets },
     [`${alarms} alarms`]: { alarms },
+    "1 composite alarm": { compositeAlarms: count("AWS::CloudWatch::CompositeAlarm") },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },
     [`${polls} metric of the stream's polls`]: { metrics: polls },
     dashboard: { dashboards: count("AWS::CloudWatch::Dashboard") },

@@ -31,6 +31,10 @@ const vpc = plans("amazon-vpc");
 const lambda = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "lambda_function_test");
 const storage = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "dynamodb_table_test");
 const alarms = infracost("25994726439bcf0e3e585237c275f7a732a65575", "cloudwatch_metric_alarm_test");
+const compositeAlarms = {
+  ...article("https://c3x.dev/resources/aws/aws_cloudwatch_metric_alarm", "undated"),
+  read: "2026-11-23",
+};
 const addresses = transcript(
   "https://github.com/ChiefGyk3D/Clouds-Against-Humanity/wiki/Provider-AWS-Cost-Lesson",
   "2026-10-16",
@@ -111,6 +115,13 @@ export const prices = {
   },
   logGb: { service: "CloudWatch", dollars: 0.5, per: 1, unit: "GB of log", source: cloudWatch },
   alarms: { service: "CloudWatch", dollars: 0.1, per: 1, unit: "alarm, a month", source: alarms },
+  compositeAlarms: {
+    service: "CloudWatch",
+    dollars: 0.5,
+    per: 1,
+    unit: "composite alarm, a month",
+    source: compositeAlarms,
+  },
   dashboards: { service: "CloudWatch", dollars: 3, per: 1, unit: "dashboard, a month", source: cloudWatch },
   metrics: { service: "CloudWatch", dollars: 0.3, per: 1, unit: "custom metric, a month", source: metrics },
   dataOutGb: { service: "Network", dollars: 0.09, per: 1, unit: "GB out to the internet", source: apiGateway },

@@ -1,3 +1,4 @@
+import type { LogEventSpec } from "../../shared/platform/log.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import { markdownTable } from "./markdown.ts";
 
@@ -5,13 +6,17 @@ import { markdownTable } from "./markdown.ts";
 export const logEventTable = (): string =>
   markdownTable([
     ["event", "level", "fields", "meaning", "what to do"],
-    ...Object.entries(logEvents).map(([event, { level, fields, meaning, action }]) => [
+    ...Object.entries<LogEventSpec>(logEvents).map(([event, spec]) => [
       `\`${event}\``,
-      level,
-      Object.entries<string>(fields)
+      levelOf(spec),
+      Object.entries<string>(spec.fields)
         .map(([name, type]) => (type.endsWith("?") ? `${name}?` : name))
         .join(", "),
-      meaning,
-      action,
+      spec.meaning,
+      spec.action,
     ]),
   ]);
+
+/** With the urgency of an alarm. */
+const levelOf = (spec: LogEventSpec): string =>
+  spec.level === "alarm" ? `alarm, ${"stopsSales" in spec ? "page" : spec.urgency}` : spec.level;

@@ -354,7 +354,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaQuotas,
     assumed: `the quota is ${assumed.newAccountConcurrency}: AWS says that it is reduced, and not to what`,
-    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "ServerErrors"] },
     remedy: {
       by: "stage",
       text: "The quota Concurrent executions (Lambda), before the first sale. `doctor` shows it",
@@ -370,7 +370,7 @@ export const limits: readonly Limit[] = [
     perPurchase: invocationS(),
     source: sources.lambdaConcurrency,
     assumed: "no other functions in the account",
-    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "GatewayFailures"] },
+    symptom: { text: unanswered, alarms: ["PurchaseThrottles", "ServerErrors"] },
     remedy: {
       by: "stage",
       setting: "reservedConcurrency",

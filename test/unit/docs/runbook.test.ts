@@ -6,8 +6,11 @@ import { type Resource, templatesOf } from "../../builders/templates.ts";
 /** Goal: whoever is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");
 const { service } = templatesOf("prod", { console: aConsole });
-/** Those of a canary release notify nobody. */
-const alarms = service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmActions !== undefined);
+/** Those of a canary release, which have names of their own, notify nobody. */
+const alarms = [
+  ...service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined),
+  ...service.all("AWS::CloudWatch::CompositeAlarm"),
+];
 
 const [, table = ""] = /^## Alarms\n(.*?)^## /ms.exec(runbook) ?? [];
 const names = table

@@ -1,5 +1,6 @@
 import {
   CloudWatchClient,
+  type CompositeAlarm,
   DescribeAlarmsCommand,
   type MetricAlarm,
   SetAlarmStateCommand,
@@ -17,36 +18,35 @@ import { resourcesOf } from "../stacks.ts";
 const NAMES_MAX = 100;
 const NOTIFIED_MS_MAX = 120_000;
 
-/** Raises every alarm of the stage, and waits for the notification of each. CloudWatch resets them by itself. */
+/**
+ * Raises every alarm of the stage, and waits for the notification of each that notifies. The others are parts of a
+ * composite alarm, which they raise. CloudWatch resets them by itself.
+ */
 export const raiseAlarms = async ({ stage }: Context, simulator: Simulator, { outputs }: Stage): Promise<Outcome> => {
   const resources = await resourcesOf(stackName(stage, "Service"));
-  const names = resources
-    .filter(({ ResourceType }) => ResourceType === "AWS::CloudWatch::Alarm")
-    .map(({ PhysicalResourceId = "" }) => PhysicalResourceId);
+  const namesOf = (type: "Alarm" | "CompositeAlarm"): readonly string[] =>
+    resources
+      .filter(({ ResourceType }) => ResourceType === `AWS::CloudWatch::${type}`)
+      .map(({ PhysicalResourceId = "" }) => PhysicalResourceId);
   // SetAlarmState is limited to a few calls a second, which the SDK retries.
   const cloudWatch = new CloudWatchClient({ maxAttempts: 10 });
-  const alarms: MetricAlarm[] = [];
-  for (let start = 0; start < names.length; start += NAMES_MAX) {
-    const AlarmNames = names.slice(start, start + NAMES_MAX);
-    const { MetricAlarms = [] } = await cloudWatch.send(
-      new DescribeAlarmsCommand({ AlarmNames, MaxRecords: NAMES_MAX }),
-    );
-    alarms.push(...MetricAlarms);
-  }
-  const missing = names.filter((name) => !alarms.some(({ AlarmName }) => AlarmName === name));
-  assertThat(missing.length === 0, `alarms of the stack are missing: ${missing.join(", ")}`);
-  const topic = outputs.AlarmTopic;
-  const silent = alarms.filter(
-    ({ ActionsEnabled, AlarmActions = [], OKActions = [] }) =>
-      ActionsEnabled === false || !AlarmActions.includes(topic) || !OKActions.includes(topic),
-  );
-  assertThat(
-    silent.length === 0,
-    `alarms do not notify the topic: ${silent.map(({ AlarmName }) => AlarmName).join(", ")}`,
-  );
+  const alarms = await describe(cloudWatch, namesOf("Alarm"));
+  const composites = await describe(cloudWatch, namesOf("CompositeAlarm"));
+  const topics = [outputs.AlarmTopic, outputs.TicketTopic];
+  const notifies = ({ ActionsEnabled, AlarmActions = [], OKActions = [] }: MetricAlarm | CompositeAlarm): boolean =>
+    ActionsEnabled !== false && topics.some((topic) => AlarmActions.includes(topic) && OKActions.includes(topic));
+  const isPart = ({ AlarmName = "" }: MetricAlarm): boolean =>
+    composites.some(({ AlarmRule }) => AlarmRule?.includes(AlarmName));
+  const silent = [
+    ...alarms.filter((alarm) => !notifies(alarm) && !isPart(alarm)),
+    ...composites.filter((each) => !notifies(each)),
+  ];
+  assertThat(silent.length === 0, `alarms notify no topic: ${silent.map(({ AlarmName }) => AlarmName).join(", ")}`);
 
-  const subscription = { TopicArn: topic, Protocol: "sqs", Endpoint: simulator.NotificationsArn };
-  await new SNSClient({}).send(new SubscribeCommand(subscription));
+  const sns = new SNSClient({});
+  for (const TopicArn of topics) {
+    await sns.send(new SubscribeCommand({ TopicArn, Protocol: "sqs", Endpoint: simulator.NotificationsArn }));
+  }
   for (const { AlarmName, StateValue } of alarms) {
     // Only a change of the state notifies.
     const states = StateValue === "ALARM" ? (["OK", "ALARM"] as const) : (["ALARM"] as const);
@@ -54,10 +54,29 @@ export const raiseAlarms = async ({ stage }: Context, simulator: Simulator, { ou
       await cloudWatch.send(new SetAlarmStateCommand({ AlarmName, StateValue: state, StateReason: "Acceptance test" }));
     }
   }
+  const names = [...alarms, ...composites].filter(notifies).map(({ AlarmName = "" }) => AlarmName);
   const notified = await raisedAlarms(simulator.NotificationsUrl, names);
   const unheard = names.filter((name) => !notified.has(name));
   assertThat(unheard.length === 0, `no notification came of ${unheard.join(", ")}`);
-  return found(`${names.length} alarms were raised, and the topic's subscriber was notified of each`);
+  return found(`${alarms.length} alarms were raised, and the topics' subscriber was notified`);
+};
+
+/** The alarms of these names, metric alarms or composite ones. */
+const describe = async (cloudWatch: CloudWatchClient, names: readonly string[]) => {
+  const described: (MetricAlarm & CompositeAlarm)[] = [];
+  for (let start = 0; start < names.length; start += NAMES_MAX) {
+    const { MetricAlarms = [], CompositeAlarms = [] } = await cloudWatch.send(
+      new DescribeAlarmsCommand({
+        AlarmNames: names.slice(start, start + NAMES_MAX),
+        AlarmTypes: ["MetricAlarm", "CompositeAlarm"],
+        MaxRecords: NAMES_MAX,
+      }),
+    );
+    described.push(...MetricAlarms, ...CompositeAlarms);
+  }
+  const missing = names.filter((name) => !described.some(({ AlarmName }) => AlarmName === name));
+  assertThat(missing.length === 0, `alarms of the stack are missing: ${missing.join(", ")}`);
+  return described;
 };
 
 const envelope = z.object({ Message: z.string() });

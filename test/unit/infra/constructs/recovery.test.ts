@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 const region = "eu-west-1";
 const without = templatesOf("prod");
@@ -28,10 +28,11 @@ describe("a stage with copies in another region", () => {
     ]);
   });
 
-  test("the setting only adds to the service that failed backups and copies notify the topic of the alarms", () => {
+  test("the setting only adds to the service that failed backups and copies notify the topic of tickets", () => {
     const known = new Set(without.service.every.map(({ id }) => id));
     const rule = only(service.every.filter(({ id }) => !known.has(id)));
-    const topic = only(service.all("AWS::SNS::Topic"));
+    const topics = service.all("AWS::SNS::Topic");
+    const topic = only(topics.filter(({ Properties }) => Properties.DisplayName === "Tickets of prod"));
     expect(rule.Properties).toMatchObject({
       EventPattern: {
         source: ["aws.backup"],
@@ -41,7 +42,8 @@ describe("a stage with copies in another region", () => {
       Targets: [{ Arn: { Ref: topic.id } }],
     });
     expect(JSON.stringify(rule.Properties.EventPattern)).toMatch(/Prod-Data:\w+Access.*Prod-Data:\w+Ledger/);
-    expect(JSON.stringify(only(service.all("AWS::SNS::TopicPolicy")))).toContain("events.amazonaws.com");
+    const policies = service.all("AWS::SNS::TopicPolicy").filter(({ Properties }) => mentions(Properties, topic.id));
+    expect(JSON.stringify(only(policies))).toContain("events.amazonaws.com");
   });
 
   test("the access and ledger tables are backed up each hour, and each backup is copied to the other region", () => {

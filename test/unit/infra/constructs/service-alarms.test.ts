@@ -35,6 +35,19 @@ const loggedLine = (write: () => void): z.output<typeof line> => {
 };
 
 type Dimensions = { readonly TableName?: unknown; readonly GlobalSecondaryIndexName?: unknown };
+/** An expression and the only metric in it. */
+const filledMetric = z.tuple([
+  z.object({ Expression: z.string() }),
+  z.object({
+    Id: z.literal("m"),
+    MetricStat: z.object({
+      Metric: z.object({ Namespace: z.string(), MetricName: z.string(), Dimensions: z.unknown() }),
+      Period: z.int(),
+      Stat: z.string(),
+    }),
+    ReturnData: z.literal(false),
+  }),
+]);
 const dimensionsOf = (list: unknown): Dimensions =>
   Object.fromEntries(
     z
@@ -91,32 +104,39 @@ describe.each([
 ])("throttles of DynamoDB in %s", (_, changes, tableOf) => {
   const throttles = templatesOf("prod", changes)
     .service.all("AWS::CloudWatch::Alarm")
-    .map(({ Properties }) => Properties)
-    .filter(({ Namespace }) => Namespace === "AWS/DynamoDB");
+    .map(({ Properties }) => ({ Properties, filled: filledMetric.safeParse(Properties.Metrics).data }))
+    .filter(({ filled }) => filled?.[1].MetricStat.Metric.Namespace === "AWS/DynamoDB");
   const targets = Object.entries<TableShape>(tables).flatMap(([name, { indexes }]) =>
     [undefined, ...indexes.map((each) => each.name)].map((index) => [name, index] as const),
   );
 
   test.each(targets)("a throttled read or write of %s, index %s, raises an alarm of its own", (name, index) => {
     const own = throttles.filter((alarm) => {
-      const parsed = dimensionsOf(alarm.Dimensions);
+      const parsed = dimensionsOf(alarm.filled?.[1].MetricStat.Metric.Dimensions);
       return tableOf(parsed) === name && parsed.GlobalSecondaryIndexName === index;
     });
-    expect(own.map(({ MetricName }) => MetricName)).toEqual(["ReadThrottleEvents", "WriteThrottleEvents"]);
+    expect(own.map(({ filled }) => filled?.[1].MetricStat.Metric.MetricName)).toEqual([
+      "ReadThrottleEvents",
+      "WriteThrottleEvents",
+    ]);
     for (const alarm of own) {
-      expect(alarm).toMatchObject({
-        Statistic: "Sum",
+      // DynamoDB has a data point only where something was throttled, and its missing data would keep the alarm.
+      expect(alarm.filled).toMatchObject([{ Expression: "FILL(m, 0)" }, { MetricStat: { Period: 300, Stat: "Sum" } }]);
+      // The newest period may be filled before its data has come: one of several suffices.
+      expect(alarm.Properties).toMatchObject({
         Threshold: 0,
         ComparisonOperator: "GreaterThanThreshold",
-        // DynamoDB has a data point only where something was throttled.
-        TreatMissingData: "notBreaching",
+        EvaluationPeriods: 12,
+        DatapointsToAlarm: 3,
       });
-      expect(alarm.AlarmActions).toEqual(alarm.OKActions);
+      expect(alarm.Properties.AlarmActions).toEqual(alarm.Properties.OKActions);
     }
   });
 
-  test("no other resource of DynamoDB has an alarm", () => {
+  test("no other resource of DynamoDB has an alarm, and none is on a metric of DynamoDB that is not filled", () => {
     expect(throttles).toHaveLength(2 * targets.length);
+    const others = templatesOf("prod", changes).service.all("AWS::CloudWatch::Alarm");
+    expect(others.filter(({ Properties }) => Properties.Namespace === "AWS/DynamoDB")).toEqual([]);
   });
 });
 
@@ -139,8 +159,10 @@ const alarmLists = z.object({
 });
 
 test("the dashboard's lists show every alarm that notifies, and CloudWatch accepts 100 in one", () => {
-  const notifying = alarms.filter(({ Properties }) => Properties.AlarmName === undefined);
-  const [dashboard] = templatesOf("prod").service.all("AWS::CloudWatch::Dashboard");
+  const { service } = templatesOf("prod");
+  const own = alarms.filter(({ Properties }) => Properties.AlarmName === undefined);
+  const notifying = [...own, ...service.all("AWS::CloudWatch::CompositeAlarm")];
+  const [dashboard] = service.all("AWS::CloudWatch::Dashboard");
   const shown = notifying.filter(({ id }) => mentions(dashboard?.Properties.DashboardBody, id));
   expect(shown).toEqual(notifying);
   const [, parts] = joined.parse(dashboard?.Properties.DashboardBody)["Fn::Join"];

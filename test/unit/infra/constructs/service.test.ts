@@ -7,11 +7,18 @@ import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
 import { functionEnvironments } from "../../../../shared/platform/env.ts";
+import type { LogEventSpec } from "../../../../shared/platform/log.ts";
+import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
 import { aConsole } from "../../../builders/console.ts";
 import { matchesFilter } from "../../../builders/filter-pattern.ts";
 import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
+const metricStat = z.object({
+  Metric: z.object({ MetricName: z.string(), Dimensions: z.array(z.object({ Name: z.string(), Value: z.unknown() })) }),
+  Period: z.int(),
+  Stat: z.string(),
+});
 const { service, data } = templatesOf("prod", { console: aConsole });
 const functions = service.all("AWS::Lambda::Function");
 /** Those of a release have a name of their own, and notify nobody. */
@@ -26,9 +33,13 @@ const nameOf = ({ Properties }: Resource): string =>
 const functionAt = (reference: unknown): string => nameOf(functionIn(service, reference));
 const alarmsOf = (id: string): readonly Resource[] => alarms.filter(({ Properties }) => mentions(Properties, id));
 
-/** Its metric has no values while nothing runs: only the missing data notifies. */
-const isSilenceAlarm = (alarm: Resource | undefined): boolean =>
-  alarm?.Properties.TreatMissingData === "missing" && alarm.Properties.InsufficientDataActions !== undefined;
+/** Its metric has no values while nothing runs. */
+const isSilenceAlarm = (alarm: Resource | undefined): boolean => expressionOf(alarm) === "FILL(m, -1)";
+const math = z.tuple([z.object({ Expression: z.string() }), z.object({ Id: z.literal("m"), MetricStat: metricStat })]);
+const expressionOf = (alarm: Resource | undefined): string | undefined =>
+  math.safeParse(alarm?.Properties.Metrics).data?.[0].Expression;
+/** The metric of an alarm, which may be filled. */
+const metricOf = (alarm: Resource | undefined) => math.parse(alarm?.Properties.Metrics)[1].MetricStat;
 
 describe("functions", () => {
   test("there is one function for each folder of functions/, and no other", () => {
@@ -214,10 +225,12 @@ describe("the API", () => {
       expect(countedBy({ route, status: 429, answered: "-" })).toEqual([]);
     });
 
-    test("a 5xx is counted if no function returned it", () => {
+    test("a 500 is counted, and another 5xx if no function returned it", () => {
       const route = "POST /v1/vtu/data/purchase";
-      expect(countedBy({ route, status: 503, answered: "-" })).toEqual(["GatewayFailures-prod"]);
-      expect(countedBy({ route, status: 500, answered: "500" })).toEqual([]);
+      expect(countedBy({ route, status: 503, answered: "-" })).toEqual(["ServerErrors-prod"]);
+      expect(countedBy({ route, status: 500, answered: "500" })).toEqual(["ServerErrors-prod"]);
+      expect(countedBy({ route, status: 502, answered: "502" })).toEqual([]);
+      expect(countedBy({ route: "POST /console-api/{path+}", status: 500, answered: "500" })).toEqual([]);
     });
 
     test("a refused action of the console is counted", () => {
@@ -352,10 +365,12 @@ describe("the ledger stream", () => {
 
   test("the stream's mapping counts what it polls, and an alarm notifies when it polls no more", () => {
     expect(mapping?.Properties.MetricsConfig).toEqual({ Metrics: ["EventCount"] });
-    const [alarm, ...more] = alarms.filter(({ Properties }) => Properties.MetricName === "PolledEventCount");
+    const [alarm, ...more] = alarms.filter(({ Properties }) => mentions(Properties, "PolledEventCount"));
     expect(more).toEqual([]);
-    expect(alarm?.Properties.Dimensions).toEqual([{ Name: "EventSourceMappingUUID", Value: { Ref: mapping?.id } }]);
     expect(isSilenceAlarm(alarm)).toBe(true);
+    expect(metricOf(alarm).Metric.Dimensions).toEqual([
+      { Name: "EventSourceMappingUUID", Value: { Ref: mapping?.id } },
+    ]);
   });
 });
 
@@ -369,7 +384,7 @@ describe("schedules", () => {
         .parse(Properties.Targets);
       expect(alarmsOf(idIn(target.DeadLetterConfig.Arn))).toHaveLength(1);
       const [silent, ...others] = alarmsOf(idIn(target.Arn)).filter(isSilenceAlarm);
-      expect(silent?.Properties).toMatchObject({ MetricName: "Invocations", Period: 300, EvaluationPeriods: 3 });
+      expect(metricOf(silent)).toMatchObject({ Metric: { MetricName: "Invocations" }, Period: 300, Stat: "Sum" });
       expect(others).toEqual([]);
       return functionAt(target.Arn);
     });
@@ -412,24 +427,104 @@ describe("workers off", () => {
 });
 
 describe("alarms", () => {
-  test("every alarm has a text, notifies the topic and needs no metric math", () => {
+  const composites = service.all("AWS::CloudWatch::CompositeAlarm");
+  const topics = service.all("AWS::SNS::Topic");
+  const topicNamed = (name: string) => topics.filter(({ Properties }) => Properties.DisplayName === name).map(idOf);
+  const idOf = ({ id }: Resource): string => id;
+  const [pages] = topicNamed("Alarms of prod");
+  const [tickets] = topicNamed("Tickets of prod");
+  const isPart = ({ id }: Resource): boolean => composites.some(({ Properties }) => mentions(Properties.AlarmRule, id));
+  const notifies = ({ Properties }: Resource, topic: string | undefined): boolean =>
+    topic !== undefined && mentions(Properties.AlarmActions ?? [], topic);
+  const eventOf = ({ Properties }: Resource): string | undefined =>
+    / Log event: (\S+)\.$/.exec(String(Properties.AlarmDescription))?.[1];
+
+  test("every alarm has a text, and notifies one topic when it is raised and when it ends, or is a part of one that does", () => {
     expect(alarms.length).toBeGreaterThan(60);
-    const [topic] = service.all("AWS::SNS::Topic");
-    for (const { Properties, id } of alarms) {
+    for (const alarm of [...alarms, ...composites]) {
+      const { Properties, id } = alarm;
       expect(Properties.AlarmDescription, id).toMatch(/^.{30,}\.$/s);
-      expect(Properties.AlarmActions, id).toEqual([{ Ref: topic?.id }]);
-      expect(Properties.OKActions, id).toEqual([{ Ref: topic?.id }]);
-      expect(Properties.Metrics, id).toBeUndefined();
+      expect(Properties.OKActions, id).toEqual(Properties.AlarmActions);
+      const notified = [pages, tickets].filter((topic) => notifies(alarm, topic));
+      expect(notified, id).toHaveLength(isPart(alarm) ? 0 : 1);
     }
   });
 
-  test("an alarm that is new and has no data yet notifies nobody", () => {
-    expect(alarms.filter(({ Properties }) => Properties.TreatMissingData === "breaching")).toEqual([]);
+  test("an alarm on a log event has the urgency of the event", () => {
+    const events = Object.entries<LogEventSpec>(logEvents).filter(([, { level }]) => level === "alarm");
+    expect(alarms.map(eventOf).filter(Boolean).toSorted()).toEqual(events.map(([event]) => event).toSorted());
+    for (const [event, spec] of events) {
+      const [alarm] = alarms.filter((each) => eventOf(each) === event);
+      if (alarm === undefined) throw new Error(event);
+      expect(isPart(alarm), event).toBe("stopsSales" in spec);
+      if ("urgency" in spec) expect(notifies(alarm, spec.urgency === "page" ? pages : tickets), event).toBe(true);
+    }
   });
 
-  test("CloudWatch may publish to the alarms' topic, whose explicit policy replaces the default policy", () => {
-    const [policy] = service.all("AWS::SNS::TopicPolicy");
-    expect(JSON.stringify(policy?.Properties)).toContain('"Principal":{"Service":"cloudwatch.amazonaws.com"}');
+  test("an alarm whose text says that no customer loses anything needs nobody at night", () => {
+    const harmless = alarms.filter(({ Properties }) =>
+      /No customer loses|no app is affected|documentation is not served|404/.test(String(Properties.AlarmDescription)),
+    );
+    expect(harmless.length).toBeGreaterThan(20);
+    expect(harmless.filter((alarm) => notifies(alarm, pages)).map(idOf)).toEqual([]);
+  });
+
+  test("a single error of a function pages nobody, and repeated errors of callers' requests do", () => {
+    const single = alarms.filter(({ Properties }) => ["Errors", "Throttles"].includes(String(Properties.MetricName)));
+    expect(single).toHaveLength(2 * functions.length);
+    expect(single.filter((alarm) => !notifies(alarm, tickets))).toEqual([]);
+    for (const metric of ["ServerErrors-prod", "GatewayThrottles-prod"]) {
+      const [alarm] = alarms.filter(({ Properties }) => Properties.MetricName === metric);
+      expect(alarm?.Properties).toMatchObject({ Period: 300, EvaluationPeriods: 12, DatapointsToAlarm: 3 });
+      expect(alarm && notifies(alarm, pages)).toBe(true);
+    }
+  });
+
+  test("all that stops sales notifies by one alarm, which pages", () => {
+    const [sellsNothing, ...others] = composites;
+    expect(others).toEqual([]);
+    expect(sellsNothing && notifies(sellsNothing, pages)).toBe(true);
+    expect(alarms.filter(isPart).map(eventOf)).toEqual([
+      "purchases.unreadable",
+      "purchases.still_off",
+      "upstream.account_error",
+    ]);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(3);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(2);
+  });
+
+  test("an alarm on silence is raised after the time that it says, whatever data there was before", () => {
+    const silent = alarms.filter(isSilenceAlarm);
+    expect(silent).toHaveLength(scheduledFunctions.length + 1);
+    for (const alarm of silent) {
+      const { Period } = metricOf(alarm);
+      expect(alarm.Properties).toMatchObject({
+        ComparisonOperator: "LessThanThreshold",
+        Threshold: 0,
+        TreatMissingData: "breaching",
+      });
+      expect(alarm.Properties.DatapointsToAlarm).toBeUndefined();
+      const minutes = (z.int().parse(alarm.Properties.EvaluationPeriods) * Period) / 60;
+      expect(alarm.Properties.AlarmDescription).toContain(`for ${minutes} minutes`);
+    }
+  });
+
+  test("each topic has the address of its urgency, and both have the same one if the stage names one", () => {
+    const addresses = (changes: object) =>
+      templatesOf("prod", changes)
+        .service.all("AWS::SNS::Subscription")
+        .map(({ Properties }) => [idIn(Properties.TopicArn), Properties.Endpoint]);
+    expect(addresses({})).toEqual([
+      [pages, "operations@example.com"],
+      [tickets, "operations@example.com"],
+    ]);
+    expect(addresses({ ticketEmail: "tickets@example.com" })).toContainEqual([tickets, "tickets@example.com"]);
+  });
+
+  test("CloudWatch may publish to each topic, whose explicit policy replaces the default policy", () => {
+    const policies = service.all("AWS::SNS::TopicPolicy").map(({ Properties }) => JSON.stringify(Properties));
+    expect(policies).toHaveLength(2);
+    for (const policy of policies) expect(policy).toContain('"Principal":{"Service":"cloudwatch.amazonaws.com"}');
   });
 
   test.each(["OldestOpenSeconds", "StuckTransactions", "OldestUnrefundedSeconds", "LedgerMismatches", "Alarms"])(
