@@ -9,6 +9,7 @@ import type { FunctionName } from "./functions.ts";
 export const streamConsumers = {
   webhooks: {
     consumer: "enqueue-webhooks",
+    startingPosition: "TRIM_HORIZON",
     batchSize: 100,
     windowS: 0,
     keepsFailures: true,
@@ -26,9 +27,15 @@ export const streamConsumers = {
       { eventName: ["INSERT"], dynamodb: { NewImage: { debit: { S: ["void"] } } } },
     ],
   },
-  /** Statistics are approximate: what fails for so long is left out, without a dead letter. */
+  /**
+   * Statistics are approximate: what fails for so long is left out, without a dead letter. A console that is removed and
+   * added again has a new mapping, which must not add the last day to the same hours once more. So what ends without a
+   * console, or in the minutes until Lambda polls the stream, is not counted. Source: AWS, "Polling and batching
+   * streams", stream starting positions.
+   */
   statistics: {
     consumer: "count-transactions",
+    startingPosition: "LATEST",
     batchSize: 1_000,
     windowS: 60,
     keepsFailures: false,
@@ -48,6 +55,8 @@ export const streamConsumers = {
 
 export type StreamConsumerSpec = {
   readonly consumer: FunctionName;
+  /** Where a new mapping begins. */
+  readonly startingPosition: "TRIM_HORIZON" | "LATEST";
   readonly batchSize: number;
   readonly windowS: number;
   /** What failed for `recordAgeMaxS` becomes a dead letter, and alarms notify before. */

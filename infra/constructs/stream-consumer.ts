@@ -43,7 +43,7 @@ export class StreamConsumer extends Construct {
     const mapping = new EventSourceMapping(this, "Mapping", {
       target: consumer,
       eventSourceArn: tableStreamArn,
-      startingPosition: StartingPosition.TRIM_HORIZON,
+      startingPosition: StartingPosition[spec.startingPosition],
       batchSize: spec.batchSize,
       ...(spec.windowS > 0 && { maxBatchingWindow: Duration.seconds(spec.windowS) }),
       maxRecordAge: Duration.seconds(spec.recordAgeMaxS),

@@ -112,7 +112,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
   const invoke = await loadFunctions(invokedFunctions(), FUNCTIONS);
   const isWorking = environment.WORKERS === "on";
   if (isWorking) consumeQueues(start, sqs, invoke);
-  if (settings.sendsWebhooks !== false) consumeLedgerStream(start, dataDir, dynamodb, invoke);
+  if (settings.sendsWebhooks !== false) await consumeLedgerStream(start, dataDir, dynamodb, invoke);
   onProgress(`Fetching the catalog from ${upstream.baseUrl}`);
   await startSchedules(
     start,
@@ -272,19 +272,21 @@ const consumeQueues = ({ shutdown }: Start, { client, url }: LocalQueues, invoke
   }
 };
 
-const consumeLedgerStream = (
+const consumeLedgerStream = async (
   { shutdown }: Start,
   dataDir: DataDir,
   { endpoint }: LocalDynamoDb,
   invoke: Invoke,
-): void => {
+): Promise<void> => {
   const checkpoints = { webhooks: "ledgerStream", statistics: "statisticsStream" } as const;
-  for (const name of ["webhooks", "statistics"] as const) {
+  const consumers = (["webhooks", "statistics"] as const).map((name) => {
     const { consumer: functionName, ...mapping } = streamConsumers[name];
     const checkpointPath = dataDir.file(checkpoints[name]);
     const table = localTableNames.ledger;
-    shutdown.add("inbound", consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath }).stop);
-  }
+    return consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath });
+  });
+  for (const { stop } of consumers) shutdown.add("inbound", stop);
+  await Promise.all(consumers.map(({ ready }) => ready));
 };
 
 const startSchedules = async (

@@ -9,7 +9,7 @@ import {
   type _Record as StreamRecord,
 } from "@aws-sdk/client-dynamodb-streams";
 import * as z from "zod";
-import type { Pattern } from "../../infra/streams.ts";
+import type { Pattern, StreamConsumerSpec } from "../../infra/streams.ts";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
@@ -30,12 +30,18 @@ const STOP_MS_MAX = 2_000;
  */
 const checkpointFile = z.object({ stream: z.string(), shard: z.string(), sequence: z.string().optional() });
 type StreamCheckpoint = z.infer<typeof checkpointFile>;
+/** Without a sequence number a shard is read from its beginning, or from its end. */
+type StreamPosition = StreamCheckpoint & { readonly from?: StreamConsumerSpec["startingPosition"] };
 
 const batchResponse = z
   .object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() })
   .nullish();
 
-export type LocalStreamConsumer = { readonly stop: () => Promise<void> };
+export type LocalStreamConsumer = {
+  /** From then on no change is missed. */
+  readonly ready: Promise<void>;
+  readonly stop: () => Promise<void>;
+};
 
 /**
  * Lambda's event source mapping of a table's stream: invokes a function with the changes that match a pattern, in
@@ -45,6 +51,8 @@ export type LocalStreamConsumer = { readonly stop: () => Promise<void> };
 export const consumeStream = (options: {
   readonly endpoint: string;
   readonly table: string;
+  /** Where it begins without a checkpoint. */
+  readonly startingPosition: StreamConsumerSpec["startingPosition"];
   readonly batchSize: number;
   /** Above 0 changes are collected for a while before each batch. */
   readonly windowS: number;
@@ -57,8 +65,9 @@ export const consumeStream = (options: {
   /** How long a call of the emulator may go without an answer. */
   readonly answerMs?: number;
 }): LocalStreamConsumer => {
-  const { endpoint, table, batchSize, windowS, recordAgeMaxS, patterns, functionName, invoke, checkpointPath } =
-    options;
+  const { endpoint, table, startingPosition, batchSize, windowS, recordAgeMaxS, patterns } = options;
+  const { functionName, invoke, checkpointPath } = options;
+  const ready = Promise.withResolvers<void>();
   const polling = pollingClient(endpoint, options.answerMs ?? ANSWER_MS_MAX);
   const tablesClient = new DynamoDBClient(polling);
   const client = new DynamoDBStreamsClient(polling);
@@ -66,15 +75,15 @@ export const consumeStream = (options: {
   const abort = { abortSignal: stopping.signal };
   const idleMs = windowS === 0 ? IDLE_MS : WINDOW_MS;
 
-  /** The checkpoint; or the beginning of the stream, if the checkpoint is of another stream. */
-  const startingPoint = async (): Promise<StreamCheckpoint | undefined> => {
+  /** The checkpoint; or the beginning or the end of the stream, if the checkpoint is of another stream. */
+  const startingPoint = async (): Promise<StreamPosition | undefined> => {
     const { Table } = await tablesClient.send(new DescribeTableCommand({ TableName: table }), abort);
     const stream = Table?.LatestStreamArn ?? "";
     const stored = readJsonFile(checkpointPath, checkpointFile);
     const shards = await shardsOf(stream);
     if (stored?.stream === stream && shards.some(({ ShardId }) => ShardId === stored.shard)) return stored;
-    const oldest = shards[0]?.ShardId;
-    return oldest === undefined ? undefined : { stream, shard: oldest };
+    const shard = shards.at(startingPosition === "LATEST" ? -1 : 0)?.ShardId;
+    return shard === undefined ? undefined : { stream, shard, from: startingPosition };
   };
 
   const shardsOf = async (stream: string): Promise<readonly Shard[]> => {
@@ -82,13 +91,18 @@ export const consumeStream = (options: {
     return StreamDescription?.Shards ?? [];
   };
 
-  const iteratorAt = async ({ stream, shard, sequence }: StreamCheckpoint): Promise<string | undefined> => {
+  const iteratorAt = async ({
+    stream,
+    shard,
+    sequence,
+    from = "TRIM_HORIZON",
+  }: StreamPosition): Promise<string | undefined> => {
     const { ShardIterator } = await client.send(
       new GetShardIteratorCommand({
         StreamArn: stream,
         ShardId: shard,
         ...(sequence === undefined
-          ? { ShardIteratorType: "TRIM_HORIZON" }
+          ? { ShardIteratorType: from }
           : { ShardIteratorType: "AFTER_SEQUENCE_NUMBER", SequenceNumber: sequence }),
       }),
       abort,
@@ -128,9 +142,10 @@ export const consumeStream = (options: {
   };
 
   /** Consumes one shard until its end. */
-  const consumeShard = async (start: StreamCheckpoint): Promise<StreamCheckpoint> => {
+  const consumeShard = async (start: StreamPosition): Promise<StreamCheckpoint> => {
     let checkpoint = start;
     let iterator = await iteratorAt(checkpoint);
+    ready.resolve();
     while (iterator !== undefined) {
       const page = await client.send(new GetRecordsCommand({ ShardIterator: iterator, Limit: batchSize }), abort);
       const { Records = [], NextShardIterator } = page;
@@ -175,6 +190,7 @@ export const consumeStream = (options: {
 
   const running = run();
   return {
+    ready: ready.promise,
     stop: async () => {
       stopping.abort();
       await Promise.race([running, sleep(STOP_MS_MAX)]);

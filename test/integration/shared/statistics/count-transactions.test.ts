@@ -28,14 +28,19 @@ const aCountedLedger = async () => {
   const ledger = await openLedgerAtNoon();
   const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
   const handler = streamBatchHandler(countTransactions(cache));
-  const { batchSize, windowS, recordAgeMaxS, patterns } = streamConsumers.statistics;
-  const consumer = consumeStream({
-    ...{ endpoint: inject("dynamodbEndpoint"), table: ledger.table, batchSize, windowS, recordAgeMaxS, patterns },
-    functionName: "count-transactions",
-    invoke: (_name, event) => handler(event),
-    checkpointPath: `${temporaryFolder()}/checkpoint.json`,
-  });
-  cleanups.push(consumer.stop);
+  /** As a stage with a console does: its mapping is a new one each time. */
+  const addConsole = async () => {
+    const { consumer: functionName, ...spec } = streamConsumers.statistics;
+    const consumer = consumeStream({
+      ...{ ...spec, endpoint: inject("dynamodbEndpoint"), table: ledger.table, functionName },
+      invoke: (_name, event) => handler(event),
+      checkpointPath: `${temporaryFolder()}/checkpoint.json`,
+    });
+    cleanups.push(consumer.stop);
+    await consumer.ready;
+    return consumer;
+  };
+  const console = await addConsole();
   /** Ends an order of the account after so long. */
   const order = async (
     accountId: string,
@@ -50,7 +55,7 @@ const aCountedLedger = async () => {
     expect(result.kind).toBe("applied");
   };
   const hours = () => readHours(cache, NOON_MS, NOON_MS + HOUR_MS);
-  return { ledger, cache, order, hours };
+  return { ledger, cache, order, hours, console, addConsole };
 };
 
 const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 5_000, interval: 50 });
@@ -94,6 +99,23 @@ test("live orders are counted in the hour of their end, by type, network and sta
         latency: [1, 0, 0, 0, 0, 0, 0, 0],
       },
     ]);
+  });
+});
+
+test("a console that is removed and added again counts nothing twice, and not what ended while there was none", async () => {
+  const { ledger, order, hours, console, addConsole } = await aCountedLedger();
+  const accountId = await ledger.anAccount(10_000);
+  await order(accountId, "success", 800);
+  await order(accountId, "success", 800);
+  await until(async () => expect((await hours())[0]?.counts).toMatchObject([{ count: 2 }]));
+  await console.stop();
+  await order(accountId, "success", 800, { network: "Glo" });
+  await addConsole();
+  await order(accountId, "success", 800, { network: "Airtel" });
+  await until(async () => {
+    const [noon] = await hours();
+    const counts = Object.fromEntries(noon?.counts.map(({ network, count }) => [network, count]) ?? []);
+    expect(counts).toEqual({ MTN: 2, Airtel: 1 });
   });
 });
 

@@ -66,11 +66,13 @@ const aStream = async () => {
     handle: (event: DynamoDBStreamEvent) => unknown = () => undefined,
     recordAgeMaxS = 3_600,
     slow: { readonly endpoint: string; readonly answerMs: number } = { endpoint: EMULATOR(), answerMs: 10_000 },
+    startingPosition: "TRIM_HORIZON" | "LATEST" = "TRIM_HORIZON",
   ) => {
     const seen: string[] = [];
     const consumer = consumeStream({
       ...slow,
       table: ledgerTable,
+      startingPosition,
       batchSize: 100,
       windowS: 0,
       recordAgeMaxS,
@@ -87,7 +89,7 @@ const aStream = async () => {
       checkpointPath,
     });
     cleanups.push(consumer.stop);
-    return { seen, stop: consumer.stop };
+    return { seen, ready: consumer.ready, stop: consumer.stop };
   };
   return { settle, put, consume, checkpointPath };
 };
@@ -185,4 +187,17 @@ test("a restarted consumer continues after the last handled change, not after th
   await second.stop();
   const third = consume();
   await vi.waitFor(() => expect(third.seen).toEqual(["two"]), 5_000);
+});
+
+test("a consumer that begins at the end of the stream gets the changes after it was ready, and continues at its checkpoint", async () => {
+  const { settle, consume } = await aStream();
+  await settle("before");
+  const first = consume(undefined, undefined, undefined, "LATEST");
+  await first.ready;
+  await settle("one");
+  await vi.waitFor(() => expect(first.seen).toEqual(["one"]), 5_000);
+  await first.stop();
+  await settle("two");
+  const second = consume(undefined, undefined, undefined, "LATEST");
+  await vi.waitFor(() => expect(second.seen).toEqual(["two"]), 5_000);
 });

@@ -349,7 +349,7 @@ describe("the ledger stream", () => {
   test("the ledger stream feeds count-transactions once a minute, without dead letters and alarms of its own", () => {
     const statistics = mappingOf(streamConsumers.statistics.consumer);
     expect(statistics?.Properties).toMatchObject({
-      StartingPosition: "TRIM_HORIZON",
+      StartingPosition: "LATEST",
       BatchSize: 1_000,
       MaximumBatchingWindowInSeconds: 60,
       MaximumRetryAttempts: -1,
