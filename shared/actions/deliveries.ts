@@ -32,7 +32,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
     return {
       deliveries: deliveries.map((delivery) => ({
         reference: transactionsOf(delivery).map((pk) => references.get(pk))[0] ?? null,
-        ...view(delivery),
+        ...view(delivery, context.ledger.clock()),
         attempts: delivery.attempts.map(withoutHeaders),
       })),
     };
@@ -44,7 +44,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
     return {
       reference,
       deliveries: deliveries.map((delivery) => ({
-        ...view(delivery),
+        ...view(delivery, context.ledger.clock()),
         attempts: delivery.attempts.map((attempt) => ({
           ...withoutHeaders(attempt),
           request_headers: unsignedHeaders({ id: delivery.webhook_id, atMs: Date.parse(attempt.at) }),
@@ -58,9 +58,11 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
     const { about, status, accountId, message } = isWebhookId(reference)
       ? await accountEventReplay(context, account, reference, repeat)
       : await transactionReplay(context, account, reference, repeat);
+    await assertReceives(context, account);
     const auditFields = { about, action: "deliveries replay", why, details: { reference, repeat } };
     await recordAudited(context, account, auditFields);
-    await deliveryQueue(context.sqs, context.queues.delivery).send(message, accountId);
+    // A probe is posted also while the endpoint is down.
+    await deliveryQueue(context.sqs, context.queues.delivery).send({ ...message, probe: true }, accountId);
     return { reference, status, repeat };
   },
 };
@@ -68,7 +70,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
 const transactionsOf = (delivery: Delivery): string[] =>
   delivery.event === TRANSACTION_UPDATED ? [delivery.transaction] : [];
 
-const view = (delivery: Delivery) => ({
+const view = (delivery: Delivery, nowMs: number) => ({
   event: delivery.event,
   webhook_id: delivery.webhook_id,
   status: delivery.event === TRANSACTION_UPDATED ? delivery.status : null,
@@ -76,10 +78,25 @@ const view = (delivery: Delivery) => ({
   parked: delivery.open !== undefined,
   repeat: delivery.repeat ?? null,
   created_at: delivery.created_at,
-  next_attempt_at: delivery.next_attempt_at ?? null,
+  next_attempt_at: nextAttemptAt(delivery, nowMs) ?? null,
 });
 
+/** A time that has passed says nothing: the attempt is due, or waits for the endpoint. */
+const nextAttemptAt = ({ state, next_attempt_at: at }: Delivery, nowMs: number): string | undefined =>
+  state === "pending" && at !== undefined && at > isoTime(nowMs) ? at : undefined;
+
 const withoutHeaders = ({ response_headers: _headers, ...attempt }: DeliveryAttempt) => attempt;
+
+const assertReceives = async ({ accounts }: ActionContext, accountId: string): Promise<void> => {
+  const { webhook } = await requireAccount(accounts, accountId);
+  if (webhook?.url === undefined) {
+    throw new OperatorError(`Account ${accountId} has no webhook endpoint`, { command: "Set one with webhook set" });
+  }
+  if (webhook.status === "on") return;
+  throw new OperatorError(`The endpoint of account ${accountId} is disabled: nothing is sent to it`, {
+    command: "Enable it with webhook enable",
+  });
+};
 
 /** A message to send, and the transaction that it is about. */
 type Replay = AddressedMessage & { readonly about?: string; readonly status: FinalStatus | null };
@@ -112,7 +129,7 @@ const accountEventReplay = async (
   return {
     status: null,
     accountId: account,
-    message: { ...messageOf(first, false), repeat },
+    message: { ...messageOf(first, "due"), repeat },
   };
 };
 

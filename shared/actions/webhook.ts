@@ -4,16 +4,19 @@ import type { AccountEventName } from "../contract/webhook-events.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { parseEndpointUrl } from "../webhooks/address-guard.ts";
+import { deliveryQueue } from "../webhooks/delivery-queue.ts";
 import {
   disableEndpoint,
   type EndpointStore,
   enableEndpoint,
   findEndpoint,
+  recordEndpointHealth,
   rotateWebhookSecret,
   setEndpoint,
 } from "../webhooks/endpoint.ts";
 import { isDelivered, isDown } from "../webhooks/next-step.ts";
 import { createPost } from "../webhooks/post-webhook.ts";
+import { requeueAtOnce } from "../webhooks/requeue-deliveries.ts";
 import { webhookHeaders, webhookId } from "../webhooks/signature.ts";
 import { setSubscribedEvents, subscribedEvents } from "../webhooks/subscription.ts";
 import { testEventBody } from "../webhooks/webhook-body.ts";
@@ -36,6 +39,8 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
       url: set.url,
       webhook_secret: set.isNewSecret ? set.webhookSecret : null,
       events: chosen,
+      // Nothing waits for a first endpoint, and no step may come between its secret and the answer.
+      requeued: set.isNewSecret ? 0 : await requeue(context, account),
     };
   },
   "webhook events": async (context, { account, events, why }) => {
@@ -46,7 +51,7 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
   },
   "webhook enable": async (context, { account, why }) => {
     await enableEndpoint(auditedEndpoints(context, { action: "webhook enable", why }), account);
-    return show(context, account);
+    return { ...(await show(context, account)), requeued: await requeue(context, account) };
   },
   "webhook disable": async (context, { account, why }) => {
     await disableEndpoint(auditedEndpoints(context, { action: "webhook disable", why }), account);
@@ -61,6 +66,8 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
     const body = testEventBody(account, isoTime(atMs));
     const headers = webhookHeaders({ id, atMs, body, secrets: endpoint.secrets });
     const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
+    const hasRecovered = isDelivered(result) && endpoint.status === "on" && endpoint.failingSince !== undefined;
+    if (hasRecovered) await recordEndpointHealth(context.endpoints, account, endpoint.url, { kind: "working" });
     return {
       account_id: account,
       url: endpoint.url,
@@ -70,6 +77,7 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
       reason: result.kind === "failed" ? result.reason : null,
       response_headers: result.headers === undefined ? null : { ...result.headers },
       duration_ms: Math.max(0, context.ledger.clock() - atMs),
+      requeued: hasRecovered ? await requeue(context, account) : 0,
     };
   },
   "webhook secret rotate": async (context, { account, why }) => {
@@ -83,6 +91,15 @@ const auditedEndpoints = (context: ActionContext, auditFields: AuditFields): End
   ...context.endpoints,
   accounts: audited(context, () => auditFields),
 });
+
+/** A fault does not undo the change: the schedule sends what waits within minutes. */
+const requeue = async ({ ledger, sqs, queues }: ActionContext, account: string): Promise<number | null> => {
+  try {
+    return await requeueAtOnce({ ledger, queue: deliveryQueue(sqs, queues.delivery) }, account);
+  } catch {
+    return null;
+  }
+};
 
 const setEvents = (
   context: ActionContext,

@@ -61,7 +61,7 @@ export const deliverWebhook =
       const state = endpoint?.url === undefined ? "no_endpoint" : "switched_off";
       return resultOf(ledger, await recordProgress(ledger, delivery, { state }), endpoint);
     }
-    const waitMs = waitMsOf(delivery, ledger);
+    const waitMs = message.early === delivery.attempts.length ? 0 : waitMsOf(delivery, ledger);
     const isEndpointDown = isDown(endpoint.failingEvents);
     // Too early: the message's visibility timeout could not be changed, or the queue was restarted.
     if (waitMs > 0 || (isEndpointDown && message.probe !== true)) {

@@ -7,6 +7,8 @@ const copy = {
   repeat: z.string().min(1).max(100).optional(),
   /** Set on the one message that may be posted to an endpoint that is down. */
   probe: z.literal(true).optional(),
+  /** Set on a message that does not wait for its next attempt: the number of attempts so far, so that it makes one. */
+  early: z.int().min(0).optional(),
 };
 
 /** A message of the delivery queue: one webhook to deliver. It holds no personal data. */

@@ -64,7 +64,7 @@ export const recordPk = (message: DeliveryMessage): string =>
 
 /** A delivery before its first attempt. */
 export const newDelivery = (
-  { probe: _probe, ...event }: DeliveryMessage,
+  { probe: _probe, early: _early, ...event }: DeliveryMessage,
   { accountId, webhookId }: { readonly accountId: string; readonly webhookId: string },
   nowMs: number,
 ): Delivery => ({
@@ -79,11 +79,12 @@ export const newDelivery = (
   updated_at: isoTime(nowMs),
 });
 
-/** The message that puts a stored delivery into the queue. */
-export const messageOf = (delivery: Delivery, isProbe: boolean): DeliveryMessage => {
+/** The message that puts a stored delivery into the queue: when it is due, as a probe, or at once. */
+export const messageOf = (delivery: Delivery, kind: "due" | "probe" | "early"): DeliveryMessage => {
   const copy = {
     ...(delivery.repeat !== undefined && { repeat: delivery.repeat }),
-    ...(isProbe && { probe: true as const }),
+    ...(kind === "probe" && { probe: true as const }),
+    ...(kind === "early" && { early: delivery.attempts.length }),
   };
   if (delivery.event === TRANSACTION_UPDATED) {
     const { event, transaction, status } = delivery;

@@ -11,7 +11,13 @@ import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budget
 import { type Delivery, deliverySchema, messageOf } from "./delivery.ts";
 import { type DeliveryQueue, sendAll } from "./delivery-queue.ts";
 import { isDown, probeIntervalMs } from "./next-step.ts";
-import { type NextRequeue, type ParkedAccount, readParkedAccount, setNextRequeue } from "./parked-account.ts";
+import {
+  type NextRequeue,
+  type ParkedAccount,
+  readParkedAccount,
+  scheduleRequeue,
+  setNextRequeue,
+} from "./parked-account.ts";
 
 export type RequeueDeps = {
   readonly ledger: Ledger;
@@ -86,13 +92,11 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
   const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_REQUEUE };
   const start = isProbe ? undefined : parked.after;
   const { keys, next } = await queryPage(ledger, { open: parkedDeliveries(accountId) }, ALL_TIMES, start, limits);
-  const deliveries = (await getItems(ledger, keys, deliverySchema)).filter(
-    ({ state, open }) => state === "pending" && open !== undefined,
-  );
+  const deliveries = await readParked(ledger, keys);
   const chosen = chooseDeliveries(selection, deliveries, nowMs);
   await sendAll(
     queue,
-    chosen.map((delivery) => ({ accountId, message: messageOf(delivery, isProbe) })),
+    chosen.map((delivery) => ({ accountId, message: messageOf(delivery, isProbe ? "probe" : "due") })),
   );
   const page = {
     keys,
@@ -103,6 +107,30 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
   await setNextRequeue(ledger, parked, (current) => nextRequeue(selection, current, page, nowMs));
   return chosen.length;
 };
+
+/**
+ * Puts an account's parked deliveries into the queue now, also those whose next attempt is later, because a person has
+ * mended the endpoint. Resolves with their number. The run of the next minute repeats what is due, in case this process
+ * dies; beyond the first thousand it sends what is due.
+ */
+export const requeueAtOnce = async (
+  { ledger, queue }: Pick<RequeueDeps, "ledger" | "queue">,
+  accountId: string,
+): Promise<number> => {
+  const limits = { oldest: DELIVERIES_PER_REQUEUE };
+  const { keys } = await queryPage(ledger, { open: parkedDeliveries(accountId) }, ALL_TIMES, undefined, limits);
+  if (keys.length === 0) return 0;
+  await scheduleRequeue(ledger, accountId, ledger.clock() + MINUTE_MS);
+  const parked = await readParked(ledger, keys);
+  await sendAll(
+    queue,
+    parked.map((delivery) => ({ accountId, message: messageOf(delivery, "early") })),
+  );
+  return parked.length;
+};
+
+const readParked = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly Delivery[]> =>
+  (await getItems(ledger, keys, deliverySchema)).filter(({ state, open }) => state === "pending" && open !== undefined);
 
 /** What is put into the queue: one probe, what is due, or everything, so that it becomes `switched_off`. */
 export type Selection =

@@ -220,6 +220,7 @@ const runEveryCommand = async (): Promise<void> => {
   const [kept] = (await listEvents(service.ledger, "0000")).filter(({ reference }) => reference === upstreamReference);
   await admin("events match", kept === undefined ? "" : storedEventId(kept), open.reference, ...why);
 
+  await admin("webhook set", lost.account, receiver.url);
   await admin("deliveries list", lost.account);
   await admin("deliveries show", first.reference);
   await admin("deliveries replay", first.reference);

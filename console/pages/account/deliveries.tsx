@@ -6,23 +6,22 @@ import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
-import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
-import { deliveryStates } from "./delivery-attempts.tsx";
+import { DeliveryState, isInFuture } from "./delivery-attempts.tsx";
 
 /** Deliveries change while nobody does anything. */
 const REFRESH_MS = 10_000;
 
 type Delivery = ActionOutput<"deliveries list">["deliveries"][number];
 
-/** The latest deliveries of an account, each with a link to its attempts. */
-export const Deliveries = ({
-  account,
-  onShow,
-}: {
+type DeliveriesProps = {
   readonly account: string;
+  readonly isEndpointDown: boolean;
   readonly onShow: (reference: string) => void;
-}) => {
+};
+
+/** The latest deliveries of an account, each with a link to its attempts. */
+export const Deliveries = ({ account, isEndpointDown, onShow }: DeliveriesProps) => {
   const deliveries = useRead("deliveries list", { account }, { everyMs: REFRESH_MS });
   return (
     <Section
@@ -40,7 +39,10 @@ export const Deliveries = ({
             columns={[
               { header: "Order or event", cell: (delivery) => <AttemptsLink account={account} delivery={delivery} /> },
               { header: "Event", cell: ({ event, status }) => (status === null ? event : `${event}, ${status}`) },
-              { header: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
+              {
+                header: "State",
+                cell: (delivery) => <StateCell delivery={delivery} isEndpointDown={isEndpointDown} />,
+              },
               { header: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
               { header: "Last answer", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
               { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
@@ -64,21 +66,18 @@ const AttemptsLink = ({
   return <PageLink to={`${accountPath(account, "webhook")}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
 };
 
-const DeliveryState = ({ delivery: { state, parked, repeat, next_attempt_at } }: { readonly delivery: Delivery }) => {
-  const { tone, text } = parked ? deliveryStates.parked : deliveryStates[state];
-  return (
-    <>
-      <Status tone={tone}>{text}</Status>
-      {repeat !== null && " sent again"}
-      {next_attempt_at !== null && (
-        <>
-          {" "}
-          until <Time iso={next_attempt_at} />
-        </>
-      )}
-    </>
-  );
-};
+const StateCell = ({ delivery, isEndpointDown }: { readonly delivery: Delivery; readonly isEndpointDown: boolean }) => (
+  <>
+    <DeliveryState delivery={delivery} isEndpointDown={isEndpointDown} />
+    {delivery.repeat !== null && " sent again"}
+    {isInFuture(delivery.next_attempt_at) && !(delivery.parked && isEndpointDown) && (
+      <>
+        {" "}
+        until <Time iso={delivery.next_attempt_at} />
+      </>
+    )}
+  </>
+);
 
 const lastAnswer = (attempt: Delivery["attempts"][number] | undefined): string => {
   if (attempt === undefined) return "–";

@@ -16,17 +16,44 @@ import styles from "./delivery-attempts.module.css";
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];
 type Attempt = Delivery["attempts"][number];
 
-export const deliveryStates = {
+const deliveryStates = {
   pending: { tone: "running", text: "Waits" },
-  parked: { tone: "attention", text: "Waits for the endpoint" },
   delivered: { tone: "good", text: "Delivered" },
   exhausted: { tone: "bad", text: "Given up" },
   switched_off: { tone: "bad", text: "Stopped: endpoint disabled" },
   no_endpoint: { tone: "bad", text: "Not sent: no endpoint" },
 } as const;
 
+const waitsForEndpoint = { tone: "attention", text: "Waits for the endpoint" } as const;
+
+type DeliveryStateProps = {
+  readonly delivery: Pick<Delivery, "state" | "parked">;
+  /** Only probes are posted to an endpoint that is down. */
+  readonly isEndpointDown: boolean;
+};
+
+export const DeliveryState = ({ delivery: { state, parked }, isEndpointDown }: DeliveryStateProps) => {
+  const { tone, text } = parked && isEndpointDown ? waitsForEndpoint : deliveryStates[state];
+  return <Status tone={tone}>{text}</Status>;
+};
+
+/** When a delivery that waits is attempted next. */
+const NextAttempt = ({ delivery: { parked, next_attempt_at }, isEndpointDown }: NextAttemptProps) => {
+  if (parked && isEndpointDown) return "When the endpoint accepts an event again";
+  return isInFuture(next_attempt_at) ? <Time iso={next_attempt_at} /> : "Within a minute";
+};
+
+type NextAttemptProps = {
+  readonly delivery: Pick<Delivery, "parked" | "next_attempt_at">;
+  readonly isEndpointDown: boolean;
+};
+
+/** What was read some seconds ago may have passed since. */
+export const isInFuture = (iso: string | null): iso is string => iso !== null && Date.parse(iso) > Date.now();
+
 type AttemptsProps = {
   readonly account: string;
+  readonly isEndpointDown: boolean;
   /** Of an order, or the webhook id of an event on request. */
   readonly reference: string;
   readonly everyMs: number;
@@ -34,7 +61,7 @@ type AttemptsProps = {
 };
 
 /** Every attempt to send the webhook of one order or event, with the headers of request and answer. */
-export const Attempts = ({ account, reference, everyMs, onClose }: AttemptsProps) => {
+export const Attempts = ({ account, isEndpointDown, reference, everyMs, onClose }: AttemptsProps) => {
   const shown = useRead("deliveries show", { account, reference }, { everyMs });
   return (
     <Focused subject={reference}>
@@ -48,9 +75,10 @@ export const Attempts = ({ account, reference, everyMs, onClose }: AttemptsProps
               subject={reference}
               title={`Send the webhook of ${reference} again`}
               inputOf={(_, why) => ({ account, reference, why })}
-              success="The webhook is sent again."
+              success={`The webhook of ${reference} is on its way. Its attempt is shown within seconds.`}
             >
-              It has the same webhook id, so an app that has handled it recognises it.
+              It is sent once now, also while the endpoint is down. A failure is retried as that of a new webhook. The
+              webhook id is the same, so that an app that has handled it recognises it.
             </ChangeDialog>
             {!reference.startsWith("evt_") && (
               <PageLink to={accountPath(account, "transactions", reference)}>Show the order</PageLink>
@@ -67,7 +95,11 @@ export const Attempts = ({ account, reference, everyMs, onClose }: AttemptsProps
               <Empty>Nothing was sent about it. A webhook is sent when an order becomes final.</Empty>
             ) : (
               deliveries.map((delivery) => (
-                <OneDelivery key={`${delivery.webhook_id} ${delivery.repeat}`} delivery={delivery} />
+                <OneDelivery
+                  key={`${delivery.webhook_id} ${delivery.repeat}`}
+                  delivery={delivery}
+                  isEndpointDown={isEndpointDown}
+                />
               ))
             )
           }
@@ -77,17 +109,20 @@ export const Attempts = ({ account, reference, everyMs, onClose }: AttemptsProps
   );
 };
 
-const OneDelivery = ({ delivery }: { readonly delivery: Delivery }) => {
-  const { webhook_id, state, parked, repeat, created_at, next_attempt_at, attempts } = delivery;
-  const { tone, text } = parked ? deliveryStates.parked : deliveryStates[state];
+type OneDeliveryProps = { readonly delivery: Delivery; readonly isEndpointDown: boolean };
+
+const OneDelivery = ({ delivery, isEndpointDown }: OneDeliveryProps) => {
+  const { webhook_id, state, repeat, created_at, attempts } = delivery;
   return (
     <div className={styles.delivery}>
       <Facts
         facts={[
-          { name: "State", value: <Status tone={tone}>{text}</Status> },
+          { name: "State", value: <DeliveryState delivery={delivery} isEndpointDown={isEndpointDown} /> },
           { name: "Webhook id", value: webhook_id },
           { name: repeat === null ? "Created" : "Sent again", value: <Time iso={created_at} /> },
-          ...(next_attempt_at === null ? [] : [{ name: "Next attempt", value: <Time iso={next_attempt_at} /> }]),
+          ...(state === "pending"
+            ? [{ name: "Next attempt", value: <NextAttempt delivery={delivery} isEndpointDown={isEndpointDown} /> }]
+            : []),
         ]}
       />
       {attempts.length > 0 && (

@@ -75,11 +75,21 @@ export const EndpointSection = ({
       {down && (
         <Notice tone="attention" title="Webhooks wait until the endpoint works again">
           One at a time is tried every 1 to 5 minutes. The attempts below say how the endpoint answers. Correct the URL
-          or the app, then send a test event.
+          or the app, then send a test event: if the endpoint accepts it, everything that waits is sent at once.
         </Notice>
       )}
     </Section>
   );
+};
+
+/** What happens to the webhooks that waited for the endpoint; their number may be unknown. */
+export const requeuedText = (requeued: number | null): string =>
+  requeued === null ? "Follow within minutes" : `${requeued} sent now`;
+
+const requeuedSentence = (requeued: number | null): string => {
+  if (requeued === 0) return "";
+  if (requeued === null) return " What waits follows within minutes.";
+  return requeued === 1 ? " 1 webhook that waited is sent now." : ` ${requeued} webhooks that waited are sent now.`;
 };
 
 const SetUrl = ({ account, url }: { readonly account: string; readonly url: string | null }) => (
@@ -98,7 +108,7 @@ const SetUrl = ({ account, url }: { readonly account: string; readonly url: stri
       },
     }}
     inputOf={(values, why) => ({ account, url: values.url.trim(), why })}
-    success="The URL was set, and the endpoint is enabled."
+    success={({ requeued }) => `The URL was set, and the endpoint is enabled.${requeuedSentence(requeued)}`}
     shownOnce={({ webhook_secret: secret }) =>
       secret === null
         ? undefined
@@ -111,7 +121,8 @@ const SetUrl = ({ account, url }: { readonly account: string; readonly url: stri
     }
     ifUnknown="If the URL is set and you have not seen the first signing secret, rotate it."
   >
-    The endpoint is enabled, also if it was disabled. The signing secret stays as it is.
+    The endpoint is enabled, also if it was disabled, and what waits is sent to it at once. The signing secret stays as
+    it is.
   </ChangeDialog>
 );
 
@@ -146,9 +157,9 @@ const Enable = ({ account }: { readonly account: string }) => (
     button="Enable"
     title="Enable the endpoint"
     inputOf={(_, why) => ({ account, why })}
-    success="The endpoint is enabled."
+    success={({ requeued }) => `The endpoint is enabled.${requeuedSentence(requeued)}`}
   >
-    Webhooks are sent again from now on. Those of the time in between are not sent by themselves: replay them below.
+    Webhooks are sent again from now on. Those that were stopped are not sent by themselves: replay them below.
   </ChangeDialog>
 );
 
@@ -175,7 +186,7 @@ const SendTest = ({ account, onTest }: { readonly account: string; readonly onTe
     onDone={onTest}
   >
     One signed webhook.test event goes to the endpoint. It is about no order, and is sent also while the endpoint is
-    disabled.
+    disabled. If the endpoint failed before and accepts it, everything that waits is sent at once.
   </ChangeDialog>
 );
 

@@ -11,7 +11,7 @@ import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { Attempts } from "./delivery-attempts.tsx";
-import { EndpointSection } from "./webhook-endpoint.tsx";
+import { EndpointSection, requeuedText } from "./webhook-endpoint.tsx";
 
 /** The status of the endpoint changes with its deliveries. */
 const REFRESH_MS = 10_000;
@@ -26,6 +26,7 @@ export const WebhookPage = () => {
   const [answer, setAnswer] = useState<TestAnswer>();
   const [search, setSearch] = useSearchParams();
   const reference = search.get("reference");
+  const isEndpointDown = endpoint.data?.down === true;
   const show = (shown: string | undefined) => setSearch(shown === undefined ? {} : { reference: shown });
   return (
     <Page
@@ -39,12 +40,13 @@ export const WebhookPage = () => {
       {reference !== null && (
         <Attempts
           account={account}
+          isEndpointDown={isEndpointDown}
           reference={reference}
           everyMs={ATTEMPTS_REFRESH_MS}
           onClose={() => show(undefined)}
         />
       )}
-      <Deliveries account={account} onShow={show} />
+      <Deliveries account={account} isEndpointDown={isEndpointDown} onShow={show} />
     </Page>
   );
 };
@@ -73,6 +75,7 @@ const TestResult = ({ answer, onClose }: { readonly answer: TestAnswer; readonly
             </Status>
           ),
         },
+        ...(answer.requeued === 0 ? [] : [{ name: "Webhooks that waited", value: requeuedText(answer.requeued) }]),
         { name: "HTTP status", value: answer.http_status },
         { name: "Took", value: `${answer.duration_ms} ms` },
         { name: "Webhook id", value: answer.webhook_id },

@@ -22,6 +22,7 @@ const delivery = z.object({
   /** What caused a second delivery of the same webhook. */
   repeat: z.string().nullable(),
   created_at: z.iso.datetime(),
+  /** Null if it is due, or waits for the endpoint. */
   next_attempt_at: z.iso.datetime().nullable(),
 });
 
@@ -73,6 +74,7 @@ export const deliveriesActions = {
       status: z.enum(["success", "failed"]).nullable(),
       repeat: z.string(),
     }),
-    summary: "Resend the webhook of a final transaction, or an event on request, with the same webhook id",
+    summary:
+      "Resend the webhook of a final transaction, or an event on request, with the same webhook id, now and also while the endpoint is down",
   },
 } as const satisfies ActionTable;

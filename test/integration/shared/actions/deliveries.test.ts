@@ -154,16 +154,49 @@ test("the list has the newest 50 deliveries, newest first", async () => {
   );
 });
 
+test("a time that has passed is shown as no next attempt", async () => {
+  const account = await anAccount();
+  const receiver = await aReceiver((response) => void response.writeHead(500).end());
+  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const transaction = await aSettledOrder(account);
+  const reference = referenceOf(transaction);
+  nowMs = NOON_MS;
+  await attempt({ event: "transaction.updated", transaction: transaction.pk, status: "success" });
+  const nextAttempts = async () => {
+    const shown = await deliveriesRuns["deliveries show"](context(), { account, reference });
+    const listed = await deliveriesRuns["deliveries list"](context(), { account });
+    return [shown, listed].map(({ deliveries }) => deliveries[0]?.next_attempt_at);
+  };
+  const [next] = await nextAttempts();
+  expect(Date.parse(next ?? "")).toBeGreaterThan(nowMs);
+  nowMs = Date.parse(next ?? "");
+  expect(await nextAttempts()).toEqual([null, null]);
+});
+
+test("a replay is refused while nothing would be sent, and has no audit entry then", async () => {
+  const account = await anAccount();
+  const transaction = await aSettledOrder(account);
+  const replay = () => deliveriesRuns["deliveries replay"](context(), { account, reference: referenceOf(transaction) });
+  await expect(replay()).rejects.toThrow(`Account ${account} has no webhook endpoint. Set one with webhook set`);
+  await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9/" });
+  await webhookRuns["webhook disable"](context(), { account });
+  await expect(replay()).rejects.toThrow("is disabled: nothing is sent to it. Enable it with webhook enable");
+  expect(await messages()).toEqual([]);
+  expect(await readTransactionAudit(context().ledger, transaction)).toEqual([]);
+});
+
 test("a replay puts the webhook into the queue, and has an audit entry", async () => {
   const account = await anAccount();
+  await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9/" });
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
   nowMs = NOON_MS;
   const replayed = await deliveriesRuns["deliveries replay"](context(), { account, reference, why: "ticket 9" });
   const repeat = `replay-${isoTime(NOON_MS)}`;
   expect(replayed).toEqual({ reference, status: "success", repeat });
+  // A probe is posted although the endpoint is down.
   expect(await messages()).toEqual([
-    { event: "transaction.updated", transaction: transaction.pk, status: "success", repeat },
+    { event: "transaction.updated", transaction: transaction.pk, status: "success", repeat, probe: true },
   ]);
   expect(await readTransactionAudit(context().ledger, transaction)).toMatchObject([
     { action: "deliveries replay", why: "ticket 9", details: { reference, repeat } },
@@ -193,4 +226,55 @@ test("the transaction and the event of another account do not exist, and are not
   }
   expect(await messages()).toEqual([]);
   expect(await readTransactionAudit(context().ledger, transaction)).toEqual([]);
+});
+
+test("a successful test, another URL and enabling end the failures of an endpoint and send what waits; a failed test does neither", async () => {
+  const account = await anAccount();
+  let status = 500;
+  const receiver = await aReceiver((response) => void response.writeHead(status).end());
+  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  nowMs = NOON_MS;
+  const transactions = await Promise.all([1, 2, 3, 4].map(() => aSettledOrder(account)));
+  const fail = async () => {
+    for (const { pk: transaction } of transactions) {
+      await attempt({ event: "transaction.updated", transaction, status: "success" });
+    }
+    expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: true });
+  };
+  await fail();
+  expect(await webhookRuns["webhook test"](context(), { account })).toMatchObject({ ok: false, requeued: 0 });
+  expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: true });
+  expect(await messages()).toEqual([]);
+
+  status = 200;
+  // The third event made the endpoint one that is down: it waits outside the queue, as the fourth one does.
+  expect(await webhookRuns["webhook test"](context(), { account })).toMatchObject({ ok: true, requeued: 2 });
+  expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: false, failing_since: null });
+  const early = { event: "transaction.updated", status: "success" };
+  expect(await messages()).toEqual([
+    { ...early, transaction: transactions[2]?.pk, early: 1 },
+    { ...early, transaction: transactions[3]?.pk, early: 0 },
+  ]);
+  // Nothing failed since: a further test sends nothing again.
+  expect(await webhookRuns["webhook test"](context(), { account })).toMatchObject({ ok: true, requeued: 0 });
+
+  expect(await webhookRuns["webhook set"](context(), { account, url: `${receiver.url}other` })).toMatchObject({
+    requeued: 2,
+  });
+  expect(await webhookRuns["webhook enable"](context(), { account })).toMatchObject({ requeued: 2 });
+  expect(await messages()).toHaveLength(4);
+});
+
+test("an endpoint that is mended while the queue fails is mended, and what waits is left to the schedule", async () => {
+  const account = await anAccount();
+  const { url } = await aReceiver((response) => void response.writeHead(500).end());
+  await webhookRuns["webhook set"](context(), { account, url });
+  const transactions = await Promise.all([1, 2, 3].map(() => aSettledOrder(account)));
+  nowMs = NOON_MS;
+  for (const { pk: transaction } of transactions) {
+    await attempt({ event: "transaction.updated", transaction, status: "success" });
+  }
+  const broken = { ...context(), queues: { ...context().queues, delivery: `${sqs.url("delivery")}-none` } };
+  expect(await webhookRuns["webhook set"](broken, { account, url: `${url}new` })).toMatchObject({ requeued: null });
+  expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: false, url: `${url}new` });
 });

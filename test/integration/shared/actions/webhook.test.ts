@@ -39,6 +39,7 @@ test("the secret is in the answer to the first URL only, and webhook show never 
     url: "http://127.0.0.1:9001/",
     webhook_secret: expect.stringMatching(/^whsec_/),
     events: ["transaction.updated"],
+    requeued: 0,
   });
   const second = await webhookRuns["webhook set"](context(), {
     account,
@@ -111,6 +112,7 @@ test("a test event is signed with the account's secret, and the answer is judged
     reason: null,
     response_headers: { date: expect.any(String), location: "https://new.example.com/" },
     duration_ms: expect.any(Number),
+    requeued: 0,
   });
   expect(await webhookRuns["webhook test"](context(), { account })).toMatchObject({ ok: true, http_status: 204 });
   expect(receiver.received).toHaveLength(2);

@@ -346,6 +346,22 @@ test("a delivery that must wait for longer than 15 minutes is parked, and its re
   expect(receiver.received).toHaveLength(4);
 });
 
+test("a message that is early after so many attempts makes the next one at once, and only that one", async () => {
+  const receiver = await answering(500);
+  const { deliver, delivery } = await aSettlement(receiver.url);
+  for (const waitMs of [5_250, 63_000, 315_000, 0]) {
+    await deliver();
+    nowMs += waitMs;
+  }
+  expect(await deliver({ early: 3 })).toBe("done");
+  expect(receiver.received).toHaveLength(4);
+  // Two copies of one message: the second one finds the attempt recorded.
+  for (const _copy of [1, 2]) expect(await deliver({ early: 4 })).toBe("done");
+  expect(receiver.received).toHaveLength(5);
+  expect(await delivery()).toMatchObject({ state: "pending", attempts: { length: 5 } });
+  expect(await delivery()).not.toHaveProperty("early");
+});
+
 test("a long wait that an earlier release spent in the queue is parked when its message comes early", async () => {
   const receiver = await answering(500);
   const { deliver, delivery, nextRequeue } = await aSettlement(receiver.url);
@@ -486,7 +502,7 @@ test("an event on request is posted with the bytes of its message, also after it
   const parked = await recorded();
   expect(parked).toMatchObject({ ...first, state: "pending", owner: deliveriesOwner(account_id) });
   expect(parked.open).toBeDefined();
-  await deliver(messageOf(parked, false));
+  await deliver(messageOf(parked, "due"));
   expect(await recorded()).toMatchObject({ state: "delivered", attempts: { length: 5 } });
   await deliver(first);
   expect(receiver.received.map(({ body, headers }) => `${headers.id} ${body}`)).toEqual(

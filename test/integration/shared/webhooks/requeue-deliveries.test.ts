@@ -1,5 +1,5 @@
 import { BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { accountSchema, findAccount, type WebhookField } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
@@ -9,7 +9,11 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { readParkedAccount, scheduleRequeue } from "../../../../shared/webhooks/parked-account.ts";
-import { DELIVERIES_PER_REQUEUE, requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
+import {
+  DELIVERIES_PER_REQUEUE,
+  requeueAtOnce,
+  requeueDeliveries,
+} from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /**
@@ -217,6 +221,43 @@ test("the time of the next requeue is replaced by an earlier one only", async ()
   expect(await nextRequeue(accountId)).toBe(inMinutes(10));
   await Promise.all([5, 3, 8].map((minutes) => scheduleRequeue(ledgerOf(), accountId, NOON + minutes * MINUTE_MS)));
   expect(await nextRequeue(accountId)).toBe(inMinutes(3));
+});
+
+describe("after a person has mended the endpoint", () => {
+  const deps = (queue: ReturnType<typeof queueOf>) => ({ ledger: ledgerOf(), queue });
+
+  test("everything parked is sent at once, also what is not due, and what is due again by the next run", async () => {
+    const accountId = await anAccount();
+    const attempt = { number: 1, at: inMinutes(-60), outcome: "status", duration_ms: 1 };
+    const later = { next_attempt_at: inMinutes(600), attempts: [attempt, { ...attempt, number: 2 }] };
+    await park(accountId, {}, later, { state: "delivered" });
+    await scheduleRequeue(ledgerOf(), accountId, NOON + 300 * MINUTE_MS);
+    const queue = queueOf();
+    expect(await requeueAtOnce(deps(queue), accountId)).toBe(2);
+    expect(
+      queue.send.mock.calls.map(([message, to]) => [transactionIn(message).split("-")[1], message.early, to]),
+    ).toEqual([
+      ["1", 0, accountId],
+      ["2", 2, accountId],
+    ]);
+    expect(await nextRequeue(accountId)).toBe(inMinutes(1));
+  });
+
+  test("a process that dies before it sends leaves what is due to the next run", async () => {
+    const accountId = await anAccount();
+    await park(accountId, {}, { next_attempt_at: inMinutes(600) });
+    const queue = queueOf();
+    queue.send.mockRejectedValueOnce(new Error("killed"));
+    await expect(requeueAtOnce(deps(queue), accountId)).rejects.toThrow("killed");
+    nowMs += MINUTE_MS;
+    expect((await run()).sent).toEqual(["1"]);
+  });
+
+  test("nothing is written for an account without parked deliveries", async () => {
+    const accountId = await anAccount();
+    expect(await requeueAtOnce(deps(queueOf()), accountId)).toBe(0);
+    expect(await nextRequeue(accountId)).toBeUndefined();
+  });
 });
 
 test("open transactions never include parked deliveries or the accounts that have some", async () => {
