@@ -2,6 +2,7 @@ import { Console } from "node:console";
 import { CommanderError } from "commander";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { isRefusal } from "../../shared/actions/refusal.ts";
+import { logOutput } from "../../shared/platform/log.ts";
 import { adminProgram } from "./program.ts";
 
 const EXIT_FAILED = 1;
@@ -44,6 +45,8 @@ const main = async (args: readonly string[]): Promise<number> => {
   }
 };
 
-// Standard output holds the result only: what shared code logs goes to standard error.
-globalThis.console = new Console(process.stderr, process.stderr);
+// Standard output holds the result only: what shared code and packages log goes to standard error.
+const stderr = new Console(process.stderr, process.stderr);
+globalThis.console = stderr;
+logOutput.write = (line) => stderr.log(line);
 process.exitCode = await main(process.argv.slice(2));
