@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/builders/closing-line.ts";
+import { limits } from "./test/builders/limits.ts";
 
 // Workers and the commands that tests start inherit it, and spend half the processor time on loading the same modules.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache", import.meta.url));
@@ -16,7 +17,7 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     // The functions log as they do in production; only a failing test shows it.
     silent: "passed-only",
-    testTimeout: 20_000,
+    ...limits,
     // Twice the cores: most files wait for emulators, child processes and deadlines.
     maxWorkers: 4,
   },

@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "../builders/closing-line.ts";
+import { limits } from "../builders/limits.ts";
 
 /** Started by `npm run acceptance` (tools/acceptance/steps/contract.ts), which names the deployed stage. */
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
@@ -8,7 +9,6 @@ export default defineConfig({
     include: ["test/acceptance/contract.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    ...limits,
   },
 });

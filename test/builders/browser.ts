@@ -2,11 +2,9 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { startChromium } from "../../tools/screenshots/chromium.ts";
+import { WAIT_MS_MAX } from "./until.ts";
 
 const VIEWPORTS = { desktop: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } } as const;
-/** Shorter than the time-out of a test, so that a failure names what it waited for. */
-const WAIT_MS_MAX = 8_000;
-
 export type PageOptions = {
   readonly colorScheme?: "light" | "dark";
   readonly viewport?: keyof typeof VIEWPORTS;
@@ -32,7 +30,7 @@ export const browserTests = (): TestBrowser => {
 
   beforeAll(async () => {
     browser = await startChromium();
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
   afterEach(async () => {
     const found = problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)));

@@ -25,7 +25,7 @@ export const consoleTests = (options: Parameters<typeof startTestService>[0] = {
   beforeAll(async () => {
     builtConsole();
     service = await startTestService(options);
-  }, 60_000);
+  });
   afterAll(() => service?.stop());
 
   const running = (): TestService => {

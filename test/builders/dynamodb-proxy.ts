@@ -23,7 +23,7 @@ export type Fault =
   | "answer_lost"
   /** It never arrives. */
   | "never_arrives"
-  /** It takes effect late, and its answer never arrives. */
+  /** It takes effect when the test says so (`letLateArrive`), and its answer never arrives. */
   | "arrives_late"
   | "throttled";
 
@@ -35,6 +35,8 @@ export type DynamoDbProxy = {
   countsGateReads: boolean;
   /** Asked for each call; undefined lets it pass. */
   fault: (call: { readonly operation: string; readonly body: string }) => Fault | undefined;
+  /** Lets the calls take effect that arrive late. */
+  readonly letLateArrive: () => Promise<void>;
   /** The strict layer behind the faults (test/strict); undefined is the emulator alone. */
   strict: StrictDynamoDb | undefined;
   /** Replaces the strict layer by one with these settings. */
@@ -69,12 +71,16 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   const { port } = z.object({ port: z.number() }).parse(server.address() satisfies AddressInfo | string | null);
 
   const emulatorClient = forwardTo(emulator);
+  const late: (() => Promise<unknown>)[] = [];
 
   const proxy: DynamoDbProxy = {
     endpoint: `http://127.0.0.1:${port}`,
     calls: [],
     countsGateReads: false,
     fault: () => undefined,
+    letLateArrive: async () => {
+      await Promise.all(late.splice(0).map((arrive) => arrive()));
+    },
     strict: undefined,
     beStrict: (settings, seed) => {
       const strict = strictDynamoDb({ settings, seed, forward: emulatorClient.forward });
@@ -98,18 +104,21 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     if (fault === "conflict") return answerConflict(operation, sent, outgoing);
     if (fault === "throttled") return answerError(outgoing, "ThrottlingException", {});
     if (fault === "never_arrives") return void outgoing.destroy();
-    if (fault === "arrives_late") {
-      outgoing.destroy();
-      await new Promise((wake) => setTimeout(wake, 300));
-    }
     const asked = withCapacity(operation, sent);
-    const strict = isStream ? undefined : proxy.strict;
-    const answer: StrictAnswer = strict
-      ? await strict.handle(operation, asked)
-      : { ...(await forward(emulator, incoming, asked)), lost: false, delayMs: 0 };
-    if (!isStream && (proxy.countsGateReads || !isGateRead(operation, sent)))
-      record(proxy.calls, operation, sent, answer.body);
-    if (fault === "arrives_late") return;
+    const takeEffect = async (): Promise<StrictAnswer> => {
+      const strict = isStream ? undefined : proxy.strict;
+      const answer: StrictAnswer = strict
+        ? await strict.handle(operation, asked)
+        : { ...(await forward(emulator, incoming, asked)), lost: false, delayMs: 0 };
+      if (!isStream && (proxy.countsGateReads || !isGateRead(operation, sent)))
+        record(proxy.calls, operation, sent, answer.body);
+      return answer;
+    };
+    if (fault === "arrives_late") {
+      late.push(takeEffect);
+      return void outgoing.destroy();
+    }
+    const answer = await takeEffect();
     if (fault === "answer_lost") return void outgoing.destroy();
     if (answer.lost) return void outgoing.destroy();
     if (answer.delayMs > 0) await new Promise((wake) => setTimeout(wake, answer.delayMs));

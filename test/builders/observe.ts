@@ -24,8 +24,7 @@ export const observe = async <Result>(
   proxy.calls.length = 0;
   try {
     const result = await work();
-    const limits = { timeoutMs: 5_000, everyMs: 20 };
-    await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected, limits);
+    await until(`${linesExpected} lines of log`, () => lines.length >= linesExpected);
     return { result, calls: [...proxy.calls], lines };
   } finally {
     logOutput.write = write;

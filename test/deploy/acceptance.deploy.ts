@@ -116,9 +116,7 @@ describe("in a bootstrapped account with resources of others", () => {
     expect(await contents()).toEqual(others);
   });
 
-  test("an acceptance that is interrupted during a deployment deletes what exists by then, and ends with 130", {
-    timeout: 300_000,
-  }, async () => {
+  test("an acceptance that is interrupted during a deployment deletes what exists by then, and ends with 130", async () => {
     const child = spawn("node", ["tools/acceptance/main.ts", "--stage", "try", "--region", REGION], {
       cwd: projectRoot,
       env: { ...process.env, ...emulator.environment },

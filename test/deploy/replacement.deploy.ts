@@ -59,7 +59,6 @@ const statefulOf = async (folder: string, output: string): Promise<Map<string, u
 
 test.skipIf(!hasPreviousRelease)(
   `an update from the previous release replaces no table, secret, queue, address or API of prod but what Upgrading names ${SKIPPED}`,
-  { timeout: 120_000 },
   async () => {
     const { folder, remove } = await checkOutCommit(previousRelease.commit);
     onTestFinished(remove);

@@ -89,7 +89,7 @@ test("the deployed stacks have the template and code of a second synthesis", asy
   expect(bundles).toHaveLength(functionNamesOf({}).length);
 });
 
-test("npx cdk diff shows no change after the deployment", { timeout: 120_000 }, async () => {
+test("npx cdk diff shows no change after the deployment", async () => {
   const { code, stdout, stderr } = await run("npx", "cdk", "diff", "--fail", "--output", scratch);
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("Number of stacks with differences: 0")]);
 });
@@ -210,7 +210,7 @@ test("a settled purchase is delivered to the account's endpoint once, signed and
   }
 });
 
-test("npm run destroy deletes the stacks and leaves the tables", { timeout: 120_000 }, async () => {
+test("npm run destroy deletes the stacks and leaves the tables", async () => {
   const options = ["--stage", "sandbox", "--force", "--output", scratch];
   const { code, stdout } = await run("npm", "run", "destroy", "--", ...options);
   expect([code, stdout]).toEqual([0, expect.stringContaining("Not deleted: the access and ledger tables")]);

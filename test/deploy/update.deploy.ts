@@ -135,7 +135,7 @@ describe.skipIf(!hasPreviousRelease)(`an update from the previous release under 
     });
   });
 
-  test("the doctor finds nothing wrong, and nothing is left to change", { timeout: 180_000 }, async () => {
+  test("the doctor finds nothing wrong, and nothing is left to change", async () => {
     expect(await rehearsal.operate("doctor")).toMatchObject({ ok: true });
     const { code, stdout, stderr } = await rehearsal.diff();
     expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("Number of stacks with differences: 0")]);

@@ -90,9 +90,7 @@ const leftBehind = async () => {
 /** Where the emulator serves the stage's routes; set by the deployment. */
 let origin = "";
 
-test("a stage that sells is deployed into an existing VPC, with a domain, a console and adopted tables, which it uses", {
-  timeout: 300_000,
-}, async () => {
+test("a stage that sells is deployed into an existing VPC, with a domain, a console and adopted tables, which it uses", async () => {
   await bootstrap(emulator);
   tree.setSettings("prod", {
     account: ACCOUNT,

@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "../builders/closing-line.ts";
+import { limits } from "../builders/limits.ts";
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
@@ -9,7 +10,6 @@ export default defineConfig({
     setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
-    testTimeout: 60_000,
-    hookTimeout: 240_000,
+    ...limits,
   },
 });

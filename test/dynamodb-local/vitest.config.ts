@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "../builders/closing-line.ts";
+import { limits } from "../builders/limits.ts";
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
@@ -12,9 +13,7 @@ export default defineConfig({
     setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
-    // A Java process each, which is slower to start and to answer than dynoxide.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    ...limits,
     maxWorkers: 1,
   },
 });

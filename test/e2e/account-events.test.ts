@@ -1,10 +1,11 @@
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { catalogSchema } from "../../shared/contract/catalog.ts";
 import { catalogUpdated, walletLow } from "../../shared/contract/openapi-webhooks.ts";
 import { loadFunctions } from "../../tools/local/functions.ts";
 import { type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { eventually } from "../builders/eventually.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
 
 /**
@@ -21,8 +22,7 @@ afterAll(async () => {
 });
 
 const received = (event: string) => receiver.received.filter(({ body }) => body.startsWith(`{"event":"${event}"`));
-const arrived = (event: string, count: number) =>
-  vi.waitFor(() => expect(received(event)).toHaveLength(count), { timeout: 10_000, interval: 20 });
+const arrived = (event: string, count: number) => eventually(() => expect(received(event)).toHaveLength(count));
 
 const EVENTS = "transaction.updated,wallet.low,catalog.updated";
 const endpoint = z.object({ webhook_secret: z.string(), events: z.array(z.string()) });
@@ -58,18 +58,14 @@ test("a caller gets wallet.low once for each fall below its threshold, and an op
 
   const id = first?.headers.id ?? "";
   expect((await service.admin(["deliveries", "list", account])).stdout).toMatch(new RegExp(`${id} +wallet.low`));
-  await vi.waitFor(
-    async () => expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/delivered +200/),
-    10_000,
+  await eventually(async () =>
+    expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/delivered +200/),
   );
   await service.adminJson(["deliveries", "replay", id]);
   await arrived("wallet.low", 3);
   expect([received("wallet.low")[2]?.headers.id, received("wallet.low")[2]?.body]).toEqual([id, first?.body]);
-  await vi.waitFor(
-    async () => expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/replay-/),
-    10_000,
-  );
-}, 60_000);
+  await eventually(async () => expect((await service.admin(["deliveries", "show", id])).stdout).toMatch(/replay-/));
+});
 
 test("only subscribed callers get catalog.updated after the upstream's catalog changed; the choice changes nothing else of the endpoint", async () => {
   const [subscribed, other] = [await service.newApp(), await service.newApp()];
@@ -107,12 +103,12 @@ test("only subscribed callers get catalog.updated after the upstream's catalog c
         return [];
       }
     });
-  await vi.waitFor(() => expect(sentTo(again.webhook_secret)).toHaveLength(1), 10_000);
+  await eventually(() => expect(sentTo(again.webhook_secret)).toHaveLength(1));
   expect(sentTo(again.webhook_secret)[0]?.data.plans_repriced).toMatchObject([
     { id: plan.id, price: plan.price + 10, previous_price: plan.price },
   ]);
   expect(sentTo(secrets[1]?.webhook_secret)).toEqual([]);
-}, 60_000);
+});
 
 test.for([
   [["set", "URL", "--events", "wallet.low"], "Must contain transaction.updated"],

@@ -2,12 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownedKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesOwner } from "../../shared/ledger/schema.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { eventually } from "../builders/eventually.ts";
 
 /** Goal: a refused command exits with 2, says why and what to do, and changes nothing; a failed one exits with 1. */
 let service: OperatedService;
@@ -33,7 +34,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
   const other = await service.newApp();
   const { reference } = await service.buy(key, "08031234567");
   // The account has no endpoint; the delivery that records this must not come later as a change.
-  await vi.waitFor(async () => expect(await readDeliveries(account)).toHaveLength(1), 5_000);
+  await eventually(async () => expect(await readDeliveries(account)).toHaveLength(1));
   const why = ["--why", "because"];
   const none = "acc_000000000000000000";
   const refusals: readonly (readonly [args: readonly string[], message: RegExp])[] = [
@@ -120,7 +121,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     );
   }
   expect(await allItems()).toEqual(before);
-}, 40_000);
+});
 
 test("a refused command with --json prints one line of JSON on standard output and exits with 2", async () => {
   const refused = (message: unknown) => ({ error: { kind: "refused", message } });
@@ -137,7 +138,7 @@ test("a refused command with --json prints one line of JSON on standard output a
     expect({ args, ...run }).toEqual({ args, code: 2, stdout: expect.stringMatching(/^[^\n]+\n$/), stderr: "" });
     expect(JSON.parse(run.stdout)).toEqual(error);
   }
-}, 20_000);
+});
 
 test("a failed command exits with 1, and with --json prints one line of JSON on standard output", async () => {
   const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
@@ -156,7 +157,7 @@ test("a failed command exits with 1, and with --json prints one line of JSON on 
   expect(JSON.parse(json.stdout)).toEqual({
     error: { kind: "failed", message: "The service does not answer. Check that it is running." },
   });
-}, 20_000);
+});
 
 test("a command without a running service exits with 2 and says how to start one", async () => {
   const run = await runProgram(process.execPath, ["tools/admin/main.ts", "accounts", "list"], {

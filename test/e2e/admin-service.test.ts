@@ -9,6 +9,7 @@ import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { upstreamKeyId } from "../../shared/upstream/key-pool.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { WAIT_MS_MAX } from "../builders/until.ts";
 
 /** Goal: each command about the service itself (catalog, secrets, doctor) does what its help says. */
 let service: OperatedService;
@@ -169,21 +170,23 @@ test("secrets rotate webhook-token prints the new URL to standard error before i
 
 const switchState = z.object({ purchases: z.enum(["on", "off"]), since: z.string().nullable() });
 
-/** Orders airtime until the response has this status, within the key's 60 orders a minute; resolves with the time. */
+/**
+ * Orders airtime until the response has this status, within the key's 60 orders a minute. Resolves with the time until
+ * the last order was sent that got another one.
+ */
 const untilStatus = async (key: string, status: number): Promise<number> => {
   const startedMs = performance.now();
-  for (;;) {
+  for (let otherMs = 0; ; ) {
+    const sentMs = performance.now() - startedMs;
     const answered = await service.buy(key, "08031234567");
-    if (answered.status === status) break;
-    if (performance.now() - startedMs > 15_000) throw new Error(`${JSON.stringify(answered)} instead of ${status}`);
-    await setTimeout(500);
+    if (answered.status === status) return otherMs;
+    if (sentMs > WAIT_MS_MAX) throw new Error(`${JSON.stringify(answered)} instead of ${status}`);
+    otherMs = sentMs;
+    await setTimeout(1_000);
   }
-  return performance.now() - startedMs;
 };
 
-test("purchases off refuses all new orders within 10 seconds, replays are answered, and purchases on ends it", {
-  timeout: 60_000,
-}, async () => {
+test("purchases off refuses all new orders within 10 seconds, replays are answered, and purchases on ends it", async () => {
   const { account, key } = await service.newApp();
   // Each order until the switch takes effect is charged.
   await service.adminJson(["wallet", "fund", account, "30000", "--id", "for-the-orders-until-off"]);
@@ -196,7 +199,7 @@ test("purchases off refuses all new orders within 10 seconds, replays are answer
   const off = ["purchases", "off", "--why", "ticket 98"];
   const state = z.looseObject({ since: z.iso.datetime() }).parse(await service.adminJson(off));
   expect(state).toMatchObject({ purchases: "off", why: "ticket 98", changed: true });
-  expect(await untilStatus(key, 503)).toBeLessThanOrEqual(GATE_CACHE_MS + 1_000);
+  expect(await untilStatus(key, 503)).toBeLessThanOrEqual(GATE_CACHE_MS);
   expect((await service.buy(testKey, "08031234567")).status).toBe(503);
   // Both functions read the switch, each at its own time.
   await setTimeout(GATE_CACHE_MS);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { claimOrder, listWaitingOrders } from "../../shared/ledger/waiting-order.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { eventually } from "../builders/eventually.ts";
 
 /** Goal: an operator sees the orders that wait for the upstream's rate limit, what becomes of them, and can refund one. */
 let service: OperatedService;
@@ -50,11 +51,11 @@ test("orders that wait are listed by account, shown with their latest refund, an
   const second = await service.buy(other.key, "08031234567", "wait-2");
   expect([first.status, second.status]).toEqual([200, 200]);
 
-  const all = await vi.waitFor(async () => {
+  const all = await eventually(async () => {
     const listed = await listWaiting();
     expect(listed.number).toBe(2);
     return listed;
-  }, 10_000);
+  });
   expect(all).toMatchObject({ amount: 1_000, sending_s: 2 });
   expect(all.accounts).toEqual(
     [app, other].map(({ account }) => ({ account_id: account, number: 1, counted: 1, amount: 500 })),

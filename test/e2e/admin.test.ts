@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
@@ -14,6 +14,7 @@ import {
   runProgram,
   startOperatedService,
 } from "../builders/admin.ts";
+import { eventually } from "../builders/eventually.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../builders/receiver.ts";
 
 /** Goal: each command about accounts and transactions does what its help says. Every test has its own accounts. */
@@ -40,12 +41,12 @@ const eventList = z.object({
 
 /** Waits for the event that is listed with this transaction. */
 const eventAbout = (reference: string) =>
-  vi.waitFor(async () => {
+  eventually(async () => {
     const { events } = await adminJson(eventList, "events", "list");
     const found = events.find(({ transaction }) => transaction === reference);
     if (found === undefined) throw new Error(`No event about ${reference} is listed`);
     return found;
-  }, 10_000);
+  });
 
 /** Puts an airtime event into the list, and resolves with its id. */
 const putEvent = async (
@@ -70,11 +71,11 @@ test("a caller that was onboarded with 5 commands buys and gets a webhook whose 
   await adminJson(balance, "wallet", "fund", account, "5000", "--id", "bank-1");
   const set = await adminJson(z.object({ webhook_secret: z.string() }), "webhook", "set", account, receiver.url);
   const { reference } = await service.buy(key, "08031234567");
-  const [webhook] = await vi.waitFor(() => {
+  const [webhook] = await eventually(() => {
     const found = receiver.received.filter(({ body }) => body.includes(reference));
     expect(found).toHaveLength(1);
     return found;
-  }, 10_000);
+  });
   if (webhook === undefined) throw new Error("Nothing was received");
   expect(new Webhook(set.webhook_secret).verify(webhook.body, standardHeaders(webhook))).toMatchObject({
     data: { reference, status: "success" },
@@ -85,18 +86,15 @@ test("deliveries lists a delivered webhook; deliveries replay and announce resen
   const { account, key } = await service.newApp();
   await admin("webhook", "set", account, receiver.url);
   const { reference } = await service.buy(key, "08031234567");
-  await vi.waitFor(
-    async () => expect((await admin("deliveries", "show", reference)).stdout).toMatch(/delivered +200/),
-    10_000,
-  );
+  await eventually(async () => expect((await admin("deliveries", "show", reference)).stdout).toMatch(/delivered +200/));
   expect((await admin("deliveries", "list", account)).stdout).toContain(reference);
   await service.adminJson(["deliveries", "replay", reference]);
   await service.adminJson(["announce", "--from", isoTime(Date.now() - 60_000), "--name", "resend-1"]);
-  await vi.waitFor(() => {
+  await eventually(() => {
     const copies = receiver.received.filter(({ body }) => body.includes(reference));
     expect(copies).toHaveLength(3);
     expect(new Set(copies.map(({ headers }) => headers.id)).size).toBe(1);
-  }, 10_000);
+  });
 });
 
 test("announce prints how many final transactions it found, and that their webhooks are sent once per name", async () => {

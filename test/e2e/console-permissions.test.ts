@@ -14,6 +14,7 @@ import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 import { aConsole } from "../builders/console.ts";
+import { eventually } from "../builders/eventually.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import { recordCalls } from "../builders/recorded-calls.ts";
 import { type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
@@ -38,7 +39,7 @@ beforeAll(async () => {
   invoke = await loadFunctions(["console-api"], new URL("../../functions/", import.meta.url));
   vi.unstubAllEnvs();
   await runEveryAction();
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([service.stop(), receiver.stop()]);
 });
@@ -170,7 +171,7 @@ const runEveryAction = async (): Promise<void> => {
 const runEvents = async (account: string, key: string): Promise<void> => {
   const { reference } = await service.buy(key, "08031234567");
   await service.controlSimulator("POST", "events", { reference, status: "failed" });
-  await vi.waitFor(async () => expect(await listEvents(service.ledger, "0000")).toHaveLength(1), 10_000);
+  await eventually(async () => expect(await listEvents(service.ledger, "0000")).toHaveLength(1));
   await act("events list");
   const [contradiction] = await listEvents(service.ledger, "0000");
   await act("events discard", { event: contradiction && storedEventId(contradiction), why });
@@ -190,7 +191,7 @@ const runEvents = async (account: string, key: string): Promise<void> => {
   await act("events candidates", { event: id });
   await act("events match", { event: id, reference: open.reference, accepts_differences: true, why });
 
-  await vi.waitFor(async () => expect((await act("deliveries list", { account })).deliveries).not.toEqual([]), 10_000);
+  await eventually(async () => expect((await act("deliveries list", { account })).deliveries).not.toEqual([]));
   await act("deliveries show", { account, reference });
   await act("deliveries replay", { account, reference });
 };

@@ -17,6 +17,7 @@ import { adminProgram } from "../../tools/admin/program.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { eventually } from "../builders/eventually.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import { type CannedAnswers, recordCalls, type SdkCall } from "../builders/recorded-calls.ts";
 import { type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
@@ -80,7 +81,7 @@ beforeAll(async () => {
   }
   sqs.destroy();
   await runEveryCommand();
-}, 120_000);
+});
 afterAll(async () => {
   await Promise.all([service.stop(), receiver.stop()]);
 });
@@ -117,11 +118,11 @@ const keptEvent = async (key: string): Promise<{ readonly event: string; readonl
   const { reference } = await service.buy(key, "08031234567");
   await service.controlSimulator("POST", "events", { reference, status: "failed" });
   const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference;
-  const kept = await vi.waitFor(async () => {
+  const kept = await eventually(async () => {
     const found = (await listEvents(service.ledger, "0000")).find((event) => event.reference === upstreamReference);
     if (found === undefined) throw new Error("The event was not kept");
     return found;
-  }, 10_000);
+  });
   return { event: storedEventId(kept), reference };
 };
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
@@ -9,6 +9,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ADMIN, ageTransaction, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { eventually } from "../builders/eventually.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
 /**
@@ -82,7 +83,7 @@ const eventAfterSuccess = (status: string): Situation => ({
     const { account, buy } = await newCaller();
     const { reference } = await buy("08031234567");
     await service.controlSimulator("POST", "events", { reference, status });
-    const event = await vi.waitFor(() => requireEventId(lastUpstreamReference()), 10_000);
+    const event = await eventually(() => requireEventId(lastUpstreamReference()));
     return { account, reference, event };
   },
 });
@@ -95,9 +96,8 @@ const endpointDown: Situation = {
     isEndpointDown = true;
     const { reference } = await buy("08031234567");
     const state = z.object({ status: z.string() });
-    await vi.waitFor(
-      async () => expect(state.parse(await service.adminJson(["webhook", "show", account])).status).toBe("off"),
-      10_000,
+    await eventually(async () =>
+      expect(state.parse(await service.adminJson(["webhook", "show", account])).status).toBe("off"),
     );
     return { account, reference, from };
   },
@@ -296,7 +296,6 @@ test("the runbook onboards a caller with 5 commands", () => {
 test.for(sections.filter(({ blocks }) => blocks.length > 0))(
   'the commands of the runbook\'s section "$heading" work as written',
   // Each command is a process of its own.
-  { timeout: 60_000 },
   async ({ heading, blocks }) => {
     const situation = situations[heading] ?? nothing;
     let names = await situation.begin();

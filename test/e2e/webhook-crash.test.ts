@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { settleTransaction } from "../../shared/ledger/settle-transaction.ts";
@@ -17,6 +17,7 @@ import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
+import { eventually } from "../builders/eventually.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
 import { emulatorClient } from "../builders/tables.ts";
 
@@ -41,19 +42,17 @@ const start = async (folder: string) => {
   const kill = async (): Promise<void> => {
     child.kill("SIGKILL");
     await exit;
-    await vi.waitFor(() => expect(isUsed(folder)).toBe(false), { timeout: 3_000, interval: 20 });
+    await eventually(() => expect(isUsed(folder)).toBe(false));
   };
   cleanups.push(kill);
-  await vi.waitFor(() => expect(existsSync(serviceFile)).toBe(true), { timeout: 15_000, interval: 50 });
+  await eventually(() => expect(existsSync(serviceFile)).toBe(true));
   const details: ServiceDetails = JSON.parse(readFileSync(serviceFile, "utf8"));
   return { details, kill };
 };
 
 const purchase = z.object({ data: z.object({ transaction: z.object({ reference: z.string(), status: z.string() }) }) });
 
-test("a webhook is delivered with the same id and body after a kill before its enqueue and another during its delivery", {
-  timeout: 40_000,
-}, async () => {
+test("a webhook is delivered with the same id and body after a kill before its enqueue and another during its delivery", async () => {
   const folder = temporaryFolder();
   const receiver = await startReceiver((response, count) => {
     // The first delivery gets no response, so that the kill comes during it.
@@ -74,11 +73,11 @@ test("a webhook is delivered with the same id and body after a kill before its e
 
   await settleWhileStopped(folder, account?.account_id ?? "", reference, receiver.url);
   const second = await start(folder);
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 5_000, interval: 20 });
+  await eventually(() => expect(receiver.received).toHaveLength(1));
   await second.kill();
 
   const third = await start(folder);
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 5_000, interval: 20 });
+  await eventually(() => expect(receiver.received).toHaveLength(2));
   const [one, other] = receiver.received;
   expect([other?.headers.id, other?.body]).toEqual([one?.headers.id, one?.body]);
   const secret = third.details.accounts[0]?.webhook_secret ?? "";

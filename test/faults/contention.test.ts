@@ -29,9 +29,6 @@ const SEED = 20_261_122;
 
 test.each([{ debits: 120, withinMs: 0, holdMs: 25 }])(
   "of $debits debits of one wallet within $withinMs ms, each holding it for $holdMs ms, none is refused",
-  {
-    timeout: 40_000,
-  },
   async (contention) => {
     const { debits } = contention;
     const { outcomes, cancelled, takenKobo } = await contend(inject("dynamodbEndpoint"), contention, SEED);
@@ -41,9 +38,7 @@ test.each([{ debits: 120, withinMs: 0, holdMs: 25 }])(
   },
 );
 
-test("requests while their account is changed are admitted or refused as the account is then, whatever items the changes hold", {
-  timeout: 40_000,
-}, async () => {
+test("requests while their account is changed are admitted or refused as the account is then, whatever items the changes hold", async () => {
   const gates = await openAccess();
   const { key, keyId, accountId } = await gates.anAccount();
   gates.proxy.beStrict(holding(40), SEED);
@@ -97,9 +92,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
 });
 
 const PURCHASES = 40;
-test("40 simultaneous purchases of one wallet, with holds of 15 ms, bound tokens and 1 in 15 answers lost, are exact and can be replayed", {
-  timeout: 90_000,
-}, async () => {
+test("40 simultaneous purchases of one wallet, with holds of 15 ms, bound tokens and 1 in 15 answers lost, are exact and can be replayed", async () => {
   const service = await startTestService();
   const caller = await service.newCaller({ naira: PURCHASES * ORDER_NAIRA + 100 });
   const keys = [caller.key];

@@ -29,7 +29,6 @@ const seed = Date.now() % 1_000_000_000;
 
 test.each(strictNames)(
   `${COUNT} simultaneous purchases of one wallet are exact, and an error is only about one that was not charged (AWS: %s, seed ${seed})`,
-  { timeout: 60_000 },
   async (name) => {
     const caller = await service.newCaller({ naira: FUNDED_NAIRA });
     const keys = [caller.key, await caller.newKey()];

@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "../builders/closing-line.ts";
+import { limits } from "../builders/limits.ts";
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
@@ -9,7 +10,7 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     // The functions' log lines are not printed; other output shows the progress.
     disableConsoleIntercept: true,
-    testTimeout: 20_000,
+    ...limits,
     maxWorkers: 2,
   },
 });

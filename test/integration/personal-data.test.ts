@@ -6,6 +6,7 @@ import * as z from "zod";
 import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
+import { eventually } from "../builders/eventually.ts";
 import { aBvnCheck, aNinCheck, aRetrieval, identityProducts } from "../builders/identity.ts";
 import { type Answer, anOrder, BUY_DATA, startTestService, type TestService } from "../builders/service.ts";
 
@@ -195,14 +196,11 @@ beforeAll(async () => {
   await loseTheWay(live);
   await loseTheTables(others.live);
   // The sandbox's delayed settlements pass through the queue.
-  await vi.waitFor(
-    async () => {
-      const transactions = (await itemsOf("ledger")).filter(({ mode, type }) => mode === "test" && type !== undefined);
-      expect(transactions.filter(({ status }) => status === "processing")).toEqual([]);
-    },
-    { timeout: 12_000, interval: 200 },
-  );
-}, 60_000);
+  await eventually(async () => {
+    const transactions = (await itemsOf("ledger")).filter(({ mode, type }) => mode === "test" && type !== undefined);
+    expect(transactions.filter(({ status }) => status === "processing")).toEqual([]);
+  });
+});
 afterAll(async () => {
   await service.stop();
   vi.restoreAllMocks();

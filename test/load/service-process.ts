@@ -23,7 +23,6 @@ import type { StrictDynamoDb } from "../strict/dynamodb.ts";
 import type { StrictSettings } from "../strict/settings.ts";
 
 const NO_LIMIT = 1_000_000_000;
-const START_MS_MAX = 20_000;
 /** The last line of the start. */
 export const STARTED = "Ctrl-C stops the service.\n";
 
@@ -111,8 +110,7 @@ export const startServiceProcess = async (
     });
     closeSync(log);
     const started = { child, ended: once(child, "exit") };
-    const waiting = { timeoutMs: START_MS_MAX, everyMs: 50 };
-    await until("the service has started", () => readFileSync(logPath, "utf8").includes(STARTED), waiting);
+    await until("the service has started", () => readFileSync(logPath, "utf8").includes(STARTED));
     return started;
   };
   let running = await start("0");

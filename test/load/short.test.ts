@@ -4,27 +4,19 @@ import { runOutcomeQueue } from "./outcome-queue.ts";
 import { runPurchases } from "./purchases.ts";
 
 /** Short forms of the load runs; `npm run test:load` runs the long ones. */
-test("400 purchases at concurrency 24, with replays and upstream faults, are all charged exactly once and accounted for", {
-  timeout: 120_000,
-}, async () => {
+test("400 purchases at concurrency 24, with replays and upstream faults, are all charged exactly once and accounted for", async () => {
   await runPurchases({ orders: 400, concurrency: 24, settles: false });
 });
 
-test("200 purchases while DynamoDB raises conflicts and holds items for up to 40 ms are all charged exactly once", {
-  timeout: 120_000,
-}, async () => {
+test("200 purchases while DynamoDB raises conflicts and holds items for up to 40 ms are all charged exactly once", async () => {
   const aws = { setting: "conflicts", seed: Date.now() % 1_000_000_000 } as const;
   await runPurchases({ orders: 200, concurrency: 24, settles: false, aws });
 });
 
-test("of 200 messages in the outcomes queue, valid ones are applied exactly once and invalid ones become dead letters", {
-  timeout: 120_000,
-}, async () => {
+test("of 200 messages in the outcomes queue, valid ones are applied exactly once and invalid ones become dead letters", async () => {
   await runOutcomeQueue({ messages: 200, visibilityS: 2, receives: 3 });
 });
 
-test("1,500 hostile requests get responses of the interface, charge nothing wrongly and leave no personal data in the log", {
-  timeout: 120_000,
-}, async () => {
+test("1,500 hostile requests get responses of the interface, charge nothing wrongly and leave no personal data in the log", async () => {
   await runFuzz({ requests: 1_500, seed: 20_261_121 });
 });

@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "../builders/closing-line.ts";
+import { limits } from "../builders/limits.ts";
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
@@ -8,6 +9,6 @@ export default defineConfig({
     globalSetup: ["test/builders/emulators.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
-    testTimeout: 60_000,
+    ...limits,
   },
 });

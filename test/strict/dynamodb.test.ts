@@ -70,7 +70,7 @@ const reasonsOf = async (work: Promise<unknown>): Promise<readonly (string | und
 };
 
 describe("a transaction that holds its items", () => {
-  const holdMs = { min: 300, max: 300 };
+  const holdMs = { min: 1_500, max: 1_500 };
 
   test("a transaction that holds its items cancels another one with TransactionConflict for the held item, and the other items keep their reasons", async () => {
     beStrict({ holdMs });

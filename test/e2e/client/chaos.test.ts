@@ -81,9 +81,7 @@ const reportSchema = z.object({
   errors: z.array(z.string()),
 });
 
-test("500 bundles bought through a proxy that loses, repeats and replaces messages, while the service is killed twice, are each delivered and charged exactly once", {
-  timeout: 240_000,
-}, async () => {
+test("500 bundles bought through a proxy that loses, repeats and replaces messages, while the service is killed twice, are each delivered and charged exactly once", async () => {
   const folder = temporaryFolder();
   const seed = Date.now() % 1_000_000_000;
   const packageFile = await packedClient(join(folder, "client"));

@@ -12,7 +12,6 @@ import { type Simulator, startSimulator } from "../../../tools/simulator/server.
 import { until } from "../../builders/until.ts";
 
 const NO_LIMIT = 1_000_000_000;
-const START_MS_MAX = 20_000;
 
 const serviceFile = z.object({
   base_url: z.string(),
@@ -67,7 +66,7 @@ export const startKillableService = async (folder: string): Promise<KillableServ
       // Its database ends right after it.
       await sleep(200);
     };
-    await until("the service has started", () => existsSync(path), { timeoutMs: START_MS_MAX, everyMs: 50 });
+    await until("the service has started", () => existsSync(path));
     const { webhook_url: url, webhook_secret: secret } = details().upstream;
     simulator.state.webhook = { url, secret };
   };

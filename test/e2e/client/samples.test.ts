@@ -35,7 +35,7 @@ beforeAll(async () => {
   app = await newApp(join(folder, "app"), await packedClient(join(folder, "client")), {});
   service = await startTestService();
   key = await (await service.newCaller()).newKey({ mode: "test" });
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true, force: true });

@@ -40,15 +40,13 @@ beforeAll(async () => {
   const packageFile = await packedClient(join(folder, "client"));
   app = await newApp(join(folder, "app"), packageFile, { "shop.ts": withCrashes(readFileSync(SHOP, "utf8")) });
   service = await startTestService();
-}, 60_000);
+});
 afterAll(async () => {
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("the example app delivers and pays each order once, whichever statement it is killed before", {
-  timeout: 120_000,
-}, async () => {
+test("the example app delivers and pays each order once, whichever statement it is killed before", async () => {
   const caller = await service.newCaller({ naira: 100_000 });
   const run = async (crashAt: number, ...args: readonly string[]) => {
     const child = spawn(process.execPath, ["--no-warnings", join(app, "shop.ts"), ...args], {

@@ -216,5 +216,5 @@ describe("a reader", () => {
       await goTo(page, path, heading);
       await expectAccessible(page);
     }
-  }, 30_000);
+  });
 });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { setAccountStatus } from "../../../shared/access/accounts.ts";
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
@@ -7,6 +7,7 @@ import { addToHours, readHours } from "../../../shared/statistics/hourly-counts.
 import { localTableNames } from "../../../tools/local/tables.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { consoleTests, type Page } from "../../builders/console-pages.ts";
+import { eventually } from "../../builders/eventually.ts";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { signIn as tokenOf } from "../../builders/sign-in.ts";
 
@@ -169,13 +170,10 @@ describe("the charts", () => {
   test("a purchase of an app is in the charts, with volume, success rate and latency beside tables", async () => {
     const { key } = await service().newCaller();
     expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
-    await vi.waitFor(
-      async () => {
-        const hours = await readHours(cache(), Date.now() - 3_600_000, Date.now());
-        expect(hours.flatMap(({ counts }) => counts).some(({ network }) => network === "MTN")).toBe(true);
-      },
-      { timeout: 10_000, interval: 100 },
-    );
+    await eventually(async () => {
+      const hours = await readHours(cache(), Date.now() - 3_600_000, Date.now());
+      expect(hours.flatMap(({ counts }) => counts).some(({ network }) => network === "MTN")).toBe(true);
+    });
     const page = await signIn("operator", "/charts");
     for (const name of ["Volume", "Sales", "Success rate", "Latency"]) {
       const figure = page.getByRole("figure", { name: `${name} by network` });

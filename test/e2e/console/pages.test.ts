@@ -28,9 +28,7 @@ const allPages = async (): Promise<readonly { readonly path: string; readonly ti
   }));
 };
 
-test("every page is accessible and as wide as its window: in light and dark colours, and on a phone", {
-  timeout: 120_000,
-}, async () => {
+test("every page is accessible and as wide as its window: in light and dark colours, and on a phone", async () => {
   const page = await signIn("operator");
   for (const { path, title } of await allPages()) {
     await page.setViewportSize({ width: 1280, height: 800 });
@@ -45,7 +43,7 @@ test("every page is accessible and as wide as its window: in light and dark colo
   }
 });
 
-test("a reader sees every page without a button that changes something", { timeout: 60_000 }, async () => {
+test("a reader sees every page without a button that changes something", async () => {
   const page = await signIn("reader");
   const requests: string[] = [];
   page.on("request", (request) => requests.push(request.method()));

@@ -74,7 +74,7 @@ test("an owner mends a dead endpoint by the console alone: attempts, another URL
   await send("owner", "webhook set", { account, url: dead.url });
   const { reference } = transactionOf(await service().call("POST", BUY_DATA, { key, body: anOrder() }));
   // The endpoint says that it is gone, so it is disabled at once.
-  await expect.poll(() => stateOf("webhook show", account), POLLING).toContain('"status":"off"');
+  await expect.poll(() => stateOf("webhook show", account)).toContain('"status":"off"');
 
   const page = await signIn("owner", webhookPath(account));
   await link(page, reference).click();
@@ -116,7 +116,7 @@ test("an endpoint that was down works again with an accepted test event, and get
     [1, 2, 3].map(() => service().call("POST", BUY_DATA, { key, body: anOrder({ reference: randomUUID() }) })),
   );
   const references = orders.map((order) => transactionOf(order).reference);
-  await expect.poll(() => stateOf("webhook show", account), POLLING).toContain('"down":true');
+  await expect.poll(() => stateOf("webhook show", account)).toContain('"down":true');
 
   const page = await signIn("owner", `${webhookPath(account)}?reference=${references[0]}`);
   await page.getByText("Webhooks wait until the endpoint works again").waitFor();
@@ -130,7 +130,7 @@ test("an endpoint that was down works again with an accepted test event, and get
       ({ body }) =>
         z.object({ data: z.object({ reference: z.string().optional() }) }).parse(JSON.parse(body)).data.reference ?? [],
     );
-  await expect.poll(() => new Set(delivered()).size, { timeout: 10_000 }).toBe(3);
+  await expect.poll(() => new Set(delivered()).size).toBe(3);
   await page.getByText("Delivered", { exact: true }).first().waitFor();
 });
 
@@ -239,7 +239,7 @@ test("another owner's endpoint does not exist for an owner, nor a foreign delive
   const receiver = await aReceiver();
   await send("operator", "webhook set", { account: accountId, url: receiver.url });
   const { reference } = transactionOf(await service().call("POST", BUY_DATA, { key, body: anOrder() }));
-  await expect.poll(() => receiver.received.length, POLLING).toBe(1);
+  await expect.poll(() => receiver.received.length).toBe(1);
   const own = await send("operator", "deliveries show", { account: accountId, reference });
   expect(own.status).toBe(200);
   const answers = await Promise.all([
@@ -337,7 +337,7 @@ test("an operator sees what was given up without its contents, and sends it agai
   const { accountId, key } = await service().newCaller();
   const receiver = await aReceiver();
   const { reference } = transactionOf(await service().call("POST", BUY_DATA, { key, body: anOrder() }));
-  await expect.poll(() => stateOf("deliveries list", accountId), POLLING).toContain("no_endpoint");
+  await expect.poll(() => stateOf("deliveries list", accountId)).toContain("no_endpoint");
   await send("operator", "webhook set", { account: accountId, url: receiver.url });
   const sqs = sqsClient();
   const body = {
@@ -372,7 +372,7 @@ test("an operator sees what was given up without its contents, and sends it agai
 test("the pages are accessible in dark colours on a phone", async () => {
   const { accountId, key } = await service().newCaller();
   await service().call("POST", BUY_DATA, { key, body: anOrder() });
-  await expect.poll(() => stateOf("deliveries list", accountId), POLLING).toContain("no_endpoint");
+  await expect.poll(() => stateOf("deliveries list", accountId)).toContain("no_endpoint");
   await anEvent();
   const page = await signIn("operator", webhookPath(accountId), { colorScheme: "dark", viewport: "phone" });
   await page.getByRole("table").waitFor();

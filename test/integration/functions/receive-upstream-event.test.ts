@@ -11,6 +11,7 @@ import { secret } from "../../../shared/platform/secrets.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
 import { eventSummary, listEvents } from "../../../shared/upstream-events/stored-event.ts";
+import { eventually } from "../../builders/eventually.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
 
 /** Goal: the upstream's events, and no others, are applied to the ledger. Method: the whole service. */
@@ -45,10 +46,8 @@ const sign = (body: string): string => createHmac("sha256", webhook().secret).up
 const event = (data: unknown, name = "transaction.updated"): string => JSON.stringify({ event: name, data });
 const data = { reference: "U-1", status: "success", amount: 500, type: "data", phone_number: "08031234567" };
 
-test("a signed event from loopback is accepted within a second", async () => {
-  const startMs = Date.now();
+test("a signed event from loopback is accepted", async () => {
   expect(await post(event(data))).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
-  expect(Date.now() - startMs).toBeLessThan(1_000);
 });
 
 test("another path token is answered with 404", async () => {
@@ -74,10 +73,10 @@ test.each([
   ["without a name", JSON.stringify({ data }), "event absent, status success"],
 ])("an event %s is accepted and stored for the operator", async (_name, body, problem) => {
   expect(await post(body)).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const stored = (await listEvents(service.ledger, "0000")).filter((each) => eventSummary(each) === problem);
     expect(stored).toMatchObject([{ reason: "unreadable", state: "open" }]);
-  }, 5_000);
+  });
 });
 
 test("an unreadable event with a wrong token or without a signature is refused and not stored", async () => {
@@ -98,10 +97,10 @@ test("an event with its amount as text and its reference as a number settles its
   expect(status).toBe("processing");
   const reported = { ...data, reference: 90_210, status: "Success", amount: "500.00", type: null };
   expect((await post(event(reported))).status).toBe(200);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const found = await service.call("GET", `/transactions/${reference}`, { key });
     expect(transactionOf(found).status).toBe("success");
-  }, 5_000);
+  });
 });
 
 test("an event of status reversed is stored once with its delivered order, which does not change", async () => {
@@ -114,12 +113,8 @@ test("an event of status reversed is stored once with its delivered order, which
   const storedEvents = async () =>
     (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstreamReference);
   const pk = transactionPk(reference.replace(/^DATA_/, ""));
-  await vi.waitFor(
-    async () =>
-      expect(await storedEvents()).toMatchObject([
-        { reason: "unreadable", problem: "status reversed", transaction: pk },
-      ]),
-    5_000,
+  await eventually(async () =>
+    expect(await storedEvents()).toMatchObject([{ reason: "unreadable", problem: "status reversed", transaction: pk }]),
   );
   expect(await balance()).toBe(9_500);
   expect(await readTransaction(service.ledger, pk)).toMatchObject({ status: "success" });
@@ -173,12 +168,12 @@ test("a failed that was put on the queue past the webhook is stored, and only th
     const events = (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstreamReference);
     return events.map(({ reason }) => reason);
   };
-  await vi.waitFor(async () => expect(await reasons()).toEqual(["unauthenticated", "unauthenticated"]), 5_000);
+  await eventually(async () => expect(await reasons()).toEqual(["unauthenticated", "unauthenticated"]));
   expect(await balance()).toBe(9_500);
 
   // The upstream's own event settles the order.
   expect((await post(event({ ...data, reference: upstreamReference, status: "failed" }))).status).toBe(200);
-  await vi.waitFor(async () => expect(await balance()).toBe(10_000), 5_000);
+  await eventually(async () => expect(await balance()).toBe(10_000));
   const found = await service.call("GET", `/transactions/${reference}`, { key });
   expect(transactionOf(found).status).toBe("failed");
 });

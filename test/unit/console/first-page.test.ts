@@ -23,7 +23,7 @@ const closure = (folder: string, file: string, found: Set<string>): Set<string> 
   return found;
 };
 
-test("the first page of the console has at most 300 KB of compressed scripts and styles", { timeout: 60_000 }, () => {
+test("the first page of the console has at most 300 KB of compressed scripts and styles", () => {
   const folder = builtConsole();
   const assets = readdirSync(join(folder, "assets"));
   const files = closure(folder, "index.html", new Set());

@@ -55,7 +55,7 @@ const errorOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describe.concurrent("an order whose first attempt has an unknown outcome", { timeout: 30_000 }, () => {
+describe.concurrent("an order whose first attempt has an unknown outcome", () => {
   const unknowns: readonly (readonly [string, Step])[] = [
     ["a dropped connection", drops],
     ["an answer that breaks off", breaksOff],
@@ -147,7 +147,7 @@ describe.concurrent("an order whose first attempt has an unknown outcome", { tim
   });
 });
 
-describe.concurrent("an answer about another order", { timeout: 30_000 }, () => {
+describe.concurrent("an answer about another order", () => {
   const others: readonly (readonly [string, Step])[] = [
     ["with another reference", succeeds({ transaction: { ...transaction, caller_reference: "order-2" } })],
     ["without a reference", succeeds({ transaction: { ...transaction, caller_reference: null } })],
@@ -206,7 +206,7 @@ describe.concurrent("an answer about another order", { timeout: 30_000 }, () => 
   });
 });
 
-describe.concurrent("a refusal without a transaction", { timeout: 30_000 }, () => {
+describe.concurrent("a refusal without a transaction", () => {
   const undecided: readonly (readonly [string, Step, typeof ServiceError])[] = [
     ["401 invalid_api_key", refuses(401, "invalid_api_key"), ServiceError],
     ["403 ip_not_whitelisted", refuses(403, "ip_not_whitelisted"), PermissionError],
@@ -340,7 +340,7 @@ describe.concurrent("a refusal without a transaction", { timeout: 30_000 }, () =
   });
 });
 
-describe.concurrent("an order that is not placed so far", { timeout: 30_000 }, () => {
+describe.concurrent("an order that is not placed so far", () => {
   test.each([
     ["429", refuses(429, "rate_limited", { "retry-after": "1" })],
     ["503", refuses(503, "provider_unavailable", { "retry-after": "1" })],
@@ -374,7 +374,7 @@ describe.concurrent("an order that is not placed so far", { timeout: 30_000 }, (
   });
 });
 
-describe.concurrent("an order", { timeout: 30_000 }, () => {
+describe.concurrent("an order", () => {
   test("that is processing is an answer, and is not sent again", async () => {
     const processing = { ...transaction, status: "processing" };
     const { client, received } = await scripted([
@@ -432,7 +432,7 @@ describe.concurrent("an order", { timeout: 30_000 }, () => {
   });
 });
 
-describe.concurrent("an identity check", { timeout: 30_000 }, () => {
+describe.concurrent("an identity check", () => {
   const check = { nin: "00000000000", isConsent: true } as const;
   const reported = {
     ...{ title: "NIN Verification", type: "nin_verification" },
@@ -473,7 +473,7 @@ describe.concurrent("an identity check", { timeout: 30_000 }, () => {
   });
 });
 
-describe.concurrent("a read", { timeout: 30_000 }, () => {
+describe.concurrent("a read", () => {
   const wallet = {
     currency: "NGN",
     balance: 99_500,

@@ -29,7 +29,7 @@ const view = (status: string, reference = "DATA_1", callerReference = "order-1")
 const found = (status: string, ...references: string[]): Step => succeeds({ transaction: view(status, ...references) });
 const notFound = refuses(404, "not_found");
 
-describe.concurrent("transactions", { timeout: 30_000 }, () => {
+describe.concurrent("transactions", () => {
   test("are looked up by a reference that is encoded in the path", async () => {
     const { client, received } = await scripted([found("success", "DATA_1", "a/b?c")]);
     await expect(client.transactions.get("a/b?c")).resolves.toMatchObject({ reference: "DATA_1" });
@@ -141,7 +141,7 @@ describe.concurrent("transactions", { timeout: 30_000 }, () => {
   });
 });
 
-describe.concurrent("a cancellation", { timeout: 30_000 }, () => {
+describe.concurrent("a cancellation", () => {
   const order = { reference: "order-1", type: "data" } as const;
 
   test("is sent until it is answered, and returns the transaction as it is", async () => {
@@ -165,7 +165,7 @@ describe.concurrent("a cancellation", { timeout: 30_000 }, () => {
   });
 });
 
-describe.concurrent("a page of transactions", { timeout: 30_000 }, () => {
+describe.concurrent("a page of transactions", () => {
   const page = (status: string, reference: string, cursor: string | null): Step =>
     succeeds({ transactions: [view(status, reference)], next_cursor: cursor });
 
@@ -184,7 +184,7 @@ describe.concurrent("a page of transactions", { timeout: 30_000 }, () => {
   });
 });
 
-describe.concurrent("the catalog", { timeout: 30_000 }, () => {
+describe.concurrent("the catalog", () => {
   const body = {
     networks: [{ id: 1, name: "MTN", code: "mtn" }],
     data_plans: [{ id: 101, network_id: 1, price: 500 }],

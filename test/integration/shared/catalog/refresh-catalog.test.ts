@@ -13,13 +13,14 @@ import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts"
 import { apiEvent } from "../../../../shared/lambda/api-request.ts";
 import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { isoTime, sleep } from "../../../../shared/platform/time.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
@@ -276,9 +277,9 @@ describe("a change of the catalog", () => {
     await refresh();
     clock.nowMs += 60_000;
     serve(aCatalog(9));
-    simulator.state.faults.add({ kind: "delay", delay_ms: 300, path: "/vtu/data", times: 1 });
+    simulator.state.faults.add({ kind: "delay", delay_ms: 2_000, path: "/vtu/data", times: 1 });
     const refreshing = refresh();
-    await sleep(100);
+    await eventually(() => expect(simulator.state.faults.list()).toEqual([]));
     await acceptCandidate(store, () => clock.nowMs);
     expect(await refreshing).toEqual({ kind: "fresh_enough" });
     expect((await stored())?.data_plans).toHaveLength(4);

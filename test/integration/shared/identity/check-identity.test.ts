@@ -341,7 +341,7 @@ describe("a live check without a result is refunded", () => {
     service.simulator.state.faults.add({ kind: "delay", path: VERIFY_NIN, delay_ms: 800, times: 1 });
     const body = aNinCheck({ reference: "overtaken" });
     const pending = service.call("POST", VERIFY_NIN, { key: caller.key, body });
-    await expect.poll(() => service.rowUnder(caller.key, "overtaken"), { timeout: 700, interval: 20 }).toBeDefined();
+    await expect.poll(() => service.rowUnder(caller.key, "overtaken")).toBeDefined();
     const transaction = await service.rowUnder(caller.key, "overtaken");
     if (transaction === undefined) throw new Error("The transaction is gone");
     await settleTransaction(service.ledger, transaction, refund, deadlineIn(5_000));

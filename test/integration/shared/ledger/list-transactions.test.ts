@@ -24,7 +24,7 @@ beforeAll(async () => {
     const Item = { ...transaction, type: "airtime" };
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
   }
-}, 60_000);
+});
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -161,8 +161,9 @@ describe("openTransaction", () => {
     const failure = { code: "delivery_failed" };
     const voided = { ...rest, status: "failed", failure, debit: "void", updated_at: isoTime(NOON_MS) };
     expect(opened).toEqual({ kind: "void", transaction: voided });
-    const landed = () => ledger.proxy.calls.filter(({ operation }) => operation === "TransactWriteItems").length;
-    await vi.waitFor(() => expect(landed()).toBe(2 * TRIES), { timeout: 5_000 });
+    await ledger.proxy.letLateArrive();
+    const landed = ledger.proxy.calls.filter(({ operation }) => operation === "TransactWriteItems");
+    expect(landed).toHaveLength(2 * TRIES);
     expect(await readTransaction(ledger, transaction.pk)).toEqual(voided);
     expect(await itemAt(record.pk)).toBeUndefined();
     expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 100_000, version: 0 });

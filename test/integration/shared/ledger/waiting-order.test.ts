@@ -62,8 +62,6 @@ const claim = async (order: WaitingOrder): Promise<ClaimedOrder> => {
   if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
   return result.claimed;
 };
-/** Waits for a call that was cut off and takes effect late. */
-const late = () => new Promise((wake) => setTimeout(wake, 600));
 
 describe("makeOrderWait", () => {
   test("an order that waits has what is needed to send it, its own index key, and is counted by its wallet", async () => {
@@ -160,7 +158,7 @@ describe("makeOrderWait", () => {
     const again = await stored(first);
     if (!isWaitingOrder(again)) throw new Error("The order does not wait");
     const second = await claim(again);
-    await late();
+    await ledger.proxy.letLateArrive();
     expect(await stored(first)).toEqual(second);
     expect(await waitingCount(first.account_id)).toBe(0);
   });
@@ -221,7 +219,7 @@ describe("claimOrder", () => {
     ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? "arrives_late" : undefined);
     const result = await claimOrder(ledger, waiting, enough());
     if (result.kind !== "indeterminate") throw new Error(`The claim is ${result.kind}`);
-    await late();
+    await ledger.proxy.letLateArrive();
     ledger.reset();
     expect(await stored(waiting)).not.toHaveProperty("waiting");
     expect(await wait(result.claimed)).toEqual({ kind: "waiting" });

@@ -98,7 +98,6 @@ test.for([
       );
       const tookMs = performance.now() - begunMs;
       expect(tookMs).toBeGreaterThanOrEqual(expectedMs - 10);
-      expect(tookMs).toBeLessThan(expectedMs + 300);
     } finally {
       client.destroy();
       silent.close();

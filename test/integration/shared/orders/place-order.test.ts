@@ -360,7 +360,7 @@ describe("an order that is not sent upstream", () => {
     await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(leftMs).toEqual([expect.any(Number)]);
     expect(leftMs[0]).toBeGreaterThan(3_000);
-  }, 20_000);
+  });
 
   test("an order whose end cannot be queued is an unknown outcome", async () => {
     const outcomeQueue = { send: () => Promise.reject(new Error("SQS is away")) };

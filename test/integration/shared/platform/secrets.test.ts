@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { secret } from "../../../../shared/platform/secrets.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const FIVE_MINUTES_MS = 300_000;
@@ -178,7 +179,7 @@ test("a fetch that never ends, as after a frozen invocation, is replaced by anot
   const { value, stub } = await aSecret("live_key");
   stub.failure = "hangs";
   void value().catch(() => undefined);
-  await vi.waitFor(() => expect(stub.requests).toHaveLength(1));
+  await eventually(() => expect(stub.requests).toHaveLength(1));
   stub.failure = undefined;
   const begun = performance.now();
   expect(await Promise.all([value(), value()])).toEqual(["live_key", "live_key"]);

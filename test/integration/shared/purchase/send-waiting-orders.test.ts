@@ -469,9 +469,7 @@ test("an order that waited for too long is refunded once, with one alarm", async
   expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
 });
 
-test("of 75 accounts with 2 waiting orders each none gets a turn before another, at 60 orders a minute, and none is refused", {
-  timeout: 60_000,
-}, async () => {
+test("of 75 accounts with 2 waiting orders each none gets a turn before another, at 60 orders a minute, and none is refused", async () => {
   const service = await aService();
   const accountIds: string[] = [];
   while (accountIds.length < 75) accountIds.push(await ledger.anAccount(1_000));

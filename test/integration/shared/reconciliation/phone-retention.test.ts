@@ -19,6 +19,7 @@ import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../shared/webhooks/enqueue-range.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
@@ -310,7 +311,7 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
     await setEndpoint(service.endpoints, rules, caller.accountId, receiver.url);
     const order = { key: caller.key, body: anOrder({ reference: "order-1" }) };
     const { reference } = transactionOf(await service.call("POST", BUY_DATA, order));
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 5_000);
+    await eventually(() => expect(receiver.received).toHaveLength(1));
 
     const { db, table } = service.ledger;
     const inTime = { db, table, clock: () => Date.now() + (RETENTION_DAYS + 1) * DAY_MS };
@@ -342,7 +343,7 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
     const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
     const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), resendId: "again" };
     await enqueueRange({ ledger: service.ledger, queue }, range);
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(2), 5_000);
+    await eventually(() => expect(receiver.received).toHaveLength(2));
     const [first, second] = receiver.received;
     expect(second?.headers.id).toBe(first?.headers.id);
     expect(first?.body).toContain(PHONE);

@@ -131,15 +131,13 @@ describe("reconcileLedger", () => {
     ledger.nowMs += 400_000;
     proxy.fault = ({ operation, body }) =>
       operation === "TransactWriteItems" && body.includes(check.pk) ? "conflict" : undefined;
-    const begunMs = performance.now();
     const { result, logged } = await run();
-    expect(performance.now() - begunMs).toBeLessThan(10_000);
     expect(result).toMatchObject({ open: 2, refunded: 1 });
     expect(logged).toContain(`"event":"identity_check.not_refunded","transaction":"${check.pk}"`);
     proxy.fault = () => undefined;
     expect((await run()).result).toMatchObject({ open: 1, refunded: 1 });
     expect((await readWallet(ledger, busy)).balance_kobo).toBe(200_000);
-  }, 30_000);
+  });
 
   test("a run whose time is up during a refund tries no other", async () => {
     const accountId = await anAccount();
@@ -244,7 +242,7 @@ describe("reconcileLedger", () => {
     ledger.beforeEachWalletRead(raiseVersion);
     ledger.nowMs += MINUTE_MS;
     expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}","reason":"busy"`);
-  }, 30_000);
+  });
 
   test("a wallet that was not reconciled for more than 25 hours raises an alarm in every run", async () => {
     const accountId = await anAccount();
@@ -253,7 +251,7 @@ describe("reconcileLedger", () => {
     expect((await run()).logged).not.toContain("wallet.not_reconciled");
     ledger.nowMs += 1;
     expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
-  }, 30_000);
+  });
 
   test("a wallet whose time is up does not stop the run, which goes on with the next one", async () => {
     const slow = await anAccount();
@@ -278,7 +276,7 @@ describe("reconcileLedger", () => {
     ledger.nowMs += MINUTE_MS;
     await run();
     expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "Query", "BatchGetItem", "BatchGetItem"]);
-  }, 30_000);
+  });
 
   test("a checkpoint that cannot be parsed raises an alarm for its wallet, and the others are reconciled", async () => {
     const broken = await anAccount();
@@ -298,7 +296,7 @@ describe("reconcileLedger", () => {
     for (const accountId of accountIds) {
       expect(logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
     }
-  }, 30_000);
+  });
 
   test("each minute's run begins with another wallet", async () => {
     const begun: string[] = [];

@@ -16,6 +16,7 @@ import { matchEvent, resolveTransaction } from "../../../../shared/upstream-even
 import { listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision } from "../../../builders/operator-ledger.ts";
@@ -58,7 +59,7 @@ const aCountedLedger = async () => {
   return { ledger, cache, order, hours, console, addConsole };
 };
 
-const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 5_000, interval: 50 });
+const until = (check: () => Promise<void>) => eventually(check);
 
 test("live orders are counted in the hour of their end, by type, network and status, with the latency of successful ones", async () => {
   const { ledger, order, hours } = await aCountedLedger();

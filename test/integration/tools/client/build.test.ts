@@ -27,12 +27,12 @@ let packageFile: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "client-build-"));
   packageFile = await packedClient(folder);
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const built = (name: string): string => readFileSync(join(folder, "package", name), "utf8");
 
-describe("the packed client", { timeout: 60_000 }, () => {
+describe("the packed client", () => {
   test.each(["dist/esm/index.js", "dist/cjs/index.js"])("has at most 8 KB in gzip: %s", (name) => {
     const bytes = gzipSync(built(name), { level: 9 }).length;
     expect(bytes).toBeGreaterThan(1_000);

@@ -1,12 +1,12 @@
 import { networkInterfaces } from "node:os";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { SQSEvent } from "aws-lambda";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
-import { sleep } from "../../../../shared/platform/time.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { startQueues } from "../../../../tools/local/queues.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { eventually } from "../../../builders/eventually.ts";
 
 /** A queue with a visibility timeout of 1 s and 2 receives, its consumer, and the events of its invocations. */
 const consumedQueue = async (
@@ -41,7 +41,7 @@ const consumedQueue = async (
 test("a message is delivered as AWS's SQS event and deleted when the function succeeds", async () => {
   const { events, send, count } = await consumedQueue(() => ({ batchItemFailures: [] }));
   await send("hello");
-  await vi.waitFor(async () => expect(await count("jobs")).toBe(0), 5_000);
+  await eventually(async () => expect(await count("jobs")).toBe(0));
   expect(events[0]?.Records[0]).toMatchObject({
     body: "hello",
     md5OfBody: "5d41402abc4b2a76b9719d911017c592",
@@ -59,7 +59,7 @@ test("only the failed messages of a batch are received again, and become dead le
     return { batchItemFailures: failed.map((record) => ({ itemIdentifier: record.messageId })) };
   });
   await Promise.all([send("fine"), send("poison")]);
-  await vi.waitFor(async () => expect(await count(deadLettersOf("jobs"))).toBe(1), { timeout: 8_000, interval: 100 });
+  await eventually(async () => expect(await count(deadLettersOf("jobs"))).toBe(1));
   expect(bodies().filter((body) => body === "poison")).toHaveLength(2);
   expect(bodies().filter((body) => body === "fine")).toHaveLength(1);
   expect(await count("jobs")).toBe(0);
@@ -71,34 +71,34 @@ test.each<[string, () => unknown]>([
 ])("the whole batch is received again when the function %s", async (_what, handle) => {
   const { bodies, send } = await consumedQueue(handle);
   await send("again");
-  await vi.waitFor(() => expect(bodies()).toEqual(["again", "again"]), { timeout: 5_000, interval: 100 });
+  await eventually(() => expect(bodies()).toEqual(["again", "again"]));
 });
 
 test("unhandled messages survive a restart of the queues", async () => {
   const dataDir = temporaryFolder();
   const { send, events } = await consumedQueue(() => Promise.reject(new Error("not yet")), { dataDir });
   await send("stored");
-  await vi.waitFor(() => expect(events).toHaveLength(1));
+  await eventually(() => expect(events).toHaveLength(1));
   await cleanups.pop()?.();
   await cleanups.pop()?.();
   const { bodies } = await consumedQueue(() => undefined, { dataDir });
-  await vi.waitFor(() => expect(bodies()).toEqual(["stored"]), { timeout: 5_000, interval: 100 });
+  await eventually(() => expect(bodies()).toEqual(["stored"]));
 });
 
 test("with a batch size of 1, a failed message is received again and becomes a dead letter after the last receive", async () => {
   const { bodies, send, count } = await consumedQueue(() => Promise.reject(new Error("broken")), { batchSize: 1 });
   await send("poison");
-  await vi.waitFor(async () => expect(await count(deadLettersOf("jobs"))).toBe(1), { timeout: 8_000, interval: 100 });
+  await eventually(async () => expect(await count(deadLettersOf("jobs"))).toBe(1));
   expect(bodies()).toEqual(["poison", "poison"]);
 });
 
 test("with a batch size of 1, 40 slow messages do not delay the message after them", async () => {
-  const { bodies, send } = await consumedQueue(() => sleep(900), { batchSize: 1 });
+  const end = Promise.withResolvers<void>();
+  const { bodies, send } = await consumedQueue(() => end.promise, { batchSize: 1 });
   await Promise.all(Array.from({ length: 40 }, () => send("slow")));
   await send("next");
-  const sentMs = Date.now();
-  await vi.waitFor(() => expect(bodies()).toContain("next"), { timeout: 5_000, interval: 10 });
-  expect(Date.now() - sentMs).toBeLessThan(800);
+  await eventually(() => expect(bodies()).toContain("next"));
+  end.resolve();
 });
 
 const externalAddress = Object.values(networkInterfaces())

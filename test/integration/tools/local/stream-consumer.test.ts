@@ -8,6 +8,7 @@ import type { DynamoDBStreamEvent } from "aws-lambda";
 import { expect, inject, test, vi } from "vitest";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const EMULATOR = (): string => inject("dynamodbEndpoint");
@@ -47,7 +48,7 @@ test.for([
     await settle("one");
     const lines = vi.spyOn(console, "log");
     const { seen } = consume(undefined, undefined, { endpoint: await aSilentProxy(operation, isBegun), answerMs: 500 });
-    await vi.waitFor(() => expect(seen).toEqual(["one"]), 10_000);
+    await eventually(() => expect(seen).toEqual(["one"]));
     expect(lines.mock.calls.join("\n")).toMatch(/"event":"stream.unreadable".*"error":"TimeoutError"/);
   },
 );
@@ -100,7 +101,7 @@ test("a change that matches the pattern is delivered as AWS's stream event, and 
   await settle("one");
   const events: DynamoDBStreamEvent[] = [];
   consume((event) => void events.push(event));
-  await vi.waitFor(() => expect(events).toHaveLength(1), 5_000);
+  await eventually(() => expect(events).toHaveLength(1));
   expect(events[0]?.Records).toEqual([
     {
       eventID: expect.any(String),
@@ -127,7 +128,7 @@ test("a change that matches the second pattern by the prefix of its key is deliv
   await put("wallets", "none");
   await put("wallet#acc_1", "none");
   const { seen } = consume();
-  await vi.waitFor(() => expect(seen).toEqual(["wallet#acc_1"]), 5_000);
+  await eventually(() => expect(seen).toEqual(["wallet#acc_1"]));
 });
 
 /** A function that fails on the changes of one item while `fails` is true. */
@@ -143,7 +144,7 @@ test("the stream is retried from the first failed change, which is skipped once 
   for (const pk of ["one", "poison", "three"]) await settle(pk);
   const { seen } = consume(failingOn("poison"), 2);
   const triesOf = (name: string): number => seen.filter((pk) => pk === name).length;
-  await vi.waitFor(() => expect(triesOf("three")).toBe(triesOf("poison") + 1), 8_000);
+  await eventually(() => expect(triesOf("three")).toBe(triesOf("poison") + 1));
   expect(triesOf("poison")).toBeGreaterThan(1);
   expect(triesOf("one")).toBe(1);
 });
@@ -158,8 +159,8 @@ test("a change that is not too old is retried however often it fails, until it i
       return tries <= 8;
     }),
   );
-  await vi.waitFor(() => expect(seen.filter((pk) => pk === "one")).toHaveLength(9), 10_000);
-  await vi.waitFor(() => expect(seen.at(-1)).toBe("two"));
+  await eventually(() => expect(seen.filter((pk) => pk === "one")).toHaveLength(9));
+  await eventually(() => expect(seen.at(-1)).toBe("two"));
 });
 
 test("a function that throws is invoked with all changes again", async () => {
@@ -170,23 +171,23 @@ test("a function that throws is invoked with all changes again", async () => {
     calls += 1;
     if (calls === 1) throw new Error("broken");
   });
-  await vi.waitFor(() => expect(seen).toEqual(["one", "one"]), 5_000);
+  await eventually(() => expect(seen).toEqual(["one", "one"]));
 });
 
 test("a restarted consumer continues after the last handled change, not after the last read one", async () => {
   const { settle, consume, checkpointPath } = await aStream();
   await settle("one");
   const first = consume();
-  await vi.waitFor(() => expect(first.seen).toEqual(["one"]), 5_000);
-  await vi.waitFor(() => expect(readFileSync(checkpointPath, "utf8")).toContain("sequence"));
+  await eventually(() => expect(first.seen).toEqual(["one"]));
+  await eventually(() => expect(readFileSync(checkpointPath, "utf8")).toContain("sequence"));
   await first.stop();
 
   await settle("two");
   const second = consume(() => Promise.reject(new Error("broken")));
-  await vi.waitFor(() => expect(second.seen).toContain("two"), 5_000);
+  await eventually(() => expect(second.seen).toContain("two"));
   await second.stop();
   const third = consume();
-  await vi.waitFor(() => expect(third.seen).toEqual(["two"]), 5_000);
+  await eventually(() => expect(third.seen).toEqual(["two"]));
 });
 
 test("a consumer that begins at the end of the stream gets the changes after it was ready, and continues at its checkpoint", async () => {
@@ -195,9 +196,9 @@ test("a consumer that begins at the end of the stream gets the changes after it 
   const first = consume(undefined, undefined, undefined, "LATEST");
   await first.ready;
   await settle("one");
-  await vi.waitFor(() => expect(first.seen).toEqual(["one"]), 5_000);
+  await eventually(() => expect(first.seen).toEqual(["one"]));
   await first.stop();
   await settle("two");
   const second = consume(undefined, undefined, undefined, "LATEST");
-  await vi.waitFor(() => expect(second.seen).toEqual(["two"]), 5_000);
+  await eventually(() => expect(second.seen).toEqual(["two"]));
 });

@@ -1,6 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { sleep } from "../../../../shared/platform/time.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { aSimulator, LIVE_KEY, MTN_1GB, SOME_PHONE } from "../../../builders/upstream-simulator.ts";
 
 /** Goal: the simulator injects the faults that it is given. */
@@ -62,7 +63,7 @@ test("a delay begins after the order, combines with another fault, and without a
   }
   expect((await get("/vtu/data")).status).toBe(200);
   const answer = check("12345678901").then(() => "answered");
-  await vi.waitFor(() => expect(state.purchases.length).toBe(3), { interval: 2 });
+  await eventually(() => expect(state.purchases.length).toBe(3));
   expect(await Promise.race([answer, sleep(0).then(() => "still waiting")])).toBe("still waiting");
   await answer;
 });

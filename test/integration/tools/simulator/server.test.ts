@@ -4,6 +4,7 @@ import * as z from "zod";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { startSimulator } from "../../../../tools/simulator/server.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import {
   aSimulator,
   aWebhook,
@@ -100,7 +101,7 @@ test.for([
   const { received, webhook } = await aWebhook();
   const { buy, state } = await aSimulator({ webhook, balanceKobo: 1_000_00 });
   const { body } = await buy({ phone_number: phone });
-  await vi.waitFor(() => expect(received.length).toBe(events));
+  await eventually(() => expect(received.length).toBe(events));
   await sleep(60);
   expect(received.length).toBe(events);
   expect([state.purchases[0]?.status, state.balanceKobo]).toEqual([end, balance * 100]);
@@ -119,7 +120,7 @@ test.for([
 test("without a webhook a delayed order settles and no event is sent", async () => {
   const { buy, state } = await aSimulator();
   await buy({ phone_number: "08000000002" });
-  await vi.waitFor(() => expect(state.purchases[0]?.status).toBe("success"));
+  await eventually(() => expect(state.purchases[0]?.status).toBe("success"));
   expect(state.deliveries).toEqual([]);
 });
 
@@ -317,7 +318,7 @@ test("stopping the simulator closes its connections at once and waits for no tim
     body: JSON.stringify({ nin: "00000000006", is_consent: true }),
   });
   const refused = expect(waiting).rejects.toThrow("fetch failed");
-  await vi.waitFor(() => expect(simulator.state.purchases.length).toBe(1));
+  await eventually(() => expect(simulator.state.purchases.length).toBe(1));
   await simulator.stop();
   await refused;
 });

