@@ -1,4 +1,4 @@
-import { CfnOutput, Stack } from "aws-cdk-lib";
+import { CfnOutput, Stack, Token } from "aws-cdk-lib";
 import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
@@ -34,7 +34,11 @@ export class OperatorPolicies extends Construct {
     const changeable = secretNames.filter((name) => secretTable[name].kind !== "fixed");
 
     const reading = (): PolicyStatement[] => [
-      allow(["cloudformation:DescribeStacks"], [stack.stackId]),
+      // A request that names the stack does not have the id at the end of its ARN.
+      allow(
+        ["cloudformation:DescribeStacks"],
+        [stack.formatArn({ service: "cloudformation", resource: "stack", resourceName: `${stack.stackName}/*` })],
+      ),
       allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn]),
       allow(["dynamodb:GetItem", "dynamodb:BatchGetItem"], [ledger.tableArn]),
       allow(
@@ -78,11 +82,19 @@ export class OperatorPolicies extends Construct {
   private addPolicy(id: string, managedPolicyName: string, description: string, statements: PolicyStatement[]): void {
     const policy = new ManagedPolicy(this, id, { managedPolicyName, description, statements });
     acknowledge(policy, "IAM5[Resource::*]", "Two actions of Lambda, which AWS authorises without a resource");
+    acknowledge(policy, `IAM5[Resource::${shownArn(Stack.of(this))}]`, "The id of the stage's own stack");
     new CfnOutput(this, `${id}Output`, { value: policy.managedPolicyArn, description }).overrideLogicalId(
       `Operator${id}Policy`,
     );
   }
 }
+
+/** The stack's ARN with any id, as cdk-nag names it. */
+const shownArn = ({ region, account, stackName }: Stack): string => {
+  const shown = (value: string, pseudo: string): string => (Token.isUnresolved(value) ? `<${pseudo}>` : value);
+  const place = `${shown(region, "AWS::Region")}:${shown(account, "AWS::AccountId")}`;
+  return `arn:<AWS::Partition>:cloudformation:${place}:stack/${stackName}/*`;
+};
 
 const allow = (actions: string[], resources: string[], conditions?: object): PolicyStatement =>
   new PolicyStatement({ actions, resources, ...(conditions && { conditions: { ...conditions } }) });

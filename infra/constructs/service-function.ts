@@ -39,7 +39,7 @@ export type ServiceFunctions = Readonly<
     Partial<Record<ConsoleFunctionName, ServiceFunction>>
 >;
 
-/** What Lambda needs to attach a function to a VPC; AWS authorises these without a resource. */
+/** What Lambda, and not the function's code, needs to attach it to a VPC; AWS authorises these without a resource. */
 const NETWORK_INTERFACE_ACTIONS = [
   "ec2:AssignPrivateIpAddresses",
   "ec2:CreateNetworkInterface",
@@ -93,7 +93,7 @@ export class ServiceFunction extends LambdaFunction {
     this.logs = logs;
     this.ownRole = role;
     this.allow(["logs:CreateLogStream", "logs:PutLogEvents"], [logs.logGroupArn]);
-    if (spec.egress && network) this.allow(NETWORK_INTERFACE_ACTIONS, ["*"]);
+    if (spec.egress && network) this.allowNetworkInterfaces();
     acknowledgeWildcards(role);
     this.invoked = spec.canary && canary ? canary.aliasOf(this) : this;
   }
@@ -102,6 +102,22 @@ export class ServiceFunction extends LambdaFunction {
   allow(actions: readonly string[], resources: readonly string[]): void {
     this.ownRole.addToPolicy(
       new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }),
+    );
+  }
+
+  /**
+   * Only requests of a function's code name a function. Sources: AWS, "Giving Lambda functions access to resources in an
+   * Amazon VPC", best practice; "Using source function ARN to control function access behavior".
+   */
+  private allowNetworkInterfaces(): void {
+    this.allow(NETWORK_INTERFACE_ACTIONS, ["*"]);
+    this.ownRole.addToPolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        actions: NETWORK_INTERFACE_ACTIONS,
+        resources: ["*"],
+        conditions: { Null: { "lambda:SourceFunctionArn": "false" } },
+      }),
     );
   }
 

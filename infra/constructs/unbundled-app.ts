@@ -1,11 +1,5 @@
-import { readFileSync } from "node:fs";
 import { App } from "aws-cdk-lib";
-import * as z from "zod";
-
-/** The settings that `cdk` takes from cdk.json. */
-const cdkJson = z
-  .object({ context: z.record(z.string(), z.unknown()) })
-  .parse(JSON.parse(readFileSync(new URL("../../cdk.json", import.meta.url), "utf8")));
+import { cdkJson } from "../cdk-json.ts";
 
 /**
  * An app as `cdk` makes it, without the functions' bundles, which are not part of a template, and without CDK's

@@ -27,7 +27,7 @@ export const grantsIn = (policy: Resource): readonly Grant[] =>
 
 /** The resources of services whose calls name none, or the stage's only one. */
 const ONLY_RESOURCES: Readonly<Record<string, string>> = {
-  cloudformation: resourceName({ Ref: "AWS::StackId" }),
+  cloudformation: "stack/Prod-Service/*",
   lambda: "*",
 };
 

@@ -101,7 +101,7 @@ export const statementsOf = ({ Properties }: Resource) => document.parse(Propert
 
 /**
  * `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
- * suffixes.
+ * suffixes; of a stack `stack/Prod-Service/*`, with any id.
  */
 export const resourceName = (resource: unknown): string => {
   if (resource === "*") return "*";
@@ -113,6 +113,8 @@ export const resourceName = (resource: unknown): string => {
   )
     return String(resource.Ref);
   const text = JSON.stringify(resource);
+  const [stack] = /stack\/[\w-]+\/\*/.exec(text) ?? [];
+  if (stack !== undefined) return stack;
   const [, id = text] =
     /(?:ExportsOutput(?:FnGetAtt|Ref)|"Fn::GetAtt":\["|"Ref":")([A-Za-z]+?)[0-9A-F]{8}/.exec(text) ?? [];
   const [index = text.includes("StreamArn") ? "/stream" : ""] = /\/index\/\w+/.exec(text) ?? [];

@@ -55,7 +55,7 @@ test.each([
 });
 
 describe("in a bootstrapped account with resources of others", () => {
-  const others = { stacks: ["CDKToolkit", "Other-Service"], tables: ["Try-Data-Other"], secrets: ["other"] };
+  const others = { stacks: ["CDKToolkit-airtime", "Other-Service"], tables: ["Try-Data-Other"], secrets: ["other"] };
 
   beforeAll(async () => {
     await bootstrap(emulator);

@@ -6,10 +6,10 @@ import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { API_URL_OUTPUT, stackName } from "../../infra/outputs.ts";
 import { ACCOUNT, type CommandResult, type Emulator, REGION } from "./emulator.ts";
 
-/** Prepares the emulator's account for the CDK, as docs/deployment.md says: once, before the first stage. */
-export const bootstrap = async (emulator: Emulator): Promise<void> => {
+/** Prepares the emulator's account for a tree, as docs/deployment.md says: once, before the first stage. */
+export const bootstrap = async (emulator: Emulator, folder: string = projectRoot): Promise<void> => {
   assertSuccess(
-    await emulator.run(projectRoot, "npx", "cdk", "bootstrap", `aws://${ACCOUNT}/${REGION}`, "--app", ""),
+    await emulator.run(folder, "npx", "cdk", "bootstrap", `aws://${ACCOUNT}/${REGION}`, "--app", ""),
     "cdk bootstrap",
   );
 };

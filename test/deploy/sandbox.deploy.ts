@@ -216,7 +216,7 @@ test("npm run destroy deletes the stacks and leaves the tables", async () => {
   expect([code, stdout]).toEqual([0, expect.stringContaining("Not deleted: the access and ledger tables")]);
   const { StackSummaries = [] } = await new CloudFormationClient({}).send(new ListStacksCommand({}));
   const left = StackSummaries.filter(({ StackStatus }) => StackStatus !== "DELETE_COMPLETE");
-  expect(left.map(({ StackName }) => StackName)).toEqual(["CDKToolkit"]);
+  expect(left.map(({ StackName }) => StackName)).toEqual(["CDKToolkit-airtime"]);
   const { TableNames = [] } = await new DynamoDBClient({}).send(new ListTablesCommand({}));
   expect(TableNames).toEqual(expect.arrayContaining([accessTable, ledgerTable]));
 });

@@ -45,7 +45,9 @@ const rehearse = async () => {
     return JSON.parse(stdout);
   };
   try {
-    await bootstrap(emulator);
+    await bootstrap(emulator, previous.folder);
+    // It had CDK's own qualifier: docs/upgrading.md.
+    await bootstrap(emulator, tree.folder);
     previous.setSettings("sandbox", LOOPBACK_WEBHOOKS);
     const { baseUrl } = await deployStage(emulator, "sandbox", previous.folder);
     const app = await setUpApp((...args) => operate(previous.folder, ...args), receiver.url);

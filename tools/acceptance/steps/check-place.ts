@@ -1,3 +1,4 @@
+import { cdkJson } from "../../../infra/cdk-json.ts";
 import { SettingsError } from "../../../infra/settings-error.ts";
 import { ACCOUNT_PLACEHOLDER, type Stages, sells, settingsOf, stages } from "../../../infra/stages.ts";
 import { readAccountConcurrency } from "../../aws/concurrency.ts";
@@ -5,8 +6,6 @@ import { signIn } from "../../aws/sign-in.ts";
 import { findStack, stackNames } from "../stacks.ts";
 
 export type Place = { readonly account: string; readonly concurrencyMax: number };
-
-const BOOTSTRAP_STACK = "CDKToolkit";
 
 /** Refuses a name that is in use before anything is asked of AWS. Throws a SettingsError. */
 export const assertNewStage = (stage: string): void => {
@@ -41,7 +40,7 @@ export const signInTo = async (
 
 /** Refuses a region without the CDK's bootstrap, and a stage that exists there. */
 export const checkPlace = async (stage: string, region: string, account: string): Promise<Place> => {
-  if ((await findStack(BOOTSTRAP_STACK)) === undefined) {
+  if ((await findStack(cdkJson.toolkitStackName)) === undefined) {
     throw new SettingsError(
       `Region ${region} of account ${account} is not bootstrapped. Run npx cdk bootstrap aws://${account}/${region} --app '' first. Nothing was changed.`,
     );

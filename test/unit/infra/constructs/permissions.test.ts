@@ -7,7 +7,7 @@ const { service, data } = templatesOf("prod", { console: aConsole });
 const sandbox = templatesOf("sandbox");
 
 /** The statements of the role of the function with this name. */
-const allowedTo = (name: string) => {
+const statementsFor = (name: string) => {
   const own = service
     .all("AWS::Lambda::Function")
     .find(({ Properties }) => Properties.FunctionName === `prod-airtime-${name}`);
@@ -17,6 +17,7 @@ const allowedTo = (name: string) => {
     .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`))
     .flatMap(statementsOf);
 };
+const allowedTo = (name: string) => statementsFor(name).filter(({ Effect }) => Effect === "Allow");
 
 const READ = "GetSecretValue";
 const CONSUME = "ChangeMessageVisibility DeleteMessage GetQueueAttributes GetQueueUrl ReceiveMessage";
@@ -133,8 +134,7 @@ describe("functions' permissions", () => {
     for (const name of functionNames) {
       const statements = allowedTo(name);
       expect(statements.length, name).toBeGreaterThan(0);
-      for (const { Effect, Action, Resource = [] } of statements) {
-        expect(Effect).toBe("Allow");
+      for (const { Action, Resource = [] } of statements) {
         for (const action of Action) {
           expect(action).toMatch(/^[a-z0-9]+:[A-Za-z]+$/);
           if (JSON.stringify(Resource).includes("*")) found.push([action, name]);
@@ -143,6 +143,19 @@ describe("functions' permissions", () => {
     }
     const expected = Object.entries(wildcards).flatMap(([action, names]) => names.map((name) => [action, name]));
     expect(new Set(found.map(String))).toEqual(new Set(expected.map(String)));
+  });
+
+  test("a function's code may do nothing with the network interfaces that Lambda manages with its role", () => {
+    for (const name of functionNames) {
+      const denied = statementsFor(name).filter(({ Effect }) => Effect === "Deny");
+      const byItsCode = {
+        Effect: "Deny",
+        Action: networkInterfaces,
+        Resource: ["*"],
+        Condition: { Null: { "lambda:SourceFunctionArn": "false" } },
+      };
+      expect(denied, name).toEqual(egress.includes(name) ? [byItsCode] : []);
+    }
   });
 
   test("no role has a managed policy, and there is one role and one policy for each function", () => {

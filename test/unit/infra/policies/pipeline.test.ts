@@ -1,10 +1,17 @@
+import { readFileSync } from "node:fs";
 import { afterAll, expect, test, vi } from "vitest";
 import * as z from "zod";
+import { cdkJson } from "../../../../infra/cdk-json.ts";
 import { stackName } from "../../../../infra/outputs.ts";
 import { settingsOf } from "../../../../infra/stages.ts";
 import { deployStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { startFakeAws } from "../../../builders/fake-aws.ts";
-import { covers, readPipelineTemplate, serviceLinkedRoles } from "../../../builders/pipeline-template.ts";
+import {
+  covers,
+  PIPELINE_TEMPLATE,
+  readPipelineTemplate,
+  serviceLinkedRoles,
+} from "../../../builders/pipeline-template.ts";
 import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
@@ -144,6 +151,24 @@ test("the deployment policy has at most the 6,144 characters of a managed policy
   expect(JSON.stringify(deployment).length).toBeLessThan(6_144);
 });
 
+/** Of this project's own bootstrap. */
+const qualifier = z
+  .string()
+  .regex(/^[a-z0-9]{1,10}$/)
+  .parse(cdkJson.context["@aws-cdk/core:bootstrapQualifier"]);
+
+test("stages are deployed by a bootstrap of their own, so that its permissions are not those of other apps", () => {
+  // CDK's default, and the stack in which an account has it.
+  expect([qualifier, cdkJson.toolkitStackName]).not.toContain("hnb659fds");
+  expect(cdkJson.toolkitStackName).not.toBe("CDKToolkit");
+  const version = z.object({ Parameters: z.object({ BootstrapVersion: z.object({ Default: z.string() }) }) });
+  for (const [, template] of stackTemplates("prod", {})) {
+    expect(version.parse(template).Parameters.BootstrapVersion.Default).toBe(`/cdk-bootstrap/${qualifier}/version`);
+  }
+  const named = readFileSync(PIPELINE_TEMPLATE, "utf8").match(/cdk-(?:bootstrap\/)?(\w+)[-/]/g) ?? [];
+  expect(new Set(named)).toEqual(new Set([`cdk-${qualifier}-`, `cdk-bootstrap/${qualifier}/`]));
+});
+
 const stackArn = (name: string): string => `arn:aws:cloudformation:us-east-1:123456789012:stack/${name}/*`;
 
 /** What a call of the deployment needs to be allowed: an action and a resource. */
@@ -196,7 +221,7 @@ test("the deploying role may do exactly what npm run deploy asks AWS with its ow
     Effect: "Allow",
     Action: ["sts:AssumeRole"],
     Resource: ["us-east-1", "eu-west-1"].map(
-      (region) => `arn:aws:iam::123456789012:role/cdk-hnb659fds-*-123456789012-${region}`,
+      (region) => `arn:aws:iam::123456789012:role/cdk-${qualifier}-*-123456789012-${region}`,
     ),
   });
   const allowed = own.flatMap(({ Action, Resource }) =>
