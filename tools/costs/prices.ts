@@ -31,6 +31,10 @@ const vpc = plans("amazon-vpc");
 const lambda = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "lambda_function_test");
 const storage = infracost("01c59b17a6fbaab511ccab5fb75ce760ad694eef", "dynamodb_table_test");
 const alarms = infracost("25994726439bcf0e3e585237c275f7a732a65575", "cloudwatch_metric_alarm_test");
+const keptLogs = {
+  ...article("https://c3x.dev/blog/cloudwatch-logs-cost-optimization", "2026-06-01"),
+  read: "2026-11-23",
+};
 const compositeAlarms = {
   ...article("https://c3x.dev/resources/aws/aws_cloudwatch_metric_alarm", "undated"),
   read: "2026-11-23",
@@ -114,6 +118,8 @@ export const prices = {
     source: sqs,
   },
   logGb: { service: "CloudWatch", dollars: 0.5, per: 1, unit: "GB of log", source: cloudWatch },
+  /** Of uncompressed bytes, and so an upper bound: CloudWatch stores logs compressed. */
+  keptLogGbMonths: { service: "CloudWatch", dollars: 0.03, per: 1, unit: "GB of log kept, a month", source: keptLogs },
   alarms: { service: "CloudWatch", dollars: 0.1, per: 1, unit: "alarm, a month", source: alarms },
   compositeAlarms: {
     service: "CloudWatch",

@@ -17,6 +17,9 @@ export const recoveryCosts = (): readonly RecoveryCost[] =>
     return { everyHours, usage, dollars: dollarsOf(usage) };
   });
 
+/** An elastic IP that is allocated there in advance, per month: an idle one costs as much as one in use. */
+export const standbyAddressUsage = (): Usage => ({ addressHours: MONTH_HOURS });
+
 /** The replicas of the keys that are never rotated, per month, whatever the tables hold. */
 export const replicaUsage = (): Usage => ({
   secrets: secretNames.filter((name) => secretTable[name].kind === "fixed").length,

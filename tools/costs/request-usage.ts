@@ -1,4 +1,5 @@
 import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { settingsOf } from "../../infra/stages.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import type { Budget, Invocation } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
@@ -17,22 +18,21 @@ export const assumed = {
   exchangeBytes: { through: 8_000, out: 2_000 },
 };
 
-/**
- * The lines that Lambda itself logs, and its prefix of each line of a function. Source: AWS, "Log and monitor Node.js
- * Lambda functions".
- */
+/** The lines that Lambda itself logs. Source: AWS, "Log and monitor Node.js Lambda functions". */
 const INVOCATION = "c793869b-ee49-115b-a5b6-4fd21e8dedac";
 const lambdaLines = [
   `START RequestId: ${INVOCATION} Version: $LATEST`,
   `END RequestId: ${INVOCATION}`,
   `REPORT RequestId: ${INVOCATION}\tDuration: 1234.56 ms\tBilled Duration: 1235 ms\tMemory Size: 1024 MB\tMax Memory Used: 123 MB\t`,
 ];
-const LINE_PREFIX = `2026-11-21T12:00:00.000Z\t${INVOCATION}\tINFO\t`;
 /** API Gateway's access log line, in the format of infra/constructs/api.ts. */
 const ACCESS_LINE =
   '{"request_id":"JKJaXmPLvHcESHA=","route":"POST /v1/identity/nin/retrieve","status":"200","answered":"200","latency_ms":"1234","error":"-"}';
 
 const GB = 1_000_000_000;
+const MONTH_DAYS = 730 / 24;
+/** For so long the committed stage that sells keeps its logs. */
+const { logRetentionDays: retentionDays } = settingsOf("prod");
 
 /** The billed usage of one request that takes all of its budget. */
 export const usageOf = (budget: Budget): Usage => {
@@ -50,6 +50,7 @@ export const usageOf = (budget: Budget): Usage => {
     queueRequests: 3 * sent.length,
     fairQueueRequests: 3 * sent.filter((queue) => queue === "delivery").length,
     logGb: logged / GB,
+    keptLogGbMonths: (logged / GB) * (retentionDays / MONTH_DAYS),
     dataOutGb: ((responseBytes ?? 0) + exchanges * assumed.exchangeBytes.out) / GB,
     natGb: (exchanges * assumed.exchangeBytes.through) / GB,
   };
@@ -57,7 +58,7 @@ export const usageOf = (budget: Budget): Usage => {
 
 /** What the functions of one request log, with what Lambda adds. */
 export const functionLogBytes = ({ invocations, log }: Budget): number =>
-  log.bytes + log.events.length * LINE_PREFIX.length + invocations.length * lambdaLines.join("").length;
+  log.bytes + invocations.length * lambdaLines.join("").length;
 
 /** The additional usage for each 100 ms that an outside party takes longer. */
 export const usageOfWaiting = ({ invocations }: Budget): Usage => ({

@@ -1,7 +1,7 @@
 import { markdownTable, wrap } from "../docs/markdown.ts";
 import { consoleRestCost, requestCosts, requestServices, restCosts } from "./costs.ts";
 import { dollarsOf, priceNames, prices } from "./prices.ts";
-import { recoveryCosts, replicaUsage } from "./recovery.ts";
+import { recoveryCosts, replicaUsage, standbyAddressUsage } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
 
 const usd = (dollars: number): string => (dollars === 0 ? "" : dollars.toFixed(2));
@@ -54,7 +54,9 @@ export const recoveryCostTable = (): string =>
         usd(dollars),
       ]),
     ]),
-    `The replicas of the keys cost ${usd(dollarsOf(replicaUsage()))} a month.`,
+    wrap(`The replicas of the keys cost ${usd(dollarsOf(replicaUsage()))} a month, the alarm on backups
+      ${usd(dollarsOf({ alarms: 1 }))}, and each elastic IP that is allocated there in advance
+      ${usd(dollarsOf(standbyAddressUsage()))}, because an idle address costs as much as one in use.`),
   ].join("\n\n");
 
 export const priceTable = (): string =>

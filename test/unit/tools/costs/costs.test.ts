@@ -7,8 +7,8 @@ import { consoleFunctions } from "../../../../infra/functions.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
 import { consoleRestCost, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
-import { type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
-import { recoveryCosts, replicaUsage } from "../../../../tools/costs/recovery.ts";
+import { dollarsOf, type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
+import { recoveryCosts, replicaUsage, standbyAddressUsage } from "../../../../tools/costs/recovery.ts";
 
 describe("requestCosts", () => {
   test("a request costs the sum of what each service charges", () => {
@@ -54,6 +54,7 @@ test("copies in another region cost the backups of a week in both regions, and e
   expect(hourly?.dollars).toBeCloseTo(2 * 168 * 0.1 + 730 * 0.02, 9);
   expect(daily?.dollars).toBeCloseTo(2 * 7 * 0.1 + (730 / 24) * 0.02, 9);
   expect(replicaUsage()).toEqual({ secrets: 2 });
+  expect(dollarsOf(standbyAddressUsage())).toBeCloseTo(730 * 0.005, 9);
 });
 
 describe("npm run costs", () => {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { settingsOf } from "../../../../infra/stages.ts";
 import type { Budget } from "../../../../tools/costs/budgets.ts";
 import { usageOf } from "../../../../tools/costs/request-usage.ts";
 
@@ -28,4 +29,10 @@ test("the usage of a request is its budget and what Lambda and API Gateway add",
   // The function's line, and those of Lambda and API Gateway.
   expect(usageOf(budget).logGb).toBeGreaterThan(0.0000007);
   expect(usageOf(budget).logGb).toBeLessThan(0.000001);
+});
+
+test("the log of a request is paid for each month that prod keeps it", () => {
+  const { logGb = 0, keptLogGbMonths } = usageOf(budget);
+  expect(settingsOf("prod").logRetentionDays).toBe(90);
+  expect(keptLogGbMonths).toBeCloseTo(logGb * (90 / (730 / 24)), 15);
 });
