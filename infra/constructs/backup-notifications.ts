@@ -1,17 +1,28 @@
+import { Duration } from "aws-cdk-lib";
+import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
-import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
+import { backupVaultName } from "../outputs.ts";
+import type { StageSettings } from "../stages.ts";
+import type { Alarms } from "./alarms.ts";
 
 export interface BackupNotificationsProps {
+  readonly stage: string;
+  readonly recovery: NonNullable<StageSettings["recovery"]>;
   readonly tables: readonly ITable[];
-  /** Which gets the notifications. */
-  readonly topic: ITopic;
+  readonly alarms: Alarms;
 }
 
-/** Notifies of backups and copies that failed: until the next one, more would be lost with the region. */
-export const addBackupNotifications = (scope: Construct, { tables, topic }: BackupNotificationsProps): void => {
+/** After the planned hour a backup begins within one hour, and ends within another one. */
+const LATE_HOURS = 2;
+
+/** Notifies of backups and copies that failed, or never began: until the next one, more would be lost with the region. */
+export const addBackupNotifications = (
+  scope: Construct,
+  { stage, recovery, tables, alarms }: BackupNotificationsProps,
+): void => {
   new Rule(scope, "FailedBackups", {
     description: "Notifies of failed backups of the tables, and of their copies to another region",
     eventPattern: {
@@ -20,11 +31,25 @@ export const addBackupNotifications = (scope: Construct, { tables, topic }: Back
       detail: { state: ["ABORTED", "EXPIRED", "FAILED"], resourceArn: tables.map(({ tableArn }) => tableArn) },
     },
     targets: [
-      new SnsTopic(topic, {
+      new SnsTopic(alarms.topics.ticket, {
         message: RuleTargetInput.fromText(
           "A backup of a table, or its copy in another region, failed: if the region were lost now, more than planned would be. Find the job in AWS Backup; the next one is tried on schedule.",
         ),
       }),
     ],
+  });
+  // A job that never begins has no event. Source: AWS, "AWS Backup metrics with CloudWatch".
+  const hours = recovery.everyHours + LATE_HOURS;
+  alarms.addSilenceAlarm("BackupsSilent", {
+    metric: new Metric({
+      namespace: "AWS/Backup",
+      metricName: "NumberOfBackupJobsCompleted",
+      statistic: "Sum",
+      dimensionsMap: { BackupVaultName: backupVaultName(stage) },
+      period: Duration.hours(1),
+    }),
+    periods: hours,
+    urgency: "ticket",
+    impact: `No customer loses anything yet, but if the region were lost now, more than planned would be: no backup of a table was completed for ${hours} hours. Check the plan ${stage}-airtime in AWS Backup, its role and the region's settings.`,
   });
 };

@@ -98,7 +98,8 @@ export class Service extends Stack {
 
     this.allowRedrives({ outcomes, delivery });
     if (settings.recovery) {
-      addBackupNotifications(this, { tables: [data.tables.access, data.tables.ledger], topic: alarms.topics.ticket });
+      const tables = [data.tables.access, data.tables.ledger];
+      addBackupNotifications(this, { stage, recovery: settings.recovery, tables, alarms });
     }
     new OperatorPolicies(this, "Operators", { stage, data, alarms });
     addServiceAlarms(alarms, {

@@ -3,7 +3,7 @@ import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { Schedule } from "aws-cdk-lib/aws-events";
 import { Construct } from "constructs";
-import { copyVaultName } from "../outputs.ts";
+import { backupVaultName, copyVaultName } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
 import { backupRole } from "./recovery.ts";
 
@@ -19,7 +19,7 @@ export class TableBackups extends Construct {
     super(scope, id);
     const { region, everyHours, keepDays } = recovery;
     const backupVault = new BackupVault(this, "Vault", {
-      backupVaultName: `${stage}-airtime-backups`,
+      backupVaultName: backupVaultName(stage),
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     const copies = Stack.of(this).formatArn({

@@ -5,7 +5,7 @@ import { type Resource, templatesOf } from "../../builders/templates.ts";
 
 /** Goal: whoever is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");
-const { service } = templatesOf("prod", { console: aConsole });
+const { service } = templatesOf("prod", { console: aConsole, recovery: { region: "eu-west-1" } });
 /** Those of a canary release, which have names of their own, notify nobody. */
 const alarms = [
   ...service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined),

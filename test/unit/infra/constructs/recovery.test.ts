@@ -28,9 +28,11 @@ describe("a stage with copies in another region", () => {
     ]);
   });
 
-  test("the setting only adds to the service that failed backups and copies notify the topic of tickets", () => {
+  test("the setting only adds to the service that failed backups and copies, and missing backups, notify the topic of tickets", () => {
     const known = new Set(without.service.every.map(({ id }) => id));
-    const rule = only(service.every.filter(({ id }) => !known.has(id)));
+    const added = service.every.filter(({ id }) => !known.has(id));
+    expect(added.map(({ Type }) => Type).toSorted()).toEqual(["AWS::CloudWatch::Alarm", "AWS::Events::Rule"]);
+    const rule = only(added.filter(({ Type }) => Type === "AWS::Events::Rule"));
     const topics = service.all("AWS::SNS::Topic");
     const topic = only(topics.filter(({ Properties }) => Properties.DisplayName === "Tickets of prod"));
     expect(rule.Properties).toMatchObject({
@@ -44,6 +46,37 @@ describe("a stage with copies in another region", () => {
     expect(JSON.stringify(rule.Properties.EventPattern)).toMatch(/Prod-Data:\w+Access.*Prod-Data:\w+Ledger/);
     const policies = service.all("AWS::SNS::TopicPolicy").filter(({ Properties }) => mentions(Properties, topic.id));
     expect(JSON.stringify(only(policies))).toContain("events.amazonaws.com");
+  });
+
+  test.each([
+    [1, 3],
+    [24, 26],
+  ])("backups every %i hours that are not completed for %i hours raise an alarm", (everyHours, hours) => {
+    const own = templatesOf("prod", { recovery: { region, everyHours } });
+    const alarm = only(
+      own.service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => mentions(Properties, "AWS/Backup")),
+    );
+    const vault = only(own.data.all("AWS::Backup::BackupVault")).Properties.BackupVaultName;
+    expect(alarm.Properties).toMatchObject({
+      EvaluationPeriods: hours,
+      ComparisonOperator: "LessThanThreshold",
+      Threshold: 0,
+      Metrics: [
+        { Expression: "FILL(m, -1)" },
+        {
+          MetricStat: {
+            Metric: {
+              MetricName: "NumberOfBackupJobsCompleted",
+              Dimensions: [{ Name: "BackupVaultName", Value: vault }],
+            },
+            Period: 3_600,
+          },
+        },
+      ],
+    });
+    // CloudWatch evaluates at most 7 days in periods of an hour or more. Source: AWS, "Evaluating an alarm".
+    expect(hours).toBeLessThanOrEqual(7 * 24);
+    expect(alarm.Properties.AlarmDescription).toContain(`for ${hours} hours`);
   });
 
   test("the access and ledger tables are backed up each hour, and each backup is copied to the other region", () => {
