@@ -141,7 +141,8 @@ describe("budgets", () => {
     const body = { reference: longest.reference, type: "nin_verification" };
     const cancel = () => send("POST", "/transactions/cancel", { key, body });
     await expectAnswered(budgets.cancellation, 200, cancel);
-    await expectAnswered({ ...budgets.cancellation, writeUnits: { tables: 2, indexes: 0 } }, 200, cancel);
+    // AWS charges for the put that is refused too, but does not report it.
+    await expectAnswered({ ...budgets.cancellation, writeUnits: { tables: 1, indexes: 0 } }, 200, cancel);
   });
 
   test("the budget holds for a replay of a purchase", async () => {
