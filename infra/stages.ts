@@ -5,6 +5,7 @@ import { identityPrices } from "../shared/identity/prices.ts";
 import { PHONE_RETENTION_DAYS_MIN, WAITING_MINUTES_MAX } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { upstreamSignature } from "../shared/upstream-events/upstream-signature.ts";
+import { REQUESTS_PER_SECOND_MAX } from "./gateway.ts";
 import { QUEUE_CONCURRENCY_MAX, QUEUE_CONCURRENCY_MIN, queues } from "./queues.ts";
 import { SettingsError } from "./settings-error.ts";
 
@@ -173,7 +174,7 @@ export const stageSettings = z
     /** An alarm is raised if a function logs more than this in an hour. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),
     /** Rate limit of each order's route; other routes have a part of it. The limits of a key are lower. */
-    requestsPerSecondMax: z.int().min(1).default(200),
+    requestsPerSecondMax: z.int().min(1).default(REQUESTS_PER_SECOND_MAX),
     /** All at once, unless the stage has a canary. */
     release: release.default({ kind: "all-at-once" }),
     /** `active` records traces in AWS X-Ray. */

@@ -1,5 +1,5 @@
 import { Aws, Duration, Fn, RemovalPolicy, Stack } from "aws-cdk-lib";
-import { AccessLogField, AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
+import { AccessLogFormat } from "aws-cdk-lib/aws-apigateway";
 import {
   CfnStage,
   DomainName,
@@ -20,9 +20,10 @@ import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { FilterPattern, LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { isOrder, type Route, routeKey, routes } from "../../shared/contract/routes.ts";
+import { type Route, routeKey, routes } from "../../shared/contract/routes.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { type ConsoleRoute, consoleRouteKey, consoleRoutes } from "../console-routes.ts";
+import { accessLogFields, DEFAULT_ROUTE, routeLimits } from "../gateway.ts";
 import type { StageSettings } from "../stages.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { ServiceFunction } from "./service-function.ts";
@@ -33,7 +34,7 @@ export interface ApiProps {
 }
 
 /**
- * Responses as access logs show them: `answered` is what the function returned. An HTTP API has no metric of 429
+ * Responses as access logs show them. An HTTP API has no metric of 429
  * responses; its access log has them, except where they are excessive. Source: AWS, "API Gateway: missing CloudWatch
  * logs".
  */
@@ -51,7 +52,7 @@ const gatewayThrottles = (hasConsole: boolean): string => {
  * Otherwise some requests a second of anybody, a scanner for example, would raise an alarm.
  */
 const routesWithoutLoss = (hasConsole: boolean): readonly string[] => [
-  HttpRouteKey.DEFAULT.key,
+  DEFAULT_ROUTE,
   ...Object.values<Route>(routes).flatMap((route) => (route.document === undefined ? [] : [routeKey(route)])),
   ...(hasConsole ? consoleRoutes.map(consoleRouteKey) : []),
 ];
@@ -74,7 +75,8 @@ export class Api extends Construct {
   private readonly api: HttpApi;
   private readonly stage: string;
   private readonly deployment: HttpStage;
-  private readonly requestsPerSecondMax: number;
+  /** The requests a second of each route. */
+  private readonly limits: ReadonlyMap<string, number>;
   /** Verifies the tokens of people; absent if the stage has no console. */
   private readonly authorizer: IHttpRouteAuthorizer | undefined;
   private readonly integrations = new Map<ServiceFunction, FunctionIntegration>();
@@ -83,7 +85,7 @@ export class Api extends Construct {
     super(scope, id);
     const { console, domain, logRetentionDays, requestsPerSecondMax } = settings;
     this.stage = stage;
-    this.requestsPerSecondMax = requestsPerSecondMax;
+    this.limits = routeLimits(requestsPerSecondMax);
     this.authorizer = console && new HttpJwtAuthorizer("Console", console.issuer, { jwtAudience: [console.clientId] });
     this.api = new HttpApi(this, "Http", {
       apiName: `${stage}-airtime`,
@@ -106,7 +108,10 @@ export class Api extends Construct {
       stageName: "$default",
       autoDeploy: true,
       throttle: { rateLimit: requestsPerSecondMax, burstLimit: requestsPerSecondMax },
-      accessLogSettings: { destination: new LogGroupLogDestination(this.accessLogs), format: accessLogFormat },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(this.accessLogs),
+        format: AccessLogFormat.custom(JSON.stringify(accessLogFields)),
+      },
       ...(domainName && { domainMapping: { domainName } }),
     });
     const { region, urlSuffix } = Stack.of(this);
@@ -151,10 +156,7 @@ export class Api extends Construct {
       integration: this.integrationOf(handler),
       ...(route.needsToken && this.authorizer && { authorizer: this.authorizer }),
     });
-    if (added !== undefined) {
-      const share = limitOf(this.requestsPerSecondMax, route.share);
-      this.limit(added, consoleRouteKey(route), Math.max(CONSOLE_REQUESTS_MIN, share));
-    }
+    if (added !== undefined) this.limit(added, consoleRouteKey(route));
   }
 
   /** Adds a route with its share of the stage's rate limit. */
@@ -164,14 +166,14 @@ export class Api extends Construct {
       methods: [HttpMethod[route.method]],
       integration: this.integrationOf(handler),
     });
-    if (added !== undefined) this.limit(added, routeKey(route), requestsPerSecondOf(route, this.requestsPerSecondMax));
+    if (added !== undefined) this.limit(added, routeKey(route));
   }
 
   /** Handles requests that match no route. */
   addDefaultRoute(handler: ServiceFunction): void {
     const integration = this.integrationOf(handler);
     const route = new HttpRoute(this, "Rest", { httpApi: this.api, routeKey: HttpRouteKey.DEFAULT, integration });
-    this.limit(route, HttpRouteKey.DEFAULT.key, limitOf(this.requestsPerSecondMax, SHARE_OF_UNKNOWN));
+    this.limit(route, DEFAULT_ROUTE);
   }
 
   apiMetric(metricName: "Count" | "4xx" | "5xx" | "Latency", statistic: string): Metric {
@@ -185,12 +187,11 @@ export class Api extends Construct {
     });
   }
 
-  /**
-   * Each route has a limit of its own, so that no other one can use up that of the purchases. API Gateway refuses
-   * settings of a route that does not exist yet.
-   */
-  private limit(route: HttpRoute, key: string, limit: number): void {
+  /** API Gateway refuses settings of a route that does not exist yet. */
+  private limit(route: HttpRoute, key: string): void {
     const { defaultChild } = this.deployment.node;
+    const limit = this.limits.get(key);
+    if (limit === undefined) throw new Error(`No limit of ${key}`);
     if (!(defaultChild instanceof CfnStage)) throw new Error("The stage of the API has another resource");
     defaultChild.routeSettings = {
       ...defaultChild.routeSettings,
@@ -283,32 +284,3 @@ class FunctionIntegration extends HttpLambdaIntegration {
  */
 const accessLogName = (stage: string): string =>
   `/aws/vendedlogs/${stage}-airtime-access-${Fn.select(2, Fn.split("/", Aws.STACK_ID))}`;
-
-/** Shares of the stage's rate limit. Anyone can call a document or an unknown path. */
-const SHARE_OF_READS = 0.5;
-const SHARE_OF_DOCUMENTS = 0.1;
-const SHARE_OF_UNKNOWN = 0.1;
-
-/** A page's first visit loads about ten files at once, and then reads what it shows. */
-const CONSOLE_REQUESTS_MIN = 20;
-
-const limitOf = (requestsPerSecondMax: number, share: number): number =>
-  Math.max(1, Math.floor(requestsPerSecondMax * share));
-
-/** A route's share of the stage's rate limit, in requests per second. */
-export const requestsPerSecondOf = (route: Route, requestsPerSecondMax: number): number => {
-  if (isOrder(route)) return limitOf(requestsPerSecondMax, 1);
-  return limitOf(requestsPerSecondMax, route.document === undefined ? SHARE_OF_READS : SHARE_OF_DOCUMENTS);
-};
-
-/** The route key, never the path: paths contain references, and one contains a secret. */
-const accessLogFormat = AccessLogFormat.custom(
-  JSON.stringify({
-    request_id: AccessLogField.contextRequestId(),
-    route: AccessLogField.contextRouteKey(),
-    status: AccessLogField.contextStatus(),
-    answered: "$context.integration.status",
-    latency_ms: AccessLogField.contextResponseLatency(),
-    error: AccessLogField.contextErrorMessage(),
-  }),
-);

@@ -1,6 +1,6 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
+import { DEFAULT_ROUTE } from "../../infra/gateway.ts";
 import { ACCOUNT_ID } from "./local-aws.ts";
 
 /** A route; `path` is in API Gateway's syntax. */
@@ -52,7 +52,7 @@ export const createRouter = (routes: readonly GatewayRoute[], defaultFunction: s
         ...(hasParameters && { pathParameters }),
       };
     }
-    return { functionName: defaultFunction, routeKey: "$default" };
+    return { functionName: defaultFunction, routeKey: DEFAULT_ROUTE };
   };
 };
 
@@ -102,7 +102,12 @@ const absoluteForm = (target: string): string => {
  * The event for a request, as API Gateway makes it. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP
  * APIs", 2.0.
  */
-export const gatewayEvent = (request: IncomingMessage, body: Buffer, target: RouteMatch): APIGatewayProxyEventV2 => {
+export const gatewayEvent = (
+  request: IncomingMessage,
+  body: Buffer,
+  target: RouteMatch,
+  requestId: string,
+): APIGatewayProxyEventV2 => {
   const { path, query } = splitTarget(request);
   // Unlike a REST API, an HTTP API decodes the path.
   const rawPath = decodePath(path)?.join("/") ?? path;
@@ -131,7 +136,7 @@ export const gatewayEvent = (request: IncomingMessage, body: Buffer, target: Rou
         sourceIp,
         userAgent: headers["user-agent"] ?? "",
       },
-      requestId: randomUUID(),
+      requestId,
       routeKey: target.routeKey,
       stage: "$default",
       time: clfTime(timeEpoch),

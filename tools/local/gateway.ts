@@ -1,13 +1,16 @@
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import * as z from "zod";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { FunctionTimedOut, type Invoke } from "./functions.ts";
+import { accessLogLine } from "./access-log.ts";
+import type { Invoke } from "./functions.ts";
 import { createRouter, type GatewayRoute, gatewayEvent, splitTarget } from "./gateway-event.ts";
 import type { Authorize, AuthorizedClaims } from "./jwt-authorizer.ts";
 import { localLog } from "./local-log.ts";
+import { createThrottle } from "./throttle.ts";
 
 const HOST = "127.0.0.1";
 const BODY_BYTES_MAX = 10 * 1024 * 1024;
@@ -17,11 +20,13 @@ const CLOSE_MS_MAX = 2_000;
 const KEEP_ALIVE_MS = 75_000;
 
 /** Responses that API Gateway itself makes; they lack the service's headers. */
-const platformMessages = {
-  413: "Request Entity Too Large",
-  500: "Internal Server Error",
-  503: "Service Unavailable",
-} as const;
+const platformMessages = new Map([
+  [401, "Unauthorized"],
+  [413, "Request Entity Too Large"],
+  [429, "Too Many Requests"],
+  [500, "Internal Server Error"],
+  [503, "Service Unavailable"],
+]);
 
 /**
  * API Gateway also takes a bare value as the body of a 200. No function of the service uses that, so here it is a 500.
@@ -51,8 +56,13 @@ export const openGateway = async (options: {
   readonly routes: readonly GatewayRoute[];
   /** Serves `$default`: every request without a route. */
   readonly defaultFunction: string;
+  /** Requests a second by route key; a route without one takes all. */
+  readonly limits?: ReadonlyMap<string, number> | undefined;
+  /** Gets a line for each answer, as in the access log of a stage. */
+  readonly accessLog?: ((line: string) => void) | undefined;
 }): Promise<Gateway> => {
   const route = createRouter(options.routes, options.defaultFunction);
+  const admits = createThrottle(options.limits ?? new Map());
   const openResponses = new Set<ServerResponse>();
   let invoke: Invoke | undefined;
   let authorize: Authorize = async () => undefined;
@@ -65,20 +75,33 @@ export const openGateway = async (options: {
 
   const serveRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = route(request.method ?? "", splitTarget(request).path);
+    const begunMs = performance.now();
+    const requestId = randomUUID();
+    let answered: number | undefined;
+    response.once("finish", () => {
+      const { statusCode: status } = response;
+      const error = answered === undefined ? platformMessages.get(status) : undefined;
+      const latencyMs = Math.round(performance.now() - begunMs);
+      options.accessLog?.(accessLogLine({ requestId, routeKey: target.routeKey, status, answered, latencyMs, error }));
+    });
     try {
+      if (!admits(target.routeKey, begunMs)) return sendPlatformError(response, 429);
       const body = await readBody(request);
       if (body === "too_large") return sendPlatformError(response, 413);
       if (invoke === undefined) return sendPlatformError(response, 503);
-      const event = gatewayEvent(request, body, target);
+      const event = gatewayEvent(request, body, target, requestId);
       const claims = target.needsToken ? await authorize(event.headers.authorization) : {};
       if (claims === undefined) return sendUnauthorized(response, event.headers.authorization !== undefined);
       const result = await invoke(target.functionName, target.needsToken ? withClaims(event, claims) : event);
-      sendResponse(response, functionResponse.parse(result));
+      const answer = functionResponse.parse(result);
+      sendResponse(response, answer);
+      answered = answer.statusCode;
     } catch (error) {
       // A client that disconnects while it sends is not a failed invocation.
       if (request.destroyed && !request.complete) return;
       localLog.error("invocation.failed", { function: target.functionName, ...errorFields(error) });
-      sendPlatformError(response, error instanceof FunctionTimedOut ? 503 : 500);
+      // Also of a function that ran out of time: API Gateway waits a second longer than the functions run.
+      sendPlatformError(response, 500);
     }
   };
 
@@ -138,19 +161,15 @@ const withClaims = (event: APIGatewayProxyEventV2, claims: AuthorizedClaims) => 
 /** Source: AWS, "Troubleshooting HTTP API JWT authorizers". */
 const sendUnauthorized = (response: ServerResponse, hasToken: boolean): void => {
   const problem = ' scope="" error="invalid_token" error_description="the token is not valid"';
-  response.writeHead(401, {
-    "content-type": "application/json",
-    "www-authenticate": `Bearer${hasToken ? problem : ""}`,
-  });
-  response.end(JSON.stringify({ message: "Unauthorized" }));
+  sendPlatformError(response, 401, { "www-authenticate": `Bearer${hasToken ? problem : ""}` });
 };
 
-const sendPlatformError = (response: ServerResponse, status: keyof typeof platformMessages): void => {
+const sendPlatformError = (response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void => {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify({ message: platformMessages[status] }));
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify({ message: platformMessages.get(status) }));
 };

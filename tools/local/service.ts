@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { consoleFiles } from "../../infra/bundle/console-files.ts";
 import { consoleRoutes } from "../../infra/console-routes.ts";
+import { routeLimits } from "../../infra/gateway.ts";
 import { queues } from "../../infra/queues.ts";
 import { isWorker, type ScheduledFunction, scheduledFunctions } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
@@ -47,6 +48,8 @@ export type ServiceSettings = Partial<Settings> & {
   readonly idTokenS?: () => number;
   /** False: the ledger's stream is not consumed, so no webhooks are enqueued and nothing is counted. */
   readonly sendsWebhooks?: boolean;
+  /** Gets the access log's line of each answer. */
+  readonly accessLog?: (line: string) => void;
   /** Called with a sentence at each step of the start. */
   readonly onProgress?: (sentence: string) => void;
 };
@@ -153,9 +156,18 @@ const prepareDataDir = async ({ settings, shutdown, onProgress }: Start): Promis
   return dataDir;
 };
 
-const openServiceGateway = async ({ settings: { port = 0 }, shutdown }: Start): Promise<Gateway> => {
+/** Without `requestsPerSecondMax` no route has a limit. */
+const openServiceGateway = async ({ settings, shutdown }: Start): Promise<Gateway> => {
+  const { port = 0, requestsPerSecondMax, accessLog } = settings;
+  const limits = requestsPerSecondMax === undefined ? undefined : routeLimits(requestsPerSecondMax);
   try {
-    const gateway = await openGateway({ port, routes: allRoutes, defaultFunction: DEFAULT_FUNCTION });
+    const gateway = await openGateway({
+      port,
+      routes: allRoutes,
+      defaultFunction: DEFAULT_FUNCTION,
+      limits,
+      accessLog,
+    });
     shutdown.add("inbound", gateway.close);
     return gateway;
   } catch (error) {

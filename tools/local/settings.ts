@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import * as z from "zod";
+import { REQUESTS_PER_SECOND_MAX } from "../../infra/gateway.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 
 /** The message of an error, to be part of a sentence. */
@@ -22,6 +23,7 @@ export type Settings = {
   /** As the stage settings of the same name. */
   readonly workers: "on" | "off";
   readonly awsCalls: "short" | "sdk";
+  readonly requestsPerSecondMax: number;
 };
 
 export const help = `npm start [-- --fresh]
@@ -39,6 +41,8 @@ Environment:
   UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs UPSTREAM_LIVE_KEY
   UPSTREAM_LIVE_KEY  the service's key at that upstream; several with spaces between them
   DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
+  REQUESTS_PER_SECOND_MAX
+                     rate limit of each order's route, of which other routes have a part; default ${REQUESTS_PER_SECOND_MAX}
   WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues
   AWS_CALLS          short or sdk; default short; sdk sends every DynamoDB call by the SDK alone`;
 
@@ -68,6 +72,10 @@ const environmentSchema = z
     WORKERS: z
       .enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` })
       .default("on"),
+    REQUESTS_PER_SECOND_MAX: z.coerce
+      .number({ error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be a number; it is "${input}".` })
+      .min(1, { error: ({ input }) => `REQUESTS_PER_SECOND_MAX must be at least 1; it is "${input}".` })
+      .default(REQUESTS_PER_SECOND_MAX),
     AWS_CALLS: z
       .enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` })
       .default("short"),
@@ -104,6 +112,7 @@ export const parseSettings = (
     fresh: options.fresh,
     workers: parsed.data.WORKERS,
     awsCalls: parsed.data.AWS_CALLS,
+    requestsPerSecondMax: parsed.data.REQUESTS_PER_SECOND_MAX,
     ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY
       ? { upstream: { baseUrl: UPSTREAM_BASE_URL, liveKey: UPSTREAM_LIVE_KEY } }
       : {}),

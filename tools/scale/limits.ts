@@ -1,5 +1,5 @@
-import { requestsPerSecondOf } from "../../infra/constructs/api.ts";
 import { functionSpecs } from "../../infra/functions.ts";
+import { requestsPerSecondOf } from "../../infra/gateway.ts";
 import type { StageSettings } from "../../infra/stages.ts";
 import { streamConsumers } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";

@@ -11,6 +11,7 @@ describe("the settings of npm start", () => {
       fresh: false,
       workers: "on",
       awsCalls: "short",
+      requestsPerSecondMax: 200,
     });
   });
 
@@ -40,6 +41,7 @@ describe("the settings of npm start", () => {
     ["a key without its upstream", [], { UPSTREAM_LIVE_KEY: "live_x" }, /UPSTREAM_BASE_URL is not/],
     ["an upstream that is not a URL", [], { UPSTREAM_BASE_URL: "x", UPSTREAM_LIVE_KEY: "y" }, /must be an http or/],
     ["a value of AWS_CALLS that is neither short nor sdk", [], { AWS_CALLS: "no" }, /^AWS_CALLS must be short or sdk/],
+    ["a limit that is no number", [], { REQUESTS_PER_SECOND_MAX: "many" }, /^REQUESTS_PER_SECOND_MAX must be a number/],
     ["a value of WORKERS that is neither on nor off", [], { WORKERS: "no" }, /^WORKERS must be on or off/],
     ["an unknown option", ["--frsh"], {}, /^The only options are --fresh and --help; given: --frsh\.$/],
   ])("refuse %s with a message", (_what, args, env, message) => {

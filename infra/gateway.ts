@@ -1,0 +1,56 @@
+import { isOrder, type Route, routeKey, routes } from "../shared/contract/routes.ts";
+import { type ConsoleRoute, consoleRouteKey, consoleRoutes } from "./console-routes.ts";
+
+/** The key of requests without a route. */
+export const DEFAULT_ROUTE = "$default";
+
+/**
+ * A line of the access log, with API Gateway's variables. The route key, never the path: paths contain references, and
+ * one contains a secret. `answered` is the status that the function returned.
+ */
+export const accessLogFields = {
+  request_id: "$context.requestId",
+  route: "$context.routeKey",
+  status: "$context.status",
+  answered: "$context.integration.status",
+  latency_ms: "$context.responseLatency",
+  error: "$context.error.message",
+} as const;
+
+/** A stage's rate limit, unless its settings have another. */
+export const REQUESTS_PER_SECOND_MAX = 200;
+
+/** Shares of the stage's rate limit. Anyone can call a document or an unknown path. */
+const SHARE_OF_READS = 0.5;
+const SHARE_OF_DOCUMENTS = 0.1;
+const SHARE_OF_UNKNOWN = 0.1;
+
+/** A page's first visit loads about ten files at once, and then reads what it shows. */
+const CONSOLE_REQUESTS_MIN = 20;
+
+const limitOf = (requestsPerSecondMax: number, share: number): number =>
+  Math.max(1, Math.floor(requestsPerSecondMax * share));
+
+/** A route's share of the stage's rate limit, in requests per second. */
+export const requestsPerSecondOf = (route: Route, requestsPerSecondMax: number): number => {
+  if (isOrder(route)) return limitOf(requestsPerSecondMax, 1);
+  return limitOf(requestsPerSecondMax, route.document === undefined ? SHARE_OF_READS : SHARE_OF_DOCUMENTS);
+};
+
+const consoleRequestsPerSecondOf = ({ share }: ConsoleRoute, requestsPerSecondMax: number): number =>
+  Math.max(CONSOLE_REQUESTS_MIN, limitOf(requestsPerSecondMax, share));
+
+/**
+ * The requests a second that each route takes, by its key. Each has a limit of its own, so that no other one can use up
+ * that of the purchases.
+ */
+export const routeLimits = (requestsPerSecondMax: number): ReadonlyMap<string, number> =>
+  new Map([
+    ...Object.values<Route>(routes).map(
+      (route) => [routeKey(route), requestsPerSecondOf(route, requestsPerSecondMax)] as const,
+    ),
+    ...consoleRoutes.map(
+      (route) => [consoleRouteKey(route), consoleRequestsPerSecondOf(route, requestsPerSecondMax)] as const,
+    ),
+    [DEFAULT_ROUTE, limitOf(requestsPerSecondMax, SHARE_OF_UNKNOWN)],
+  ]);

@@ -1,0 +1,19 @@
+/** Whether a request of a route is admitted now. */
+export type Throttle = (routeKey: string, nowMs: number) => boolean;
+
+/**
+ * API Gateway's token bucket for each route: as many tokens as the route takes requests a second, filled at that rate. A
+ * route without a limit takes all. Source: AWS, "Throttle requests to your HTTP APIs for better throughput".
+ */
+export const createThrottle = (limits: ReadonlyMap<string, number>): Throttle => {
+  const buckets = new Map<string, { tokens: number; atMs: number }>();
+  return (routeKey, nowMs) => {
+    const limit = limits.get(routeKey);
+    if (limit === undefined) return true;
+    const { tokens, atMs } = buckets.get(routeKey) ?? { tokens: limit, atMs: nowMs };
+    const filled = Math.min(limit, tokens + ((nowMs - atMs) / 1_000) * limit);
+    const isAdmitted = filled >= 1;
+    buckets.set(routeKey, { tokens: isAdmitted ? filled - 1 : filled, atMs: nowMs });
+    return isAdmitted;
+  };
+};
