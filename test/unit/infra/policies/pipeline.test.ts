@@ -185,8 +185,10 @@ const permissionOf = ({ service, operation, input }: SdkCall): string => {
 
 test("the deploying role may do exactly what npm run deploy asks AWS with its own credentials", async () => {
   const aws = await startFakeAws(({ Action, StackName = "" }) => {
-    if (Action === "DescribeVpcEndpoints") return { result: "<item>rtb-1</item>" };
-    if (Action === "DescribeRouteTables") return { result: "<routeTableId>rtb-1</routeTableId>" };
+    if (Action === "DescribePrefixLists") return { result: "<prefixListId>pl-1</prefixListId>" };
+    const route = "<destinationPrefixListId>pl-1</destinationPrefixListId><gatewayId>vpce-1</gatewayId>";
+    if (Action === "DescribeRouteTables")
+      return { result: `<item><routeTableId>rtb-1</routeTableId><item>${route}</item></item>` };
     const gateway = "<ResourceType>AWS::EC2::NatGateway</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus>";
     if (Action === "ListStackResources")
       return { result: `<StackResourceSummaries>${`<member>${gateway}</member>`.repeat(2)}</StackResourceSummaries>` };
@@ -211,9 +213,7 @@ test("the deploying role may do exactly what npm run deploy asks AWS with its ow
     Promise.all([deployStage("prod", settings, async () => 0), deployStage("prod", inExisting, async () => 0)]),
   );
   // Not by a client of the SDK.
-  const ec2 = aws.requests.filter(
-    ({ Action }) => Action === "DescribeVpcEndpoints" || Action === "DescribeRouteTables",
-  );
+  const ec2 = aws.requests.filter(({ Action }) => Action === "DescribePrefixLists" || Action === "DescribeRouteTables");
   asked.push(...ec2.map(({ Action }) => `ec2:${Action} *`));
 
   const [roles, ...own] = deploy.statements;

@@ -136,7 +136,7 @@ describe("deployStage", () => {
     // The fake has no EC2.
     await expect(
       deployStage("prod", prodWith({ egress: { kind: "existing", ...network } }), cdkThatEnds(0)),
-    ).rejects.toThrow(/^AWS EC2 refuses DescribeVpcEndpoints\./);
+    ).rejects.toThrow(/^AWS EC2 refuses DescribePrefixLists\./);
     expect(events).toEqual([]);
   });
 

@@ -6,32 +6,40 @@ import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../buil
 
 /** Goal: no stage is deployed into a VPC in which DynamoDB is reached through a NAT gateway. */
 
-/** The route tables of the VPC by their subnets, and those with a route to an endpoint of DynamoDB. */
+/** The route tables of the VPC by their subnets, and where each sends what is for DynamoDB. */
 let vpc: {
   readonly main?: string;
   readonly own: Readonly<Record<string, string>>;
-  readonly endpoint?: readonly string[];
+  readonly routes?: Readonly<Record<string, string>>;
 };
 
-const filtersOf = (request: QueryRequest) =>
-  Object.fromEntries([1, 2, 3, 4].map((at) => [request[`Filter.${at}.Name`] ?? "", request[`Filter.${at}.Value.1`]]));
+const filtersOf = (request: QueryRequest) => ({ [request["Filter.1.Name"] ?? ""]: request["Filter.1.Value.1"] });
 
+/** Of an account with which the VPC's subnets are shared: it may not describe endpoints. */
 const answer = (request: QueryRequest): QueryAnswer | undefined => {
   const filters = filtersOf(request);
-  if (request.Action === "DescribeVpcEndpoints") {
-    const { "service-name": service, "vpc-endpoint-type": type, "vpc-endpoint-state": state } = filters;
-    if (service !== "com.amazonaws.us-east-1.dynamodb" || type !== "Gateway" || state !== "available") return undefined;
-    if (filters["vpc-id"] !== "vpc-0a1b2c3d" || vpc.endpoint === undefined) return { result: "<vpcEndpointSet/>" };
-    const tables = vpc.endpoint.map((table) => `<item>${table}</item>`).join("");
-    return {
-      result: `<vpcEndpointSet><item><vpcEndpointId>vpce-01</vpcEndpointId><routeTableIdSet>${tables}</routeTableIdSet></item></vpcEndpointSet>`,
-    };
+  if (request.Action === "DescribePrefixLists") {
+    if (filters["prefix-list-name"] !== "com.amazonaws.us-east-1.dynamodb") return undefined;
+    return { result: "<prefixListSet><item><prefixListId>pl-02cd2c6b</prefixListId></item></prefixListSet>" };
   }
   if (request.Action !== "DescribeRouteTables") return undefined;
-  const table = filters["association.main"] === "true" ? vpc.main : vpc.own[filters["association.subnet-id"] ?? ""];
-  const item = (id: string) => `<item><routeTableId>${id}</routeTableId><vpcId>vpc-0a1b2c3d</vpcId></item>`;
-  return { result: `<routeTableSet>${table === undefined ? "" : item(table)}</routeTableSet>` };
+  const table = filters["vpc-id"] === undefined ? vpc.own[filters["association.subnet-id"] ?? ""] : vpc.main;
+  return { result: `<routeTableSet>${table === undefined ? "" : routeTable(table)}</routeTableSet>` };
 };
+
+const routeTable = (id: string): string => {
+  const target = vpc.routes?.[id];
+  const route = (destination: string, to: string) => `<item>${destination}${to}<state>active</state></item>`;
+  const routes = [
+    route("<destinationCidrBlock>0.0.0.0/0</destinationCidrBlock>", "<natGatewayId>nat-01</natGatewayId>"),
+    route("<destinationPrefixListId>pl-63a5400a</destinationPrefixListId>", "<gatewayId>vpce-s3</gatewayId>"),
+    ...(target === undefined ? [] : [route("<destinationPrefixListId>pl-02cd2c6b</destinationPrefixListId>", target)]),
+  ].join("");
+  return `<item><routeTableId>${id}</routeTableId><vpcId>vpc-0a1b2c3d</vpcId><routeSet>${routes}</routeSet></item>`;
+};
+const TO_ENDPOINT = "<gatewayId>vpce-01</gatewayId>";
+const TO_NAT = "<natGatewayId>nat-01</natGatewayId>";
+
 const aws = await startFakeAws((request) => answer(request));
 afterAll(() => aws.stop());
 beforeEach(() => aws.enter({ AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env", AWS_REGION: "us-east-1" }));
@@ -45,30 +53,35 @@ const existing = {
 const prodWith = (egress: object): StageSettings => settingsOf("prod", { prod: { ...settingsOf("prod"), egress } });
 const check = () => assertDynamoDbEndpoint("prod", prodWith(existing));
 
-test("subnets whose own or main route table has a gateway endpoint of DynamoDB are accepted", async () => {
-  vpc = { main: "rtb-0", own: { "subnet-0a1b2c3d": "rtb-1" }, endpoint: ["rtb-0", "rtb-1"] };
+test("subnets whose own or main route table leads to a gateway endpoint of DynamoDB are accepted", async () => {
+  vpc = {
+    main: "rtb-0",
+    own: { "subnet-0a1b2c3d": "rtb-1" },
+    routes: { "rtb-0": TO_ENDPOINT, "rtb-1": TO_ENDPOINT },
+  };
   await check();
   expect(new Set(aws.requests.map(({ SigningRegion }) => SigningRegion))).toEqual(new Set(["us-east-1"]));
 });
 
 test.each([
+  ["a VPC without an endpoint", { main: "rtb-0", own: {} }, "subnet-0a1b2c3d", "rtb-0"],
   [
-    "a VPC without an endpoint",
-    { main: "rtb-0", own: {} },
-    "subnet-0a1b2c3d",
-    "create-vpc-endpoint --vpc-id vpc-0a1b2c3d --service-name com.amazonaws.us-east-1.dynamodb --route-table-ids rtb-0",
-  ],
-  [
-    "a subnet whose own route table has no route to the endpoint",
-    { main: "rtb-0", own: { "subnet-0b1b2c3d": "rtb-2" }, endpoint: ["rtb-0"] },
+    "a subnet whose own route table does not lead to the endpoint",
+    { main: "rtb-0", own: { "subnet-0b1b2c3d": "rtb-2" }, routes: { "rtb-0": TO_ENDPOINT } },
     "subnet-0b1b2c3d",
-    "modify-vpc-endpoint --vpc-endpoint-id vpce-01 --add-route-table-ids rtb-2",
+    "rtb-2",
   ],
-])("%s is refused with the command that adds it", async (_what, network, subnet, command) => {
+  [
+    "a subnet that reaches DynamoDB's own addresses through a NAT gateway",
+    { main: "rtb-0", own: {}, routes: { "rtb-0": TO_NAT } },
+    "subnet-0a1b2c3d",
+    "rtb-0",
+  ],
+])("%s is refused with the command that adds it", async (_what, network, subnet, table) => {
   vpc = network;
   await expect(check()).rejects.toThrow(
     new SettingsError(
-      `Stage "prod" uses ${subnet} (egress in infra/stages.ts), whose route table has no gateway endpoint of DynamoDB. Run first: aws ec2 ${command} --region us-east-1. Nothing was changed.`,
+      `Stage "prod" uses ${subnet} (egress in infra/stages.ts), whose route table has no gateway endpoint of DynamoDB. Run first, in the account of the VPC: aws ec2 create-vpc-endpoint --vpc-id vpc-0a1b2c3d --service-name com.amazonaws.us-east-1.dynamodb --route-table-ids ${table} --region us-east-1. Nothing was changed.`,
     ),
   );
 });
@@ -89,7 +102,7 @@ test("credentials that may not ask end in one sentence", async () => {
   denied.enter({ AWS_ACCESS_KEY_ID: "AKIAENV", AWS_SECRET_ACCESS_KEY: "env", AWS_REGION: "us-east-1" });
   try {
     await expect(check()).rejects.toThrow(
-      new SettingsError("AWS EC2 refuses DescribeVpcEndpoints. UnauthorizedOperation: not authorized"),
+      new SettingsError("AWS EC2 refuses DescribePrefixLists. UnauthorizedOperation: not authorized"),
     );
   } finally {
     await denied.stop();
