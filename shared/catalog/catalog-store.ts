@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocumentClient, GetCommand, PutCommand, type PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
 import { catalogChange } from "./catalog-change.ts";
@@ -23,11 +23,13 @@ const catalogItem = z.object({
 
 export type CatalogStore = {
   readonly read: () => Promise<Snapshot | undefined>;
-  readonly write: (snapshot: Snapshot) => Promise<void>;
+  /** Writes it unless a newer one is served; resolves with whether it was written. */
+  readonly write: (snapshot: Snapshot) => Promise<boolean>;
   /** Writes it if the catalog that is served is still the one that was read; resolves with whether it was. */
   readonly replace: (read: Snapshot, snapshot: Snapshot) => Promise<boolean>;
   readonly readCandidate: () => Promise<Snapshot | undefined>;
-  readonly writeCandidate: (snapshot: Snapshot) => Promise<void>;
+  /** Writes it unless there is a newer one. */
+  readonly writeCandidate: (snapshot: Snapshot) => Promise<unknown>;
 };
 
 type Pk = z.infer<typeof catalogItem>["pk"];
@@ -50,29 +52,33 @@ export const catalogStore = (db: DynamoDBDocumentClient, table: string): Catalog
     };
     return { TableName: table, Item };
   };
-  const write = async (pk: Pk, snapshot: Snapshot): Promise<void> => {
-    await db.send(new PutCommand(put(pk, snapshot)));
-  };
-  const replace = async (read: Snapshot, snapshot: Snapshot): Promise<boolean> => {
+  const write = async (
+    pk: Pk,
+    snapshot: Snapshot,
+    condition: Pick<PutCommandInput, "ConditionExpression" | "ExpressionAttributeValues">,
+  ): Promise<boolean> => {
     try {
-      await db.send(
-        new PutCommand({
-          ...put("catalog", snapshot),
-          ConditionExpression: "etag = :etag AND fetched_at = :fetched_at",
-          ExpressionAttributeValues: { ":etag": read.etag, ":fetched_at": isoTime(read.fetchedAtMs) },
-        }),
-      );
+      await db.send(new PutCommand({ ...put(pk, snapshot), ...condition }));
       return true;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
       return false;
     }
   };
+  /** A write that lands late does not bring an older catalog back. */
+  const isNewer = ({ fetchedAtMs }: Snapshot) => ({
+    ConditionExpression: "attribute_not_exists(fetched_at) OR fetched_at <= :fetched_at",
+    ExpressionAttributeValues: { ":fetched_at": isoTime(fetchedAtMs) },
+  });
   return {
     read: () => read("catalog"),
-    write: (snapshot) => write("catalog", snapshot),
-    replace,
+    write: (snapshot) => write("catalog", snapshot, isNewer(snapshot)),
+    replace: (before, snapshot) =>
+      write("catalog", snapshot, {
+        ConditionExpression: "etag = :etag AND fetched_at = :fetched_at",
+        ExpressionAttributeValues: { ":etag": before.etag, ":fetched_at": isoTime(before.fetchedAtMs) },
+      }),
     readCandidate: () => read("catalog-candidate"),
-    writeCandidate: (snapshot) => write("catalog-candidate", snapshot),
+    writeCandidate: (snapshot) => write("catalog-candidate", snapshot, isNewer(snapshot)),
   };
 };

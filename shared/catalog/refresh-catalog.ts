@@ -85,11 +85,8 @@ const withChange = (snapshot: Snapshot, before: Served | undefined, catalog: Cat
   return { ...snapshot, unannounced: kept };
 };
 
-const replaceServed = async (store: CatalogStore, before: Served | undefined, next: Snapshot): Promise<boolean> => {
-  if (before !== undefined) return store.replace(before, next);
-  await store.write(next);
-  return true;
-};
+const replaceServed = (store: CatalogStore, before: Served | undefined, next: Snapshot): Promise<boolean> =>
+  before === undefined ? store.write(next) : store.replace(before, next);
 
 /**
  * Announces the changes of a stored catalog and then removes them from it: a crash in between announces them again. A

@@ -1,3 +1,4 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 
@@ -34,6 +35,28 @@ export const readPurchasesSwitch = async ({ db, table, initially }: PurchasesSto
   return Item === undefined ? { purchases: initially } : purchasesSwitch.parse(Item);
 };
 
+/** What a write replaces is known by its `since` alone: the rest of the item may be unreadable. */
+const replacedSwitch = z.object({ since: z.unknown().optional() });
+const WRITES_MAX = 5;
+
+/**
+ * Sets the switch. Each write names what it replaces, so that one that lands late changes nothing that was set since.
+ */
 export const writePurchasesSwitch = async ({ db, table }: PurchasesStore, next: PurchasesSwitch): Promise<void> => {
-  await db.send(new PutCommand({ TableName: table, Item: { pk: PURCHASES_PK, ...next } }));
+  const key = { TableName: table, Key: { pk: PURCHASES_PK } };
+  for (let left = WRITES_MAX - 1; ; left -= 1) {
+    const { Item } = await db.send(new GetCommand({ ...key, ConsistentRead: true }));
+    const { since } = replacedSwitch.parse(Item ?? {});
+    const condition =
+      since === undefined
+        ? { ConditionExpression: "attribute_not_exists(since)" }
+        : { ConditionExpression: "since = :since", ExpressionAttributeValues: { ":since": since } };
+    try {
+      await db.send(new PutCommand({ TableName: table, Item: { pk: PURCHASES_PK, ...next }, ...condition }));
+      return;
+    } catch (error) {
+      // Another write came first.
+      if (!(error instanceof ConditionalCheckFailedException) || left === 0) throw error;
+    }
+  }
 };

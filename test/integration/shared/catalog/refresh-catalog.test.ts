@@ -75,6 +75,15 @@ describe("the table", () => {
   });
 });
 
+test("a catalog whose write lands late replaces no newer one, nor does a refused one", async () => {
+  const { store } = await aRefresh();
+  const [newer, older] = [snapshotOf(aCatalog(30), NOON_MS), snapshotOf(aCatalog(20), NOON_MS - 1)];
+  expect([await store.write(newer), await store.write(older)]).toEqual([true, false]);
+  await store.writeCandidate(newer);
+  await store.writeCandidate(older);
+  expect([await store.read(), await store.readCandidate()]).toMatchObject([{ etag: newer.etag }, { etag: newer.etag }]);
+});
+
 describe("the first refresh", () => {
   test("the first refresh fills the table with the upstream's 4 networks and 30 plans", async () => {
     const { refresh, stored } = await aRefresh();

@@ -1,3 +1,4 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { orderGate } from "../../../../shared/orders/order-gate.ts";
@@ -67,6 +68,28 @@ test("what an operator switched holds, also where the stage adopts a ledger", as
       await orderGate(adopting, clock, "vtu").purchases(),
     ]).toEqual([purchases, purchases]);
   }
+});
+
+test("a switch whose write lands late changes nothing that was switched since", async () => {
+  let lost: PutCommand | undefined;
+  const send = store.db.send.bind(store.db);
+  const lossy = vi.spyOn(store.db, "send").mockImplementation(async (command) => {
+    if (!(command instanceof PutCommand)) return send(command);
+    lost = command;
+    throw new Error("No answer");
+  });
+  await expect(writePurchasesSwitch(store, switched("on"))).rejects.toThrow("No answer");
+  lossy.mockRestore();
+  await writePurchasesSwitch(store, switched("off", nowMs + 1_000));
+  if (lost === undefined) throw new Error("Nothing was written");
+  await expect(store.db.send(lost)).rejects.toThrow(ConditionalCheckFailedException);
+  expect(await readPurchasesSwitch(store)).toEqual(switched("off", nowMs + 1_000));
+});
+
+test("of simultaneous switches each takes effect, and the last one holds", async () => {
+  await Promise.all([1, 2, 3].map((second) => writePurchasesSwitch(store, switched("off", nowMs + second * 1_000))));
+  const { since } = await readPurchasesSwitch(store);
+  expect([1, 2, 3].map((second) => isoTime(nowMs + second * 1_000))).toContain(since);
 });
 
 test("a change takes effect 10 seconds after the last reading, and until then no call is made", async () => {
