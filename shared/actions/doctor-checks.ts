@@ -6,7 +6,7 @@ import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
-import { listEvents } from "../upstream-events/stored-event.ts";
+import { openEvents } from "../upstream-events/stored-event.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import { countMessages } from "./dead-letters.ts";
@@ -143,7 +143,7 @@ export const waiting: DoctorCheck = async (context) => {
 };
 
 export const events: DoctorCheck = async ({ ledger }) => {
-  const { length } = (await listEvents(ledger, ALL_TIMES.from)).filter(({ state }) => state === "open");
+  const { length } = await openEvents(ledger);
   if (length === 0) return ok("none");
   return lookInto(`${length} wait for an operator`, "Run events list");
 };

@@ -1,12 +1,17 @@
 import type { upstreamEventsActions } from "../contract/actions/upstream-events.ts";
-import { readTransaction } from "../ledger/find-transactions.ts";
-import { ALL_TIMES } from "../ledger/query-index.ts";
+import { readTransactions } from "../ledger/find-transactions.ts";
 import { referenceOf, sentAt, transactionToView } from "../ledger/transaction.ts";
 import { orNull } from "../platform/format.ts";
 import { nairaNumber } from "../platform/money.ts";
 import { findCandidates } from "../upstream-events/candidates.ts";
 import { differencesOf, discardEvent, matchEvent } from "../upstream-events/operator-resolution.ts";
-import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
+import {
+  eventSummary,
+  latestEvents,
+  openEvents,
+  type StoredEvent,
+  storedEventId,
+} from "../upstream-events/stored-event.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireEvent, requireTransaction } from "./lookup.ts";
@@ -14,15 +19,16 @@ import { resolvedView } from "./resolved-transaction.ts";
 
 export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
   "events list": async (context, { state }) => {
-    const events = await listEvents(context.ledger, ALL_TIMES.from);
+    const events = state === "open" ? await openEvents(context.ledger) : await latestEvents(context.ledger);
     const selected = events.filter((event) => state === "all" || event.state === state);
-    return { events: await Promise.all(selected.map((event) => view(context, event))) };
+    const about = await referencesAbout(context, selected);
+    return { events: selected.map((event) => view(event, about)) };
   },
   "events candidates": async (context, { event: id }) => {
     const event = await requireEvent(context, id);
     const candidates = await findCandidates(context.ledger, event);
     return {
-      event: await view(context, event),
+      event: view(event, await referencesAbout(context, [event])),
       candidates: candidates.map((transaction) => {
         const { reference, status, type, amount, network, phone_number, created_at } = transactionToView(transaction);
         return {
@@ -47,7 +53,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
   },
 };
 
-const view = async (context: ActionContext, event: StoredEvent) => ({
+const view = (event: StoredEvent, about: ReadonlyMap<string, string>) => ({
   event: storedEventId(event),
   at: event.created_at,
   state: event.state,
@@ -55,7 +61,7 @@ const view = async (context: ActionContext, event: StoredEvent) => ({
   upstream_reference: event.reference ?? null,
   says: eventSummary(event),
   ...detailsOf(event),
-  transaction: await referenceAbout(context, event),
+  transaction: about.get(event.transaction ?? "") ?? null,
   amount: event.reason === "unreadable" ? null : orNull(event.amount_kobo, nairaNumber),
 });
 
@@ -64,8 +70,12 @@ const detailsOf = (event: StoredEvent) =>
     ? { type: null, phone_number: null }
     : { type: event.type ?? null, phone_number: event.phone_masked ?? null };
 
-/** The reference of the transaction that an event is about; null if that is unknown. */
-const referenceAbout = async ({ ledger }: ActionContext, { transaction: pk }: StoredEvent): Promise<string | null> => {
-  const transaction = pk === undefined ? undefined : await readTransaction(ledger, pk);
-  return transaction === undefined ? null : referenceOf(transaction);
+/** The references of the transactions that events are about, by their keys. */
+const referencesAbout = async (
+  { ledger }: ActionContext,
+  events: readonly StoredEvent[],
+): Promise<ReadonlyMap<string, string>> => {
+  const keys = events.flatMap(({ transaction: pk }) => (pk === undefined ? [] : [{ pk }]));
+  const transactions = await readTransactions(ledger, keys);
+  return new Map(transactions.map((transaction) => [transaction.pk, referenceOf(transaction)]));
 };

@@ -107,6 +107,8 @@ export const PARKED_ACCOUNTS = "parked";
 export const WALLETS_WITH_WAITING_ORDERS = "waiting";
 /** An account's waiting orders, oldest first. */
 export const waitingOrders = (accountId: string): string => pkOf("waiting", accountId);
+/** The upstream events that wait for an operator. */
+export const OPEN_EVENTS = "events";
 /** An account's parked deliveries, oldest first. */
 export const parkedDeliveries = (accountId: string): string => pkOf("parked", accountId);
 
@@ -123,8 +125,8 @@ export const ledgerIndexes = {
     includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
   },
   /**
-   * Live transactions that are `processing`, waiting orders, parked deliveries, the accounts that have some, and
-   * subscriptions.
+   * Live transactions that are `processing`, waiting orders, parked deliveries, the accounts that have some, open events,
+   * and subscriptions.
    */
   byOpen: { name: "by_open", partition: "open", sort: "created_at" },
 } as const;

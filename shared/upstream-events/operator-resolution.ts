@@ -216,10 +216,11 @@ const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent[
   Update: {
     TableName: table,
     Key: { pk },
-    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", #transaction = :transaction"}`,
+    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", #transaction = :transaction"} REMOVE #open`,
     ConditionExpression: "#state = :open",
     ExpressionAttributeNames: {
       "#state": "state",
+      "#open": "open",
       ...(transactionPk !== undefined && { "#transaction": "transaction" }),
     },
     ExpressionAttributeValues: {

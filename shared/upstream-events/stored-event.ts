@@ -4,8 +4,8 @@ import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ownedKeys } from "../ledger/query-index.ts";
-import { EVENTS_OWNER, eventHashOf, eventPk } from "../ledger/schema.ts";
+import { ALL_TIMES, queryPage, type TimeRange } from "../ledger/query-index.ts";
+import { EVENTS_OWNER, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { koboSchema } from "../platform/money.ts";
@@ -49,6 +49,8 @@ const commonFields = {
   owner: z.literal(EVENTS_OWNER),
   /** `open` until an operator matches or discards it. */
   state: z.enum(["open", "matched", "discarded"]),
+  /** Only while its state is `open`: its key in the index of such events. */
+  open: z.string().optional(),
   /** The key of the transaction that it is about, if that is known. */
   transaction: z.string().optional(),
   created_at: z.iso.datetime(),
@@ -118,6 +120,7 @@ const newEvent = (
   pk,
   owner: EVENTS_OWNER,
   state: "open",
+  open: OPEN_EVENTS,
   ...(transactionPk !== undefined && { transaction: transactionPk }),
   created_at: isoTime(clock()),
 });
@@ -164,9 +167,35 @@ export const changeReason = async (
 export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent | undefined> =>
   id.startsWith(ID_PREFIX) ? getItem(ledger, eventPk(id.slice(ID_PREFIX.length)), storedEventSchema) : undefined;
 
-/** The events stored since a time, oldest first. */
-export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> =>
-  getItems(ledger, await ownedKeys(ledger, EVENTS_OWNER, { from, to: "9999" }), storedEventSchema);
+/** Events are kept for ever, so that no list reads all of them. */
+export const LISTED_EVENTS_MAX = 500;
+
+/** The first events that were stored since a time, oldest first. */
+export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> => {
+  const range = { from, to: ALL_TIMES.to };
+  return readPage(ledger, { owner: EVENTS_OWNER }, range, { oldest: LISTED_EVENTS_MAX });
+};
+
+/** The events that wait for an operator, oldest first. */
+export const openEvents = async (ledger: Ledger): Promise<readonly StoredEvent[]> => {
+  const events = await readPage(ledger, { open: OPEN_EVENTS }, ALL_TIMES, { oldest: LISTED_EVENTS_MAX });
+  // The index lags: some may be closed.
+  return events.filter(({ state }) => state === "open");
+};
+
+/** The events that were stored last, oldest first. */
+export const latestEvents = async (ledger: Ledger): Promise<readonly StoredEvent[]> =>
+  (await readPage(ledger, { owner: EVENTS_OWNER }, ALL_TIMES, { newest: LISTED_EVENTS_MAX })).toReversed();
+
+const readPage = async (
+  ledger: Ledger,
+  selection: Parameters<typeof queryPage>[1],
+  range: TimeRange,
+  limits: Parameters<typeof queryPage>[4],
+): Promise<readonly StoredEvent[]> => {
+  const { keys } = await queryPage(ledger, selection, range, undefined, limits);
+  return getItems(ledger, keys, storedEventSchema);
+};
 
 /** The key under which an event is stored. It excludes the time of arrival, so copies of an event have one. */
 export const storedEventPk = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>

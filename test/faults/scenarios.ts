@@ -7,7 +7,7 @@ import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshol
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
-import { listEvents } from "../../shared/upstream-events/stored-event.ts";
+import { latestEvents } from "../../shared/upstream-events/stored-event.ts";
 import { enableEndpoint, recordEndpointHealth, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
 import { DOWN_EVENTS } from "../../shared/webhooks/next-step.ts";
 import { aCatalog } from "../builders/catalog.ts";
@@ -147,7 +147,7 @@ const storeUnmatchedEvent = async (account: TestAccount): Promise<void> => {
 };
 
 const newestEvent = async ({ system }: TestAccount) => {
-  const event = (await listEvents(system.ledger, "0000")).at(-1);
+  const event = (await latestEvents(system.ledger)).at(-1);
   if (event === undefined) throw new Error("No event is stored");
   return event;
 };

@@ -59,6 +59,7 @@ export const upstreamEventsActions = {
     input: z.object({
       state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all").default("open"),
     }),
+    /** At most 500: the oldest that are open, or those of another state among the latest 500. */
     output: z.object({ events: z.array(eventView) }),
     summary: "List the events that wait for an operator, oldest first, with the reason",
   },

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { beforeAll, expect, test } from "vitest";
+import { BatchGetCommand, BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, expect, test, vi } from "vitest";
 import { upstreamEventsRuns } from "../../../../shared/actions/upstream-events.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
@@ -144,6 +145,35 @@ test("of an event that was discarded, the list shows it under its state only, an
   const { transaction } = await operator.anOrder({ pk: await aTransactionPk() });
   const input = { event, reference: referenceOf(transaction), accepts_differences: false, why: "ticket 88" };
   await expect(upstreamEventsRuns["events match"](context, input)).rejects.toThrow("is discarded already");
+});
+
+test("the list of open events reads those, and no list reads more than 500, however many are kept", async () => {
+  const { operator, context, anEvent } = await openEvents();
+  const open = [await anEvent()];
+  const closed = Array.from({ length: 700 }, (_, index) => ({
+    ...{ pk: `event#closed-${index}`, owner: "events", state: index < 400 ? "matched" : "discarded" },
+    ...{ reason: "no_candidate", reference: `U-${index}`, says: "success", created_at: isoTime(NOON_MS + 1 + index) },
+  }));
+  const { db, ledgerTable } = operator.tables;
+  for (let start = 0; start < closed.length; start += 25) {
+    const puts = closed.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
+    await db.send(new BatchWriteCommand({ RequestItems: { [ledgerTable]: puts } }));
+  }
+  let read = 0;
+  const send = db.send.bind(db);
+  vi.spyOn(db, "send").mockImplementation(async (command) => {
+    if (command instanceof BatchGetCommand) read += command.input.RequestItems?.[ledgerTable]?.Keys?.length ?? 0;
+    return send(command);
+  });
+  const listed = async (state: "open" | "matched" | "all") => {
+    read = 0;
+    const { events } = await upstreamEventsRuns["events list"](context, { state });
+    return { ids: events.map(({ event }) => event), read };
+  };
+  expect(await listed("open")).toEqual({ ids: open, read: 1 });
+  const latest = closed.slice(200).map(({ pk }) => pk.replace("#", "_"));
+  expect(await listed("all")).toEqual({ ids: latest, read: 500 });
+  expect((await listed("matched")).ids).toEqual(latest.slice(0, 200));
 });
 
 test("an event that does not exist has no candidates, and the sentence names no command", async () => {

@@ -36,6 +36,7 @@ test("a stored event has all fields of the message, the reason and its transacti
     owner: "events",
     reason: REASON,
     state: "open",
+    open: "events",
     reference: event.reference,
     says: "success",
     type: "data",
@@ -51,7 +52,7 @@ test("an event without an amount, a type, a phone number and a transaction is st
   await recordEvent(ledger, event, REASON);
   const [stored] = await storedUnder(event.reference);
   expect(new Set(Object.keys(stored ?? {}))).toEqual(
-    new Set(["pk", "owner", "reason", "state", "reference", "says", "created_at"]),
+    new Set(["pk", "owner", "reason", "state", "open", "reference", "says", "created_at"]),
   );
 });
 
@@ -106,6 +107,7 @@ test("an unreadable event is stored under the hash of its message, with its prob
     pk: `event#${message.digest.slice(0, 32)}`,
     owner: "events",
     state: "open",
+    open: "events",
     reason: "unreadable",
     reference: message.reference,
     problem: "status reversed",
