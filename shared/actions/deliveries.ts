@@ -1,8 +1,9 @@
 import { requireAccount } from "../access/account-store.ts";
 import type { deliveriesActions } from "../contract/actions/deliveries.ts";
+import { readAuditAbout } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
-import { ALL_TIMES, ownedKeys, queryPage } from "../ledger/query-index.ts";
+import { ALL_TIMES, queryPage } from "../ledger/query-index.ts";
 import { accountEventDeliveryPk, deliveriesOwner } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
@@ -14,7 +15,7 @@ import { type FinalStatus, finalStatus, TRANSACTION_UPDATED } from "../webhooks/
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransactionOf } from "./lookup.ts";
-import { deliveriesOf } from "./transaction-history.ts";
+import { deliveriesOf, readDeliveries, repeatsIn } from "./transaction-history.ts";
 
 /** How many deliveries the list shows. */
 export const LATEST_DELIVERIES = 50;
@@ -98,8 +99,8 @@ const assertReceives = async ({ accounts }: ActionContext, accountId: string): P
   });
 };
 
-/** A message to send, and the transaction that it is about. */
-type Replay = AddressedMessage & { readonly about?: string; readonly status: FinalStatus | null };
+/** A message to send, and the key of the transaction or the id of the event that it is about. */
+type Replay = AddressedMessage & { readonly about: string; readonly status: FinalStatus | null };
 
 const transactionReplay = async (
   context: ActionContext,
@@ -127,6 +128,7 @@ const accountEventReplay = async (
 ): Promise<Replay> => {
   const first = await requireAccountEvent(context, id, account);
   return {
+    about: id,
     status: null,
     accountId: account,
     message: { ...messageOf(first, "due"), repeat },
@@ -156,8 +158,7 @@ const accountEventDeliveries = async (
   id: string,
 ): Promise<readonly Delivery[]> => {
   const first = await requireAccountEvent(context, id, account);
-  const range = { from: first.created_at, to: ALL_TIMES.to };
-  const keys = await ownedKeys(context.ledger, deliveriesOwner(account), range);
-  const resends = keys.filter(({ pk }) => pk.startsWith(accountEventDeliveryPk(id, "")));
-  return [first, ...(await getItems(context.ledger, resends, deliverySchema))];
+  const replays = await readAuditAbout(context.ledger, account, id, first.created_at);
+  const resends = repeatsIn(replays).map((repeat) => accountEventDeliveryPk(id, repeat));
+  return [first, ...(await readDeliveries(context.ledger, resends))];
 };

@@ -1,26 +1,51 @@
-import { type AuditEntry, detailsText, readTransactionAudit } from "../ledger/audit.ts";
+import { type AuditEntry, detailsText, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
-import { ALL_TIMES, ownedKeys } from "../ledger/query-index.ts";
-import { deliveriesOwner, deliveryPk, transactionIdOf } from "../ledger/schema.ts";
+import { deliveryPk } from "../ledger/schema.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { isWaitingOrder } from "../ledger/waiting-order.ts";
 import { duration, naira } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
+import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 
-/** The webhook deliveries of one transaction, oldest first. */
+/** What the audit entries of the command `announce` are about. */
+export const ANNOUNCE = "announce";
+
+/**
+ * The webhook deliveries of one transaction, oldest first, by their keys: an account has more deliveries than a request
+ * can read. What sends a webhook again is in the audit log before it does.
+ */
 export const deliveriesOf = async (
   { ledger }: ActionContext,
-  transaction: Transaction,
+  { pk: transaction, account_id, status, created_at }: Transaction,
 ): Promise<readonly Delivery[]> => {
-  const range = { from: transaction.created_at, to: ALL_TIMES.to };
-  const keys = await ownedKeys(ledger, deliveriesOwner(transaction.account_id), range);
-  const [prefix = ""] = deliveryPk({ transaction: transaction.pk, status: "success" }).split(
-    transactionIdOf(transaction),
+  const [replays, announced] = await Promise.all([
+    readAuditAbout(ledger, account_id, transaction, created_at),
+    readAuditAbout(ledger, SERVICE, ANNOUNCE, created_at),
+  ]);
+  const repeats = [...repeatsIn(replays), ...announced.map(({ details: { name } }) => String(name))];
+  return readDeliveries(
+    ledger,
+    [undefined, SANDBOX_REPEAT, ...repeats].map((repeat) => deliveryPk({ transaction, status, repeat })),
   );
-  const own = keys.filter(({ pk }) => pk.startsWith(`${prefix}${transactionIdOf(transaction)}#`));
-  return getItems(ledger, own, deliverySchema);
+};
+
+/** The names of the resends that entries of `deliveries replay` record. */
+export const repeatsIn = (entries: readonly AuditEntry[]): readonly string[] =>
+  entries.flatMap(({ details: { repeat } }) => (repeat === undefined ? [] : [String(repeat)]));
+
+/** The deliveries that have these keys, oldest first. */
+export const readDeliveries = async (
+  ledger: ActionContext["ledger"],
+  pks: readonly string[],
+): Promise<readonly Delivery[]> => {
+  const deliveries = await getItems(
+    ledger,
+    pks.map((pk) => ({ pk })),
+    deliverySchema,
+  );
+  return deliveries.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
 };
 
 type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };
@@ -29,7 +54,7 @@ type HistoryEntry = { readonly at: string; readonly what: string; readonly detai
 export const historyOf = async (context: ActionContext, transaction: Transaction): Promise<readonly HistoryEntry[]> => {
   const isOwners = isForOwner(context);
   const [events, deliveries, audit] = await Promise.all([
-    // All stored events since then are read: too many for owners, whom they do not concern.
+    // Hundreds of stored events may be read: too many for owners, whom they do not concern.
     isOwners ? [] : listEvents(context.ledger, transaction.created_at),
     deliveriesOf(context, transaction),
     readTransactionAudit(context.ledger, transaction),

@@ -18,7 +18,7 @@ const auditEntrySchema = z.object({
   owner: z.string(),
   /** An account's id, or `SERVICE`: the audit log that has the entry. */
   subject: z.string(),
-  /** The key of the transaction or event that it is about; its own key ends with it. */
+  /** The key of the transaction or event, or the id of the webhook, that it is about; its own key ends with it. */
   about: z.string().optional(),
   /** The name that the operator gave, or the e-mail address or name of who signed in to the console. */
   by: z.string(),

@@ -6,6 +6,8 @@ import { finalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
 
 /** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */
 const SENT_TWICE_PHONE_NUMBER = "08000000008";
+/** Names its second copy. */
+export const SANDBOX_REPEAT = "sandbox";
 
 const anyItem = z.object({ pk: z.string(), status: z.unknown(), debit: z.unknown().optional() });
 
@@ -32,7 +34,7 @@ export const enqueueWebhook =
     const message = { event: TRANSACTION_UPDATED, transaction: current.pk, status } as const;
     await queue.send(message, account_id);
     if (mode === "test" && phone_number === SENT_TWICE_PHONE_NUMBER) {
-      await queue.send({ ...message, repeat: "sandbox" }, account_id);
+      await queue.send({ ...message, repeat: SANDBOX_REPEAT }, account_id);
     }
     return "enqueued";
   };

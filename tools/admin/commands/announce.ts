@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { recordAudited } from "../../../shared/actions/action-context.ts";
+import { ANNOUNCE } from "../../../shared/actions/transaction-history.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
@@ -46,7 +47,7 @@ const announce = async (context: AdminContext, { from, to, name, why }: z.output
   if (range === undefined) throw new OperatorError("--to must not be before --from");
   const resendId = name ?? `announce-${isoTime(nowMs)}`;
   const details = { from: range.from, to: range.to, name: resendId };
-  await recordAudited(context, SERVICE, { action: "announce", why, details });
+  await recordAudited(context, SERVICE, { about: ANNOUNCE, action: "announce", why, details });
   const queue = deliveryQueue(context.sqs, context.target.environment.DELIVERY_QUEUE_URL);
   const { enqueued } = await enqueueRange(
     { ledger: context.ledger, queue },

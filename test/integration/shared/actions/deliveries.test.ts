@@ -1,10 +1,12 @@
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { deliveriesRuns } from "../../../../shared/actions/deliveries.ts";
+import { ANNOUNCE } from "../../../../shared/actions/transaction-history.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
-import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
+import { readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
@@ -13,7 +15,7 @@ import { queueUrls } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
 import { newDelivery, recordProgress } from "../../../../shared/webhooks/delivery.ts";
-import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
@@ -152,6 +154,43 @@ test("the list has the newest 50 deliveries, newest first", async () => {
   expect(deliveries.map(({ webhook_id }) => webhook_id)).toEqual(
     Array.from({ length: 50 }, (_, index) => `evt_${54 - index}`),
   );
+});
+
+test("a transaction's deliveries and their resends are shown without reading the account's others", async () => {
+  const account = await anAccount();
+  const receiver = await aReceiver();
+  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const { ledger } = context();
+  for (let index = 0; index < 60; index += 1) {
+    const { pk: transaction } = await aSettledOrder(account);
+    const other = { event: "transaction.updated", transaction, status: "success" } as const;
+    await recordProgress(ledger, newDelivery(other, { accountId: account, webhookId: `evt_${index}` }, NOON_MS), {
+      state: "no_endpoint",
+    });
+  }
+  const transaction = await aSettledOrder(account);
+  const reference = referenceOf(transaction);
+  const message = { event: "transaction.updated", transaction: transaction.pk, status: "success" } as const;
+  nowMs = NOON_MS;
+  await attempt(message);
+  nowMs += 60_000;
+  const { repeat } = await deliveriesRuns["deliveries replay"](context(), { account, reference });
+  for (const sent of await messages()) await attempt(deliveryMessage.parse(sent));
+  nowMs += 60_000;
+  await recordAudited(context(), SERVICE, { about: ANNOUNCE, action: "announce", details: { name: "outage-7" } });
+  await attempt({ ...message, repeat: "outage-7" });
+  const reads = vi.spyOn(tables.db, "send");
+  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  expect(deliveries.map((delivery) => [delivery.repeat, delivery.state])).toEqual([
+    [null, "delivered"],
+    [repeat, "delivered"],
+    ["outage-7", "delivered"],
+  ]);
+  const queried = reads.mock.calls.flatMap(([command]) =>
+    command instanceof QueryCommand ? [command.input.ExpressionAttributeValues?.[":partition"]] : [],
+  );
+  expect(queried).not.toContain(`${account}#deliveries`);
+  reads.mockRestore();
 });
 
 test("a time that has passed is shown as no next attempt", async () => {
