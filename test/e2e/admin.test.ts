@@ -252,7 +252,7 @@ test("an open transaction that is resolved as failed is refunded, is final, and 
   expect((await admin("transactions", "list", "--open")).stdout).not.toContain(reference);
   const { stdout } = await admin("transactions", "show", reference);
   expect(stdout).toMatch(/created +500\.00 NGN debited/);
-  expect(stdout).toMatch(/transactions resolve +by .*, status=failed, "not in their list"/);
+  expect(stdout).toMatch(/transactions resolve +by .*, reference=\S+ status=failed, "not in their list"/);
 });
 
 test("a transaction is found by the upstream's reference, and by the caller's own with its account", async () => {
