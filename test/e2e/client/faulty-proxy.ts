@@ -8,6 +8,8 @@ type Forwarded = { readonly status: number; readonly headers: IncomingHttpHeader
 
 /** How long a request may be on its way after its client has gone. */
 const LATE_MS_MAX = 3_000;
+/** When a copy of an answered request arrives, at the latest: its order may be refused, and placed by then. */
+const COPY_MS_MAX = 8_000;
 const DELAY_MS_MAX = 1_000;
 
 /** What the proxy does with a request, and how often among 100. The rest is passed on as it is. */
@@ -22,16 +24,21 @@ const faults = {
   refused_with_429: 4,
   delayed: 5,
   duplicated: 5,
+  copied_late: 7,
+  crossed: 2,
+  crossed_and_dropped: 3,
 } as const;
 type Fault = keyof typeof faults;
 
 export type FaultyProxy = {
   readonly baseUrl: string;
   readonly counts: ReadonlyMap<Fault | "passed" | "unreachable", number>;
+  /** Resolves once no request is on its way, and no copy of one. */
+  readonly idle: () => Promise<void>;
   readonly stop: () => void;
 };
 
-/** A proxy that loses, delays, repeats and replaces requests and answers. */
+/** A proxy that loses, delays, repeats, mixes up and replaces requests and answers. */
 export const startFaultyProxy = async (port: number, seed: number): Promise<FaultyProxy> => {
   const random = seeded(seed);
   const counts = new Map<Fault | "passed" | "unreachable", number>();
@@ -46,8 +53,11 @@ export const startFaultyProxy = async (port: number, seed: number): Promise<Faul
     return undefined;
   };
 
+  let underWay = 0;
+  /** The latest answer of each route, and which request it was to. */
+  const answers = new Map<string, { readonly path: string; readonly body: string; readonly answer: Forwarded }>();
   const server = createServer(async (request, response) => {
-    const { method, url: path, headers } = request;
+    const { method, url: path = "", headers } = request;
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
     const forward = (): Promise<Forwarded> =>
@@ -60,13 +70,25 @@ export const startFaultyProxy = async (port: number, seed: number): Promise<Faul
         });
         outgoing.once("error", reject).end(body);
       });
-    const fault = chooseFault();
+    const route = `${method} ${path.replace(/(transactions)\/(?!cancel).*/, "$1")}`;
+    const other = answers.get(route);
+    const isOther = other !== undefined && (other.path !== path || other.body !== body.toString());
+    const forwardNoted = async (): Promise<Forwarded> => {
+      const answer = await forward();
+      answers.set(route, { path, body: body.toString(), answer });
+      return answer;
+    };
+    const chosen = chooseFault();
+    const fault = chosen?.startsWith("crossed") && !isOther ? undefined : chosen;
     count(fault ?? "passed");
+    underWay += 1;
     try {
-      await serve(fault, forward, response, random);
+      await serve(fault, forwardNoted, response, random, other?.answer);
     } catch {
       count("unreachable");
       badGateway(response);
+    } finally {
+      underWay -= 1;
     }
   });
   server.listen(0, "127.0.0.1");
@@ -76,6 +98,9 @@ export const startFaultyProxy = async (port: number, seed: number): Promise<Faul
   return {
     baseUrl: `http://127.0.0.1:${ownPort}/v1`,
     counts,
+    idle: async () => {
+      while (underWay > 0) await sleep(20);
+    },
     stop: () => server.close().closeAllConnections(),
   };
 };
@@ -87,8 +112,19 @@ const serve = async (
   forward: () => Promise<Forwarded>,
   response: ServerResponse,
   random: () => number,
+  other: Forwarded | undefined,
 ): Promise<void> => {
   switch (fault) {
+    case "crossed":
+    case "crossed_and_dropped":
+      if (fault === "crossed") await forward();
+      if (other !== undefined) pass(other, response);
+      return;
+    case "copied_late":
+      pass(await forward(), response);
+      await sleep(random() * COPY_MS_MAX);
+      await forward();
+      return;
     case "request_dropped":
       response.destroy();
       return;
