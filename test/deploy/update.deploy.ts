@@ -122,10 +122,10 @@ describe.skipIf(!hasPreviousRelease)(`an update from the previous release under 
     await expect.poll(arrived, { timeout: WEBHOOK_MS_MAX, interval: 500 }).toEqual(expected);
   });
 
-  test("orders from before the update are replayed with the same answer after it", async () => {
+  test("orders from before the update are replayed with the same answer after it, which may have more fields", async () => {
     const { traffic, before } = rehearsal;
     expect(new Set(before.answers.map(({ isReplay }) => isReplay))).toEqual(new Set([true]));
-    expect(await replayAll(traffic, before.earlier)).toEqual(before.answers);
+    expect(await replayAll(traffic, before.earlier)).toMatchObject(before.answers);
   });
 
   test("a bank transfer from before the update is not credited again, and wallet and entries agree", async () => {

@@ -1,5 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { CloudFormationClient, ValidateTemplateCommand } from "@aws-sdk/client-cloudformation";
+import {
+  CloudFormationClient,
+  CreateStackCommand,
+  ValidateTemplateCommand,
+  waitUntilStackCreateComplete,
+} from "@aws-sdk/client-cloudformation";
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { JWTPayload } from "jose";
@@ -11,6 +16,7 @@ import { aConsole } from "../builders/console.ts";
 import { stageVariants } from "../builders/stage-variants.ts";
 import { readTemplate, stackTemplates } from "../builders/templates.ts";
 import { startTokenIssuer } from "../builders/token-issuer.ts";
+import { WAIT_MS_MAX } from "../builders/until.ts";
 import { checkOutThisTree } from "./checkout.ts";
 import { bootstrap, deployStage } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
@@ -87,22 +93,31 @@ const leftBehind = async () => {
   };
 };
 
+/** The VPC, two of its subnets and their route table that the emulator begins with. */
+const [vpcId, subnetIds, routeTableId] = ["vpc-00000001", ["subnet-00000001", "subnet-00000002"], "rtb-00000001"];
+
+/** Gives the VPC the gateway endpoint that docs/deployment.md requires. */
+const addDynamoDbEndpoint = async (): Promise<void> => {
+  const client = new CloudFormationClient({});
+  const StackName = "Network-Of-Others";
+  const ServiceName = `com.amazonaws.${REGION}.dynamodb`;
+  const Properties = { VpcId: vpcId, ServiceName, RouteTableIds: [routeTableId] };
+  const TemplateBody = JSON.stringify({ Resources: { Endpoint: { Type: "AWS::EC2::VPCEndpoint", Properties } } });
+  await client.send(new CreateStackCommand({ StackName, TemplateBody }));
+  await waitUntilStackCreateComplete({ client, maxWaitTime: WAIT_MS_MAX / 1_000 }, { StackName });
+};
+
 /** Where the emulator serves the stage's routes; set by the deployment. */
 let origin = "";
 
 test("a stage that sells is deployed into an existing VPC, with a domain, a console and adopted tables, which it uses", async () => {
   await bootstrap(emulator);
+  await addDynamoDbEndpoint();
   tree.setSettings("prod", {
     account: ACCOUNT,
     region: REGION,
     alarmEmail: "operations@example.com",
-    // The VPC and two of the subnets that the emulator begins with.
-    egress: {
-      kind: "existing",
-      vpcId: "vpc-00000001",
-      subnetIds: ["subnet-00000001", "subnet-00000002"],
-      addresses: ["203.0.113.1"],
-    },
+    egress: { kind: "existing", vpcId, subnetIds, addresses: ["203.0.113.1"] },
     release: { kind: "all-at-once" },
     console: { ...aConsole, issuer: provider.issuer },
     adopt: await leftBehind(),

@@ -95,7 +95,7 @@ describe("an operator", () => {
     await restrict.getByLabel("Reason").fill("unpaid invoice 1042");
     await expectAccessible(page);
     await restrict.getByRole("button", { name: "Restrict account" }).click();
-    await page.getByText("All requests of this account are refused").waitFor();
+    await page.getByText("This account is restricted").waitFor();
     await expectAccessible(page);
 
     await page.getByRole("link", { name: "All accounts" }).click();

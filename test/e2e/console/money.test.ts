@@ -22,16 +22,20 @@ const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText
 const anOpenOrder = async ({ key }: TestCaller, createdMs = 60_000): Promise<string> => {
   const body = { network: "mtn", amount: 500, phone_number: "08000000004", reference: randomUUID() };
   const { reference } = transactionOf(await service().call("POST", "/vtu/airtime/purchase", { key, body }));
-  const created = isoTime(Date.now() - createdMs);
+  await setTimes(reference, "SET created_at = :then", createdMs);
+  return reference;
+};
+
+/** Sets times of an order, in which `:then` is so long ago. */
+const setTimes = async (reference: string, UpdateExpression: string, agoMs: number): Promise<void> => {
   await service().db.send(
     new UpdateCommand({
       TableName: service().ledger.table,
       Key: { pk: `transaction#${reference.split("_")[1]}` },
-      UpdateExpression: "SET created_at = :then",
-      ExpressionAttributeValues: { ":then": created },
+      UpdateExpression,
+      ExpressionAttributeValues: { ":then": isoTime(Date.now() - agoMs) },
     }),
   );
-  return reference;
 };
 
 const statusOf = async (reference: string) => (await findByOwnReference(service().ledger, reference))?.status;
@@ -129,24 +133,22 @@ describe("an operator", () => {
   });
 
   test("waits as long as an order may be in flight, and can then resolve it", async () => {
-    const caller = await service().newCaller();
-    const reference = await anOpenOrder(caller, 29_000);
-    const { created_at } = (await findByOwnReference(service().ledger, reference)) ?? {};
-    await service().db.send(
-      new UpdateCommand({
-        TableName: service().ledger.table,
-        Key: { pk: `transaction#${reference.split("_")[1]}` },
-        UpdateExpression: "SET updated_at = :created",
-        ExpressionAttributeValues: { ":created": created_at },
-      }),
-    );
+    const reference = await anOpenOrder(await service().newCaller());
+    const setSent = (agoMs: number) => setTimes(reference, "SET sent_at = :then, updated_at = :then", agoMs);
+    // In flight until the test lets time pass, however long the steps before that take.
+    await setSent(-600_000);
     expectError(/409/);
     const page = await signIn("operator", "/open");
     await row(page, reference).getByText("In flight for up to").waitFor();
     await resolve(page, reference, "Success", "they have it");
+    await page.clock.install();
     await confirm(page).click();
-    await page.getByRole("button", { name: /Try again in \d s/ }).waitFor();
-    await confirm(page).click({ timeout: 10_000 });
+    const waits = page.getByRole("button", { name: /^Try again in \d+ s$/ });
+    await waits.waitFor();
+    const [waitS] = /\d+/.exec(await waits.innerText()) ?? [];
+    await setSent(60_000);
+    await page.clock.runFor(Number(waitS) * 1_000);
+    await confirm(page).click();
     await page.getByText(`${reference} is success now`).waitFor();
   });
 
