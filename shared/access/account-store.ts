@@ -9,6 +9,7 @@ import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
 import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
+import { walletRestriction } from "../ledger/wallet.ts";
 import { isContention } from "../platform/backoff.ts";
 import type { Clock } from "../platform/time.ts";
 import { accountStatus } from "./key-store.ts";
@@ -108,11 +109,15 @@ export const KEY_WRITES_MAX = 90;
 
 const withNextVersion = (account: Account): Account => ({ ...account, version: account.version + 1 });
 
-/** Replaces the account that was read, together with writes to its keys' items. */
+/**
+ * Replaces the account that was read, together with writes to its keys' items. `isRestricted`: whether its wallet is from
+ * now on; undefined if that stays.
+ */
 export const replaceAccount = (
   store: AccountTable,
   account: Account,
   keyWrites: readonly KeyWrite[],
+  isRestricted?: boolean,
 ): Promise<WriteResult> =>
   transactOnce(
     store.db,
@@ -127,6 +132,7 @@ export const replaceAccount = (
         },
       },
       ...keyWrites.map(({ write }) => write),
+      ...(isRestricted === undefined ? [] : [walletRestriction(store.ledgerTable, account.account_id, isRestricted)]),
       ...auditWrites(store, account),
     ],
     randomUUID(),
@@ -167,13 +173,14 @@ const mismatchError = (accountId: string, keyId: string): AccountError =>
 /**
  * Changes an account, and in the same transaction its keys' items by the writes of `alongside`. `change` may be called
  * several times, each time with the current account; it returns undefined if there is nothing to change. Key writes
- * beyond KEY_WRITES_MAX follow one by one, so the important ones must come first.
+ * beyond KEY_WRITES_MAX follow one by one, so the important ones must come first. `isRestricted`: see replaceAccount.
  */
 export const changeAccount = (
   store: AccountTable,
   accountId: string,
   change: (account: Account) => Account | undefined,
   alongside: (changed: Account, before: Account) => readonly KeyWrite[] = () => [],
+  isRestricted?: boolean,
 ): Promise<Account> => {
   const skipped = new Set<string>();
   return retryUntilDone(async () => {
@@ -181,10 +188,11 @@ export const changeAccount = (
     const changed = change(account);
     if (changed === undefined) return { kind: "done", result: account };
     const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
-    const replaced = await replaceAccount(store, changed, keyWrites.slice(0, KEY_WRITES_MAX));
+    const atOnce = keyWrites.slice(0, KEY_WRITES_MAX);
+    const replaced = await replaceAccount(store, changed, atOnce, isRestricted);
     if (replaced.kind !== "written" && !(await wasReplaced(store, changed, replaced))) {
       for (const position of refusedKeyWrites(replaced.error)) {
-        const refused = keyWrites[position];
+        const refused = atOnce[position];
         if (refused === undefined) continue;
         if (refused.whenRefused === "fail") throw mismatchError(accountId, refused.keyId);
         skipped.add(refused.keyId);

@@ -139,7 +139,10 @@ export const revokeUnlistedKey = async (store: AccountStore, keyItem: KeyItem): 
   );
 };
 
-/** Restricts or reactivates an account, together with all its keys in the same transaction, also inactive ones. */
+/**
+ * Restricts or reactivates an account, together with its wallet and all its keys in the same transaction, also inactive
+ * ones. From then on nothing is debited, and no waiting order is claimed.
+ */
 export const setAccountStatus = (store: AccountStore, accountId: string, status: Account["status"]): Promise<Account> =>
   changeAccount(
     store,
@@ -150,6 +153,7 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
       keysToUpdate(store, keys).map(([key, isActive]) =>
         accountStatusUpdate(store, key, status, isActive && status === "active" ? "fail" : "skip"),
       ),
+    status === "restricted",
   );
 
 /**

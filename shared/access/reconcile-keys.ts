@@ -181,7 +181,8 @@ const reconcileAccount = (
     // Each part also writes the account, so a concurrent change of it is noticed.
     for (let start = 0; start === 0 || start < keyWrites.length; start += KEY_WRITES_MAX) {
       const part = keyWrites.slice(start, start + KEY_WRITES_MAX);
-      const replaced = await replaceAccount(store, { ...account, version }, part);
+      const isRestricted = account.status === "restricted" || undefined;
+      const replaced = await replaceAccount(store, { ...account, version }, part, isRestricted);
       if (replaced.kind !== "written") return replaced;
       version += 1;
     }

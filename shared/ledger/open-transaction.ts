@@ -14,7 +14,9 @@ export type OpenResult =
   | { readonly kind: "opened" }
   /** A transaction with this reference exists. Nothing was written. */
   | { readonly kind: "exists"; readonly transaction: Transaction }
-  | { readonly kind: "insufficient_balance"; readonly wallet?: Wallet }
+  | { readonly kind: "insufficient_balance" }
+  /** The account was restricted after the request was admitted. Nothing was written. */
+  | { readonly kind: "restricted" }
   /** Nothing was written: other writes held the wallet until the upstream's share of the time began. */
   | { readonly kind: "busy" }
   /** The debit got no answer, was not made, and can no longer be: the transaction is recorded as `failed`. */
@@ -33,13 +35,20 @@ export type OpenResult =
  * voids the debit decides: it fails where the debit was made, and then the write token shows whether the item under this
  * key is this request's own.
  */
-export const openTransaction = (
+export const openTransaction = async (
   ledger: Ledger,
   transaction: Transaction,
   records: readonly RecordItem[],
   deadline: Deadline,
-): Promise<OpenResult> =>
-  openWith(ledger, transaction, openingWrites(ledger, transaction, records, walletDebit), deadline);
+): Promise<OpenResult> => {
+  const opened = await openWith(
+    ledger,
+    transaction,
+    openingWrites(ledger, transaction, records, walletDebit),
+    deadline,
+  );
+  return opened.kind === "refused" ? refusal(opened) : opened;
+};
 
 /**
  * `openTransaction` for an order that is sent at once: it is not opened while orders of its account wait, because it
@@ -53,16 +62,24 @@ export const openUnlessOvertaking = async (
 ): Promise<OpenResult | { readonly kind: "would_overtake" }> => {
   const writes = openingWrites(ledger, transaction, records, walletDebitUnlessWaiting);
   const opened = await openWith(ledger, transaction, writes, deadline);
-  const wouldOvertake = opened.kind === "insufficient_balance" && opened.wallet?.waiting_orders;
-  return wouldOvertake ? { kind: "would_overtake" } : opened;
+  if (opened.kind !== "refused") return opened;
+  const refused = refusal(opened);
+  return refused.kind !== "restricted" && opened.wallet?.waiting_orders ? { kind: "would_overtake" } : refused;
 };
+
+/** The wallet's condition failed. */
+type Refused = { readonly kind: "refused"; readonly wallet: Wallet | undefined };
+
+const refusal = ({ wallet }: Refused): OpenResult & { readonly kind: "restricted" | "insufficient_balance" } => ({
+  kind: wallet?.restricted ? "restricted" : "insufficient_balance",
+});
 
 const openWith = async (
   ledger: Ledger,
   transaction: Transaction,
   writes: Writes,
   deadline: Deadline,
-): Promise<OpenResult> => {
+): Promise<OpenResult | Refused> => {
   const result = await transact(ledger.db, writes, {
     nextAttempt: backoff(() => debitRetryMs(deadline)),
     unansweredMax: 1,
@@ -75,9 +92,7 @@ const openWith = async (
   }
   // A failed condition on the wallet, or a conflict, is inconclusive while an earlier copy of the write may arrive.
   if (!result.isCertain) return resolveIndeterminate(ledger, transaction, deadline);
-  return result.kind === "condition_failed"
-    ? { kind: "insufficient_balance", ...(result.wallet && { wallet: result.wallet }) }
-    : { kind: "busy" };
+  return result.kind === "condition_failed" ? { kind: "refused", wallet: result.wallet } : { kind: "busy" };
 };
 
 /** The transaction is item 0: `classifyWriteError` depends on it. */

@@ -15,6 +15,8 @@ export const walletSchema = z.object({
   balance_kobo: koboSchema,
   version: z.int().min(0),
   low_balance_threshold_kobo: koboSchema.optional(),
+  /** The account is restricted: nothing is debited, and no waiting order is sent. */
+  restricted: z.literal(true).optional(),
   /** How many of the account's orders wait. */
   waiting_orders: z.int().min(0).optional(),
   /** With `waiting_orders`: puts the wallet into the index of those that have some. */
@@ -42,7 +44,7 @@ export const readWallet = async (ledger: Ledger, accountId: string): Promise<Wal
 };
 
 /** One part of a transaction of writes. A wallet can be in one part only, so its changes are made together. */
-const walletUpdate = <Update extends object>({ table }: Ledger, accountId: string, update: Update) => ({
+const walletUpdate = <Update extends object>({ table }: Pick<Ledger, "table">, accountId: string, update: Update) => ({
   Update: { TableName: table, Key: { pk: walletPk(accountId) }, ...update },
 });
 
@@ -55,12 +57,18 @@ const balanceValues = ({ clock }: Ledger, amount: Kobo) => ({
   ":now": isoTime(clock()),
 });
 
+/** The wallet is returned if its condition fails: it tells why. */
+const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
+
+const MAY_BE_DEBITED = "balance_kobo >= :amount AND attribute_not_exists(restricted)";
+
 /** Takes the amount from the wallet if the balance is sufficient: one part of a transaction of writes. */
 export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: "balance_kobo >= :amount",
+    ConditionExpression: MAY_BE_DEBITED,
     ExpressionAttributeValues: balanceValues(ledger, amount),
+    ...returned,
   });
 
 /**
@@ -70,9 +78,9 @@ export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
 export const walletDebitUnlessWaiting = (ledger: Ledger, accountId: string, amount: Kobo) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: "balance_kobo >= :amount AND (attribute_not_exists(waiting_orders) OR waiting_orders = :zero)",
+    ConditionExpression: `${MAY_BE_DEBITED} AND (attribute_not_exists(waiting_orders) OR waiting_orders = :zero)`,
     ExpressionAttributeValues: { ...balanceValues(ledger, amount), ":zero": 0 },
-    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+    ...returned,
   });
 
 /** Adds the amount to the wallet: one part of a transaction of writes. */
@@ -81,6 +89,14 @@ export const walletCredit = (ledger: Ledger, accountId: string, amount: Kobo) =>
     UpdateExpression: `SET ${changedBalance("+")}`,
     ConditionExpression: "attribute_exists(pk)",
     ExpressionAttributeValues: balanceValues(ledger, amount),
+  });
+
+/** Restricts a wallet with its account, or ends the restriction: one part of a transaction of writes. */
+export const walletRestriction = (table: string, accountId: string, isRestricted: boolean) =>
+  walletUpdate({ table }, accountId, {
+    UpdateExpression: isRestricted ? "SET restricted = :true" : "REMOVE restricted",
+    ConditionExpression: "attribute_exists(pk)",
+    ...(isRestricted && { ExpressionAttributeValues: { ":true": true } }),
   });
 
 /** Counts a waiting order: one part of a transaction of writes. The wallet is in the index while it has some. */
@@ -105,7 +121,7 @@ export const walletWaitingOrder = (ledger: Ledger, accountId: string) =>
 export const walletWaitingOrderClaimed = (ledger: Ledger, accountId: string) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: "SET waiting_orders = waiting_orders - :one, created_at = :now",
-    ConditionExpression: "waiting_orders > :zero",
+    ConditionExpression: "waiting_orders > :zero AND attribute_not_exists(restricted)",
     ExpressionAttributeValues: { ":zero": 0, ":one": 1, ":now": isoTime(ledger.clock()) },
   });
 

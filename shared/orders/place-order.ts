@@ -49,6 +49,8 @@ export const placeOrder = async <Priced extends Quote>(
       return replayOrConflict(opened.transaction, fingerprint);
     case "insufficient_balance":
       throw new ServiceError("insufficient_balance");
+    case "restricted":
+      throw new ServiceError("account_restricted");
     case "busy":
       return replayOr(new ServiceError("provider_unavailable", { retryAfterS: 1 }));
     case "void":

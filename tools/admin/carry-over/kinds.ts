@@ -6,6 +6,7 @@ import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import { isFinalStatus, signedKobo, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { upstreamReferenceSchema } from "../../../shared/ledger/upstream-reference.ts";
+import { walletSchema } from "../../../shared/ledger/wallet.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import { parkedAccountSchema } from "../../../shared/webhooks/parked-account.ts";
 import { subscriptionSchema } from "../../../shared/webhooks/subscription.ts";
@@ -185,14 +186,22 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
   };
 });
 
-const walletFields = z.object({ account_id: z.string(), low_balance_threshold_kobo: z.int().optional() });
+const walletFields = walletSchema.pick({ account_id: true, version: true, restricted: true });
 
-/** Balances are not compared: they are recomputed from the ledger entries and transactions. */
-const compareWallet = compareWith(walletFields, (_parsed, old, restored): Step => {
+/**
+ * Balances are not compared: they are recomputed from the ledger entries and transactions. A wallet is
+ * restricted with its account, whichever ledger is stricter.
+ */
+const compareWallet = compareWith(walletFields, (wallets, old, restored): Step => {
   const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
-  return isSame
-    ? { kind: "present" }
-    : { kind: "present", note: `${old.pk} has another low_balance_threshold_kobo in the old ledger` };
+  const note = isSame ? {} : { note: `${old.pk} has another low_balance_threshold_kobo in the old ledger` };
+  if (!wallets.old.restricted || wallets.restored.restricted) return { kind: "present", ...note };
+  return {
+    kind: "update",
+    item: { ...restored, restricted: true },
+    when: { expression: "version = :read", values: { ":read": wallets.restored.version } },
+    ...note,
+  };
 });
 
 /** All that either ledger knows of a reference. */

@@ -12,8 +12,16 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { type AccessFixture, admissionCode, MINUTE_MS, OFFICE, openAccess } from "../../../builders/access.ts";
+import {
+  type AccessFixture,
+  admissionCode,
+  MINUTE_MS,
+  NEIGHBOUR,
+  OFFICE,
+  openAccess,
+} from "../../../builders/access.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
@@ -91,6 +99,19 @@ test("both keys of a restricted account are 403 at once, and admitted when the r
   expect(await admissionCode(access.withKey(probe.key))).toBe("account_restricted");
   await setAccountStatus(access.store, accountId, "active");
   expect(await admissionCode(access.withKey(key))).toBe("admitted");
+});
+
+test("the wallet of an account is restricted with it, in the same transaction, and no change of its keys or addresses lifts that", async () => {
+  const { accountId } = await access.anAccount();
+  const ledger = { ...access.tables, table: access.tables.ledgerTable, clock: () => access.nowMs };
+  const isRestricted = async () => (await readWallet(ledger, accountId)).restricted;
+  await setAccountStatus(access.store, accountId, "restricted");
+  expect(await isRestricted()).toBe(true);
+  await createKey(access.store, accountId, { mode: "live" });
+  await access.allow(accountId, NEIGHBOUR);
+  expect(await isRestricted()).toBe(true);
+  await setAccountStatus(access.store, accountId, "active");
+  expect(await isRestricted()).toBeUndefined();
 });
 
 test("a key that is created while its account is restricted is 403", async () => {

@@ -11,6 +11,7 @@ import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../shared/access/reconcile-keys.ts";
 import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import {
   type AccessFixture,
   admissionCode,
@@ -107,6 +108,8 @@ describe("a reconciliation of the keys", () => {
       ["key_item_differs", "active"],
     ]);
     expect(await access.account(accountId)).toMatchObject({ status: "restricted", whitelist: ["10.1.0.0/16"] });
+    const ledger = { ...access.tables, table: access.tables.ledgerTable, clock: () => access.nowMs };
+    expect(await readWallet(ledger, accountId)).toMatchObject({ restricted: true });
     await setAccountStatus(access.store, accountId, "active");
     const inside = [
       await access.isAdmitted(key, "10.1.2.3"),

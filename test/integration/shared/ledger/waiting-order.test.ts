@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -17,7 +17,7 @@ import {
   waitingOrdersPage,
   walletsWithWaitingOrders,
 } from "../../../../shared/ledger/waiting-order.ts";
-import { readWallet, walletSchema } from "../../../../shared/ledger/wallet.ts";
+import { readWallet, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
@@ -235,6 +235,16 @@ describe("claimOrder", () => {
     expect(await waitingCount(before.account_id)).toBe(1);
   });
 
+  test("no order of a restricted account is claimed", async () => {
+    const waiting = await aWaitingOrder();
+    const restrict = (isRestricted: boolean) =>
+      ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, waiting.account_id, isRestricted).Update));
+    await restrict(true);
+    expect(await claimOrder(ledger, waiting, enough())).toEqual({ kind: "not_claimed" });
+    await restrict(false);
+    expect(await claimOrder(ledger, waiting, enough())).toMatchObject({ kind: "claimed" });
+  });
+
   test("a settled order cannot be claimed", async () => {
     const waiting = await aWaitingOrder();
     await settleTransaction(ledger, waiting, failed, enough());
@@ -301,6 +311,17 @@ describe("openUnlessOvertaking", () => {
     expect(await openUnlessOvertaking(ledger, own, [], enough())).toEqual({ kind: "opened" });
     await settleTransaction(ledger, waiting, failed, enough());
     expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "opened" });
+  });
+
+  test("no order of a restricted account is debited, whether it would be sent at once or wait", async () => {
+    const accountId = await ledger.aWallet(5_000);
+    await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, true).Update));
+    const order = ledger.aTransaction(accountId);
+    expect(await openUnlessOvertaking(ledger, order, [], enough())).toEqual({ kind: "restricted" });
+    expect(await openTransaction(ledger, order, [], enough())).toEqual({ kind: "restricted" });
+    expect(await ledger.balanceOf(accountId)).toBe(5_000);
+    await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, false).Update));
+    expect(await openTransaction(ledger, order, [], enough())).toEqual({ kind: "opened" });
   });
 
   test("an order beyond the balance of a wallet without waiting orders is refused, and not made to wait", async () => {

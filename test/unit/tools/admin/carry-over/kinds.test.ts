@@ -282,6 +282,19 @@ test("a wallet's balance is not compared, and a different threshold gives a note
   expect(kindFor(wallet({}))).toBe("copy");
 });
 
+test("a wallet that is restricted in either ledger stays restricted", () => {
+  const wallet = (changes: object): Item => ({
+    ...{ pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: 1, version: 1, updated_at: THEN, ...changes },
+  });
+  expect(compare(wallet({ restricted: true }), wallet({ version: 4 }))).toEqual({
+    kind: "update",
+    item: wallet({ version: 4, restricted: true }),
+    when: { expression: "version = :read", values: { ":read": 4 } },
+  });
+  expect(compare(wallet({}), wallet({ restricted: true }))).toEqual({ kind: "present" });
+  expect(compare(wallet({ restricted: true }), wallet({ restricted: true }))).toEqual({ kind: "present" });
+});
+
 test("checkpoints and the progress of the phone retention have no comparison, and an unknown prefix has no kind", () => {
   expect(kindOf("proof#acc_1")).toEqual({ name: "proofs" });
   expect(kindOf("phone-retention#acc_1#live")).toEqual({ name: "phone retention" });
