@@ -6,6 +6,7 @@ import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
+import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
@@ -90,7 +91,7 @@ export const refusedOrder = ({ refused_at, reason }: StandingRefusal, nowMs: num
 const todoAfter = (reason: string): string => {
   if (reason === UNAUTHORIZED) return "Run secrets set upstream-key, then catalog refresh";
   if (reason === FORBIDDEN) return "Ask the upstream whether the key may place orders from our addresses";
-  if (reason === "upstream_balance") return "Pay the upstream";
+  if (reason === UPSTREAM_BALANCE) return "Pay the upstream";
   return "Ask the upstream";
 };
 

@@ -3,7 +3,15 @@ import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { log, putMetrics } from "../platform/log.ts";
 import { systemClock } from "../platform/time.ts";
 import { isUnrecognized } from "../upstream/classify.ts";
-import { type CheckOutcome, ORDER_LIMITED, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
+import {
+  type CheckOutcome,
+  NO_TIME,
+  NO_UPSTREAM_KEY,
+  ORDER_LIMITED,
+  type Outcome,
+  RATE_LIMITED,
+  UPSTREAM_BALANCE,
+} from "../upstream/upstream.ts";
 
 /** Logs an outcome that an operator must know: an error of the upstream, or an amount that differs. */
 export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome): void => {
@@ -24,7 +32,15 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
     putMetrics({ UpstreamRateLimited: 1 }, systemClock());
   } else if (outcome.reason === ORDER_LIMITED) {
     log.warn("upstream.order_limited", fields);
-  } else {
+  } else if (outcome.reason === NO_TIME) {
+    log.warn("upstream.not_sent", fields);
+  } else if (isRefusal(outcome.reason)) {
     log.alarm("upstream.account_error", fields);
+  } else {
+    log.alarm("upstream.unreachable", fields);
   }
 };
+
+/** Whether a person has to end the error of our account. Otherwise no connection stood, which may pass. */
+const isRefusal = (reason: string): boolean =>
+  reason.startsWith("status_") || reason === UPSTREAM_BALANCE || reason === NO_UPSTREAM_KEY;

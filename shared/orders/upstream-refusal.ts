@@ -6,7 +6,7 @@ import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isoTime } from "../platform/time.ts";
 import { isUnrecognized } from "../upstream/classify.ts";
-import { type CheckOutcome, ORDER_LIMITED, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
+import { type CheckOutcome, NO_TIME, ORDER_LIMITED, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
 
 /** Purchases or identity checks: a key may lack the permission for one of them. */
 export type OrderGroup = Extract<RateGroup, "vtu" | "identity">;
@@ -41,9 +41,6 @@ export const acceptanceShownBy = (
   if (outcome.kind !== "unknown" || outcome.reason === "processing") return { isAccepted: true };
   return isUnrecognized(outcome) ? { isAccepted: false, reason: outcome.reason } : undefined;
 };
-
-/** Reason of an order that was not sent because its request had no time left. */
-const NO_TIME = "no_time";
 
 export const noteRefusal = async (
   { db, table }: Table,

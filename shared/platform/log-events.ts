@@ -194,6 +194,20 @@ export const logEvents = {
     meaning: "Nothing is sold: the upstream refuses the service's key, its address or its balance.",
     action: "admin doctor.",
   },
+  "upstream.unreachable": {
+    level: "alarm",
+    stopsSales: true,
+    repeated: true,
+    fields: { reference: "string", reason: "string" },
+    meaning: "Orders are refunded (502) again and again: no connection to the upstream stands.",
+    action: "Runbook: the reason says why. Ask the upstream.",
+  },
+  "upstream.not_sent": {
+    level: "warn",
+    fields: { reference: "string", reason: "string" },
+    meaning: "An order was refunded (502): its request had no time left to send it.",
+    action: "None. Check DynamoDB if it repeats.",
+  },
   "upstream.key_rejected": {
     level: "alarm",
     urgency: "ticket",

@@ -9,6 +9,7 @@ import {
   type OrderField,
   type Outcome,
   RATE_LIMITED,
+  UPSTREAM_BALANCE,
   type UpstreamFacts,
 } from "./upstream.ts";
 
@@ -101,9 +102,9 @@ const classifyAnswer = (result: Answered, body: ParsedBody | undefined, fields: 
   }
   // The upstream checks our key and address before the order.
   if (status === 401 || status === 403) return { kind: "account_error", reason: `status_${status}`, ...facts };
-  if (texts.some(saysInsufficient)) return { kind: "account_error", reason: "upstream_balance", ...facts };
+  if (texts.some(saysInsufficient)) return { kind: "account_error", reason: UPSTREAM_BALANCE, ...facts };
   if (!isFailed && texts.some(saysUnfinished)) return unknown("unfinished");
-  if (texts.some(mentionsBalance)) return { kind: "account_error", reason: "upstream_balance", ...facts };
+  if (texts.some(mentionsBalance)) return { kind: "account_error", reason: UPSTREAM_BALANCE, ...facts };
   const refused = status === 422 ? fields.filter((field) => Object.hasOwn(errors, field)) : [];
   return { kind: "refused", fields: refused, ...facts };
 };

@@ -11,7 +11,14 @@ import { classify, classifyCheck } from "./classify.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
 import { type KeyPool, keyPool, type RejectionStatus } from "./key-pool.ts";
 import { retryAfterS } from "./rate-limit.ts";
-import { type IdentityCheck, orderFields, type Upstream, type UpstreamOrder } from "./upstream.ts";
+import {
+  type IdentityCheck,
+  NO_TIME,
+  NO_UPSTREAM_KEY,
+  orderFields,
+  type Upstream,
+  type UpstreamOrder,
+} from "./upstream.ts";
 
 export type UpstreamAccess = {
   /** Ends with `/v1`. */
@@ -31,8 +38,6 @@ export type HttpUpstream = Upstream & {
   readonly fetchCatalog: (deadline: Deadline) => Promise<ExchangeResult>;
 };
 
-/** Why nothing was sent, if the upstream's key is absent. */
-export const NO_UPSTREAM_KEY = "no_upstream_key";
 /** An order that got a 429 is sent again once, unless its `Retry-After` is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
 const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
@@ -54,7 +59,7 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
       const waitS = pool.waitS(group);
       if (waitS > 0 && !mayWait) throw unavailable("upstream_limit", waitS);
       if (!hasKeys) throw unavailable(NO_UPSTREAM_KEY, 60);
-      if (!hasTime(deadline)) throw unavailable("no_time", 1);
+      if (!hasTime(deadline)) throw unavailable(NO_TIME, 1);
     },
     waitS: (group) => Math.max(pool.waitS(group), breakerWaitS(group)),
     requestsLeft: (group) =>
@@ -95,7 +100,7 @@ type Client = { readonly pool: KeyPool; readonly send: Send };
 const createSend =
   (baseUrl: string, pool: KeyPool): Send =>
   async ({ group, path, body, bytesMax }, key, deadline) => {
-    if (!hasTime(deadline)) return { kind: "never_sent", reason: "no_time" };
+    if (!hasTime(deadline)) return { kind: "never_sent", reason: NO_TIME };
     const result = await exchange(
       {
         method: body === undefined ? "GET" : "POST",

@@ -26,6 +26,12 @@ export type UpstreamFacts = { readonly upstreamReference?: string; readonly upst
 export const RATE_LIMITED = "rate_limited";
 /** Reason of an `account_error`: a 429 about this order only, such as of a limit for one recipient. */
 export const ORDER_LIMITED = "order_limited";
+/** Reason of an `account_error`: the upstream refused the order for our balance there. */
+export const UPSTREAM_BALANCE = "upstream_balance";
+/** Reason of an `account_error`, and of a refused catalog: nothing was sent, because the upstream's key is absent. */
+export const NO_UPSTREAM_KEY = "no_upstream_key";
+/** Reason of an `account_error`: nothing was sent, because the request had no time left. */
+export const NO_TIME = "no_time";
 
 /** The outcome of a purchase. Only `refused` and `account_error` are certainly not delivered. */
 export type Outcome = UpstreamFacts &

@@ -21,7 +21,12 @@ const CALLERS = 20;
 const DRAIN_MS_MAX = 150_000;
 const SETTLING_MS = 2_000;
 /** What an operator gets to see if nothing can be sold, or orders wait for too long. */
-const ALARMS_OF_A_STANDSTILL = ["upstream.account_error", "order.waited_too_long", "order.sender_failed"] as const;
+const ALARMS_OF_A_STANDSTILL = [
+  "upstream.account_error",
+  "upstream.unreachable",
+  "order.waited_too_long",
+  "order.sender_failed",
+] as const;
 const path = "/vtu/";
 const times = 1;
 

@@ -406,8 +406,8 @@ export const limits: readonly Limit[] = [
     symptom: {
       text: "Connections fail, so the orders are not sent: they are refunded. ErrorPortAllocation of the NAT gateway counts them.",
       errors: ["delivery_failed"],
-      logEvents: ["upstream.account_error"],
-      alarms: ["Event-upstream.account_error"],
+      logEvents: ["upstream.unreachable"],
+      alarms: ["Event-upstream.unreachable"],
     },
     remedy: {
       by: "stage",

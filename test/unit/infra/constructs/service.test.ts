@@ -488,9 +488,15 @@ describe("alarms", () => {
       "purchases.unreadable",
       "purchases.still_off",
       "upstream.account_error",
+      "upstream.unreachable",
     ]);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(3);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(2);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(4);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(3);
+  });
+
+  test.each(["purchases.unreadable", "upstream.unreachable"])("%s pages only if it is repeated", (event) => {
+    const [alarm] = alarms.filter((each) => eventOf(each) === event);
+    expect(alarm?.Properties).toMatchObject({ EvaluationPeriods: 12, DatapointsToAlarm: 3 });
   });
 
   test("an alarm on silence is raised after the time that it says, whatever data there was before", () => {

@@ -21,8 +21,13 @@ test.each<readonly [Outcome | CheckOutcome, readonly string[]]>([
   [{ kind: "unknown", reason: "timeout" }, ["warn", "upstream.outcome_unknown", "timeout"]],
   [{ kind: "account_error", reason: "rate_limited" }, ["warn", "upstream.rate_limited", "rate_limited"]],
   [{ kind: "account_error", reason: "order_limited" }, ["warn", "upstream.order_limited", "order_limited"]],
-  [{ kind: "account_error", reason: "unrecognized_404" }, ["error", "upstream.account_error", "unrecognized_404"]],
+  [{ kind: "account_error", reason: "no_time" }, ["warn", "upstream.not_sent", "no_time"]],
+  [{ kind: "account_error", reason: "ECONNREFUSED" }, ["error", "upstream.unreachable", "ECONNREFUSED"]],
+  [{ kind: "account_error", reason: "connect_timeout" }, ["error", "upstream.unreachable", "connect_timeout"]],
   [{ kind: "account_error", reason: "status_401" }, ["error", "upstream.account_error", "status_401"]],
+  [{ kind: "account_error", reason: "status_403" }, ["error", "upstream.account_error", "status_403"]],
+  [{ kind: "account_error", reason: "upstream_balance" }, ["error", "upstream.account_error", "upstream_balance"]],
+  [{ kind: "account_error", reason: "no_upstream_key" }, ["error", "upstream.account_error", "no_upstream_key"]],
 ])("the outcome %j is logged as %j, with the transaction's reference", (outcome, line) => {
   expect(logged(outcome)).toEqual([line]);
   expect(lines.find((found) => "event" in found)).toHaveProperty("reference", expect.stringMatching(/^DATA_/));

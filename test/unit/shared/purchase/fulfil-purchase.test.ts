@@ -134,7 +134,7 @@ describe("the log of a purchase's outcome", () => {
   });
 
   test("an account_error raises an alarm, except in the sandbox", async () => {
-    expect(await logOf({ kind: "account_error", reason: "key" })).toContain("upstream.account_error");
+    expect(await logOf({ kind: "account_error", reason: "status_401" })).toContain("upstream.account_error");
     expect(await logOf({ kind: "account_error", reason: "key" }, "test")).toBe("");
   });
 
