@@ -1,0 +1,152 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { scheduledFunctions } from "../../../../infra/schedules.ts";
+import { routeKey, routes } from "../../../../shared/contract/routes.ts";
+import { accessLogLine } from "../../../../tools/local/access-log.ts";
+import { alarmsOf } from "../../../builders/cloudwatch/alarms.ts";
+import { type Sample, samplesOf } from "../../../builders/cloudwatch/samples.ts";
+import { templatesOf } from "../../../builders/templates.ts";
+
+const MINUTE_MS = 60_000;
+const { service } = templatesOf("prod");
+const alarms = alarmsOf(service);
+const samples = samplesOf(service);
+
+const minutes = (from: number, to: number): readonly number[] =>
+  Array.from({ length: to - from }, (_, position) => from + position);
+/** What a healthy stage measures: each schedule is invoked, and the stream is polled. */
+const healthy = (from: number, to: number): readonly Sample[] =>
+  minutes(from, to).flatMap((minute) => [
+    ...scheduledFunctions.flatMap((name) => samples.invoked(minute * MINUTE_MS, `prod-airtime-${name}`, false)),
+    polled(minute),
+  ]);
+const [streamMapping] = service
+  .all("AWS::Lambda::EventSourceMapping")
+  .filter(({ Properties }) => Properties.MetricsConfig !== undefined);
+const polled = (minute: number): Sample => {
+  const EventSourceMappingUUID = streamMapping?.id ?? "";
+  return samples.measured(minute * MINUTE_MS, ["AWS/Lambda", "PolledEventCount"], { EventSourceMappingUUID }, 0);
+};
+/** The changes of the alarms in three hours, with their minutes, of a stage that is healthy but for these samples. */
+const changesOf = (own: readonly Sample[]) =>
+  alarms
+    .changes([...healthy(-60, 180), ...own], { fromMs: 0, toMs: 180 * MINUTE_MS })
+    .map(({ atMs, alarm, to }) => [alarm, to, atMs / MINUTE_MS]);
+
+test("a healthy stage has no alarm, and each alarm that notifies has an urgency", () => {
+  expect(changesOf([])).toEqual([]);
+  expect(alarms.urgencies.size).toBeGreaterThan(90);
+  expect(alarms.urgencies.get("SellsNothing")).toBe("page");
+  expect(alarms.urgencies.get("OpenFor15Minutes")).toBe("ticket");
+  expect(alarms.urgencies.has("upstream.account_error")).toBe(false);
+});
+
+describe("alarms on silence", () => {
+  test.each([
+    ["ReconcileLedgerSilent", "prod-airtime-reconcile-ledger"],
+    ["LedgerStreamSilent", "PolledEventCount"],
+  ])("%s is raised after 15 minutes without a data point, as it says, and ends with the first one", (alarm, silent) => {
+    const again = 40;
+    const back = healthy(again, 180).filter(({ metric }) => metric.includes(silent));
+    const quiet = healthy(-60, 180).filter(({ metric, atMs }) => !metric.includes(silent) || atMs < 0);
+    const changes = alarms.changes([...quiet, ...back], { fromMs: 0, toMs: 180 * MINUTE_MS });
+    expect(changes).toEqual([
+      { alarm, to: "ALARM", atMs: 15 * MINUTE_MS },
+      { alarm, to: "OK", atMs: (again + 1) * MINUTE_MS },
+    ]);
+  });
+});
+
+describe("alarms on a table's throttles", () => {
+  const throttled = (minute: number): Sample =>
+    samples.measured(minute * MINUTE_MS, ["AWS/DynamoDB", "WriteThrottleEvents"], { TableName: "Ledger" }, 3);
+
+  test("a throttle that ends by itself raises none", () => {
+    expect(changesOf([throttled(1), throttled(2), throttled(3)])).toEqual([]);
+  });
+
+  test("throttles for a quarter of an hour raise one, which ends although the metric has no data then", () => {
+    expect(changesOf(minutes(0, 16).map(throttled))).toEqual([
+      ["LedgerWriteThrottles", "ALARM", 11],
+      ["LedgerWriteThrottles", "OK", expect.any(Number)],
+    ]);
+  });
+});
+
+describe("alarms on the access log", () => {
+  const answers = (route: string, status: number, own: readonly number[]): readonly Sample[] =>
+    own.flatMap((minute) =>
+      Array.from({ length: 21 }).flatMap(() => {
+        const line = { requestId: "r", routeKey: route, status, answered: undefined, latencyMs: 1, error: undefined };
+        return samples.accessed(minute * MINUTE_MS, accessLogLine(line));
+      }),
+    );
+
+  test("an hour of 429s of the gateway on documents and unknown paths raises none", () => {
+    expect(changesOf(answers(routeKey(routes.showDocs), 429, minutes(0, 60)))).toEqual([]);
+    expect(changesOf(answers("$default", 429, minutes(0, 60)))).toEqual([]);
+  });
+
+  test("429s of the gateway on orders page when they repeat, and not once", () => {
+    const route = routeKey(routes.buyData);
+    expect(changesOf(answers(route, 429, [0]))).toEqual([]);
+    expect(changesOf(answers(route, 429, [0, 20, 40])).map(([alarm, to]) => [alarm, to])).toEqual([
+      ["GatewayThrottles", "ALARM"],
+      ["GatewayThrottles", "OK"],
+    ]);
+    expect(alarms.urgencies.get("GatewayThrottles")).toBe("page");
+  });
+});
+
+describe("alarms on a function's log", () => {
+  const urlOf = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+  const script = `
+    import { log, logOutput } from ${JSON.stringify(urlOf("shared/platform/log.ts"))};
+    if (process.env.TO_CONSOLE) logOutput.write = (line) => console.log(line);
+    log.alarm("upstream.account_error", { reference: "DATA_1", reason: "insufficient_balance" });
+  `;
+  /** What a function of the stage writes to its log, with the console of Lambda's runtime. */
+  const written = async (environment: NodeJS.ProcessEnv): Promise<readonly string[]> => {
+    const preloaded = ["--import", urlOf("test/builders/lambda-console.ts"), "--input-type=module", "--eval", script];
+    const env = { ...process.env, AWS_LAMBDA_FUNCTION_NAME: "prod-airtime-purchase", ...environment };
+    const { stdout } = await promisify(execFile)(process.execPath, preloaded, { env });
+    return stdout.trimEnd().split("\n");
+  };
+  const format = z.object({ LogFormat: z.string() });
+
+  test("the functions of the stage have the log format whose prefix is tested here", () => {
+    const formats = service
+      .all("AWS::Lambda::Function")
+      .map(({ Properties }) => format.parse(Properties.LoggingConfig).LogFormat);
+    expect(new Set(formats)).toEqual(new Set(["Text"]));
+  });
+
+  test("an event that stops sales raises its alarm and, as one page, SellsNothing, until both end", async () => {
+    const found = (await written({})).flatMap((line) => samples.logged(line));
+    const atMs = found[0]?.atMs ?? 0;
+    const fromMs = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
+    const shifted = found.map((sample) => ({ ...sample, atMs: atMs - fromMs }));
+    expect(changesOf(shifted).map(([alarm, to]) => [alarm, to])).toEqual([
+      ["upstream.account_error", "ALARM"],
+      ["SellsNothing", "ALARM"],
+      ["upstream.account_error", "OK"],
+      ["SellsNothing", "OK"],
+    ]);
+  });
+
+  test("a line that the runtime prefixes is no metric", async () => {
+    const lines = await written({ TO_CONSOLE: "yes" });
+    expect(lines).toEqual([expect.stringMatching(/^\S+\t\S+\tINFO\t\{.*"Alarms":1/)]);
+    expect(lines.flatMap((line) => samples.logged(line))).toEqual([]);
+  });
+});
+
+test("an alarm with a rule that is not read here is refused, so that none is left out", () => {
+  const [alarm, ...others] = service.all("AWS::CloudWatch::Alarm");
+  const Properties = { ...alarm?.Properties, ComparisonOperator: "GreaterThanOrEqualToThreshold" };
+  const changed = alarm && { ...service, all: () => [{ ...alarm, Properties }, ...others] };
+  expect(() => changed && alarmsOf(changed)).toThrow("ComparisonOperator");
+});
