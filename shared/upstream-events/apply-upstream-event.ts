@@ -15,7 +15,12 @@ import {
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { contraryEvent, noteEvent, readUpstreamReference } from "../ledger/upstream-reference.ts";
+import {
+  contraryEvent,
+  noteEvent,
+  readUpstreamReference,
+  type UpstreamReference,
+} from "../ledger/upstream-reference.ts";
 import { voidDebit } from "../ledger/void-debit.ts";
 import { makeOrderWait } from "../ledger/waiting-order.ts";
 import type {
@@ -132,12 +137,19 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
   const known = retry
     ? await noteEvent(deps.ledger, reference, event.status, storedEventPk(event))
     : await readUpstreamReference(deps.ledger, reference);
-  const matched = known?.transaction === undefined ? undefined : await readTransaction(deps.ledger, known.transaction);
+  const matched = await matchedTransaction(deps.ledger, known);
   if (matched !== undefined) return settleByReference(deps, matched, event, settlementOf(event), deadline);
   if (retry !== undefined) return retry;
   const isContested = known !== undefined && contraryEvent(known, event.status) !== undefined;
   return isContested ? escalateUnknown(deps, event, "conflicting_events") : matchOrEscalate(deps, event, deadline);
 };
+
+/** The transaction to which the reference was matched. */
+const matchedTransaction = async (
+  ledger: Ledger,
+  known: UpstreamReference | undefined,
+): Promise<Transaction | undefined> =>
+  known?.transaction === undefined ? undefined : readTransaction(ledger, known.transaction);
 
 const settleByReference = async (
   deps: SettleDeps,
@@ -186,14 +198,21 @@ const escalateIfContradicted = async (
     : escalate(deps, event, "contradiction", transactionPk);
 
 /** Settles the transaction that fits an event whose reference is unknown, or escalates the event. */
-const matchOrEscalate = async (deps: ApplyDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
+const matchOrEscalate = async (deps: SettleDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
+  const { ledger } = deps;
   const match = await findHeuristicMatch(deps, event);
-  if (match.kind === "none") return escalateUnknown(deps, event, match.reason);
+  if (match.kind === "none") {
+    // A copy of the event may have been matched since the reference was read, and have taken the candidate.
+    const matched = await matchedTransaction(ledger, await readUpstreamReference(ledger, event.reference));
+    return matched === undefined
+      ? escalateUnknown(deps, event, match.reason)
+      : settleByReference(deps, matched, event, settlementOf(event), deadline);
+  }
   // The event's own transaction may have recorded the reference since the first lookup, and so no longer be a
   // candidate.
-  const isKnownByNow = (await findByUpstreamReference(deps.ledger, event.reference)).length > 0;
+  const isKnownByNow = (await findByUpstreamReference(ledger, event.reference)).length > 0;
   const { transaction } = match;
-  if (!isKnownByNow && (await settleByHeuristicMatch(deps.ledger, transaction, settlementOf(event), deadline))) {
+  if (!isKnownByNow && (await settleByHeuristicMatch(ledger, transaction, settlementOf(event), deadline))) {
     return { kind: "done", outcome: "matched" };
   }
   return { kind: "retry", reason: "candidate_changed", afterS: 1 };

@@ -292,6 +292,30 @@ test("a match whose write meets conflicts until the deadline is retried after a 
   });
 });
 
+/** Applies an event that is too old for another retry, while `meanwhile` runs after the lookup of its reference. */
+const applyBeside = (
+  event: EventMessage,
+  { meanwhile, hidesMatch }: { meanwhile: () => unknown; hidesMatch: boolean },
+) => {
+  const db = emulatorClient(ledger.proxy.endpoint);
+  db.middlewareStack.add(
+    (next) => async (args) => {
+      const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
+      // Before the list of open orders, which then lacks the first one.
+      if (index === "by_open") await meanwhile();
+      const output = await next(args);
+      if (index === "by_upstream_reference" && hidesMatch) Object.assign(output.output, { Items: [] });
+      return output;
+    },
+    { step: "initialize", priority: "high" },
+  );
+  ledger.nowMs = Date.parse(event.received_at) + AGE_MS;
+  return applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes })(
+    event,
+    deadlineIn(20_000),
+  );
+};
+
 test.each([
   ["a copy of the event, which the index does not show yet", "copy"],
   ["a settlement of the service", "settlement"],
@@ -302,27 +326,24 @@ test.each([
   const second = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(-MINUTE_MS) });
   const late = { ...event, received_at: isoTime(NOON_MS + MINUTE_MS) };
   const settlement = { status: "success", upstream_reference: event.reference } as const;
-  const settleFirst = () =>
+  const meanwhile = () =>
     by === "copy" ? apply(event) : settleTransaction(ledger, first.transaction, settlement, deadlineIn(20_000));
 
-  const db = emulatorClient(ledger.proxy.endpoint);
-  db.middlewareStack.add(
-    (next) => async (args) => {
-      const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
-      // After the lookup of the reference and before the list of open orders, which then has the second one only.
-      if (index === "by_open") await settleFirst();
-      const output = await next(args);
-      if (index === "by_upstream_reference" && by === "copy") Object.assign(output.output, { Items: [] });
-      return output;
-    },
-    { step: "initialize", priority: "high" },
-  );
-  ledger.nowMs = Date.parse(late.received_at) + AGE_MS;
-  const result = await applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes })(
-    late,
-    deadlineIn(20_000),
-  );
+  const result = await applyBeside(late, { meanwhile, hidesMatch: by === "copy" });
   expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
   expect((await first.stored())?.status).toBe("success");
   expect((await second.stored())?.status).toBe("processing");
+});
+
+test("a copy of an event that was matched just now, before the index shows it, is a duplicate and no case for a person", async () => {
+  const phoneNumber = aPhoneNumber();
+  const event = await anEvent({ phoneNumber });
+  const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
+  expect(await applyBeside(event, { meanwhile: () => apply(event), hidesMatch: true })).toEqual({
+    kind: "done",
+    outcome: "duplicate",
+  });
+  expect((await order.stored())?.status).toBe("success");
+  const stored = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === event.reference);
+  expect(stored).toEqual([]);
 });
