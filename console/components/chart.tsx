@@ -1,10 +1,7 @@
-import { lazy, Suspense } from "react";
 import styles from "./chart.module.css";
+import { ChartDrawing } from "./chart-drawing.tsx";
 import { DataTable } from "./data-table.tsx";
 import { Empty } from "./empty.tsx";
-import { Loading } from "./query.tsx";
-
-const Drawing = lazy(async () => ({ default: (await import("./chart-drawing.tsx")).ChartDrawing }));
 
 export type ChartProps = {
   /** What it shows, for screen readers: `Balance at the end of each day`. */
@@ -26,17 +23,13 @@ export type ChartProps = {
   readonly emptyText: string;
 };
 
-/** A chart with the same values as a table below it. The library that draws is loaded with the first chart. */
+/** A chart with the same values as a table below it. */
 export const Chart = (props: ChartProps) => {
   const { label, xHeader, series, points, valueText, emptyText } = props;
   if (points.every(({ values }) => values.every((value) => value === null))) return <Empty>{emptyText}</Empty>;
   return (
     <figure className={styles.chart} aria-label={label}>
-      <div className={styles.drawing}>
-        <Suspense fallback={<Loading />}>
-          <Drawing {...props} />
-        </Suspense>
-      </div>
+      <ChartDrawing {...props} />
       <details>
         <summary>Show as a table</summary>
         <DataTable

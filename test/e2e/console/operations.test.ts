@@ -167,7 +167,8 @@ describe("the charts", () => {
     const hours = Array.from({ length: 10 }, (_, index) => Date.now() - index * 3_600_000);
     const ended = (network: string, latencyMs: number, status: "success" | "failed" = "success") =>
       hours.map((endedAtMs) => ({ type: "data", network, status, amountKobo: 50_000, endedAtMs, latencyMs }) as const);
-    await addToHours(cache(), [...ended("Airtel", 900), ...ended("Airtel", 1_500), ...ended("Airtel", 0, "failed")]);
+    const airtel = [...ended("Airtel", 900), ...ended("Airtel", 1_500), ...ended("Airtel", 0, "failed")];
+    await addToHours(cache(), [...airtel, ...ended("Glo", 900)]);
   });
 
   test("a purchase of an app is in the charts, with volume, success rate and latency beside tables", async () => {
@@ -187,10 +188,18 @@ describe("the charts", () => {
     }
     const numbers = (name: string, text: string | RegExp) => table(page, `${name} by network`).getByText(text).first();
     await numbers("Volume", "3").waitFor();
-    await numbers("Sales", /510\.00/).waitFor();
+    await numbers("Sales", /1,000\.00/).waitFor();
     for (const share of ["66.7 %", "100 %"]) await numbers("Success rate", share).waitFor();
     await numbers("Latency", "2 s").waitFor();
+    await table(page, "Volume by network").getByRole("columnheader", { name: "MTN" }).waitFor();
     await expectAccessible(page);
+    const volume = page.getByRole("figure", { name: "Volume by network" });
+    const drawing = volume.locator("svg").first();
+    const width = (await drawing.boundingBox())?.width ?? 0;
+    await drawing.hover({ position: { x: width - 20, y: 60 } });
+    expect(await volume.locator("dl > div").allTextContents()).toEqual(
+      expect.arrayContaining(["Airtel3", "Glo1", expect.stringMatching(/^MTN[1-9]/)]),
+    );
     await page.getByLabel("Network", { exact: true }).selectOption("Airtel");
     await table(page, "Volume by network").getByRole("columnheader", { name: "Glo" }).waitFor({ state: "detached" });
     await page.getByLabel("Time", { exact: true }).selectOption("Last 7 days");
