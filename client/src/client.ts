@@ -13,7 +13,7 @@ import type {
   RetrieveRequest,
   Wallet,
 } from "./contract-types.ts";
-import { PlanUnavailableError } from "./errors.ts";
+import { OutcomeUnknownError, PlanUnavailableError } from "./errors.ts";
 import { isRecord } from "./field-names.ts";
 import { type Check, check, type Order, type OrderOptions, purchase } from "./order.ts";
 import { type CallOptions, send } from "./send.ts";
@@ -88,7 +88,9 @@ export class AirtimeClient {
       purchase: async (order, options = {}) => {
         const route = { operation: "buyData", path: "/vtu/data/purchase", type: "data" } as const;
         return purchase(settings, route, order, options).catch((error: unknown) => {
-          if (error instanceof PlanUnavailableError) catalog.expire();
+          // Of an order that could not be cancelled, the refusal is the cause.
+          const refusal = error instanceof OutcomeUnknownError ? error.cause : error;
+          if (refusal instanceof PlanUnavailableError) catalog.expire();
           throw error;
         });
       },

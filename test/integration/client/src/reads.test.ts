@@ -3,6 +3,7 @@ import {
   AirtimeClient,
   type ClientOptions,
   NotFoundError,
+  OutcomeUnknownError,
   PlanUnavailableError,
   WaitEndedError,
 } from "../../../../client/src/index.ts";
@@ -220,6 +221,16 @@ describe.concurrent("the catalog", () => {
     await client.catalog.get();
     const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
     await expect(client.data.purchase(order, { reference: "order-1" })).rejects.toBeInstanceOf(PlanUnavailableError);
+    await client.catalog.get();
+    expect(received).toHaveLength(4);
+  });
+
+  test("is revalidated after a plan of it was refused also if the order could not be cancelled", async () => {
+    const steps = [fresh, refuses(422, "plan_unavailable"), refuses(403, "account_restricted"), unchanged];
+    const { client, received } = await scripted(steps);
+    await client.catalog.get();
+    const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
+    await expect(client.data.purchase(order, { reference: "order-1" })).rejects.toBeInstanceOf(OutcomeUnknownError);
     await client.catalog.get();
     expect(received).toHaveLength(4);
   });
