@@ -9,7 +9,7 @@ import {
 import type { tables } from "./tables.ts";
 
 type TableName = keyof typeof tables;
-type TableAction = "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem";
+type TableAction = "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem" | "ConditionCheckItem";
 type IndexName = (typeof tables)["ledger"]["indexes"][number]["name"];
 
 /**
@@ -126,7 +126,7 @@ export const functionSpecs = {
     timeoutS: SEND_FUNCTION_TIMEOUT_S,
     egress: true,
     tables: {
-      ledger: ["GetItem", "BatchGetItem", "UpdateItem"],
+      ledger: ["GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem"],
       cache: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
     },
     queries: ["by_open"],

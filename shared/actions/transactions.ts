@@ -100,7 +100,9 @@ const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: Waiting
     counted,
     amount: nairaNumber(sum(orders.map(({ amount_kobo }) => amount_kobo))),
   })),
-  orders: accounts.flatMap(({ orders }) => orders.map((order) => waitingOrderJson(order, nowMs))),
+  orders: accounts.flatMap(({ orders, isRestricted }) =>
+    orders.map((order) => waitingOrderJson(order, isRestricted, nowMs)),
+  ),
 });
 
 /** The audit index lags: it is read 5 times, 300 ms apart. */

@@ -1,10 +1,11 @@
+import { readTransactions } from "../ledger/find-transactions.ts";
+import { getItems } from "../ledger/get-item.ts";
+import { waitingKeys } from "../ledger/query-index.ts";
+import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
-import {
-  isWaitingOrder,
-  listWaitingOrders,
-  type WaitingOrder,
-  walletsWithWaitingOrders,
-} from "../ledger/waiting-order.ts";
+import { isSetAside, isWaitingOrder, listWaitingOrders, type WaitingOrder } from "../ledger/waiting-order.ts";
+import { queueLength, queueOf } from "../ledger/waiting-queue.ts";
+import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { readUpstreamPace, sendingS } from "../orders/upstream-pace.ts";
 import { duration } from "../platform/format.ts";
@@ -13,12 +14,21 @@ import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import type { ActionContext } from "./action-context.ts";
 
-/** The orders of one account that wait for the upstream's rate limit, oldest first. */
+/** The orders of one account that wait, oldest first. */
 type WaitingAccount = {
   readonly accountId: string;
   readonly orders: readonly WaitingOrder[];
-  /** How many its wallet counts. It differs for moments only, because the list comes from an index. */
+  /** How many its wallet counts, and were set aside. It differs for moments only, because the list comes from an index. */
   readonly counted: number;
+  readonly isRestricted: boolean;
+};
+
+/** Why an order waits. */
+export type WaitReason = "upstream_limit" | "refused_by_upstream" | "account_restricted";
+
+const reasonOf = (order: WaitingOrder, isRestricted: boolean): WaitReason => {
+  if (isRestricted) return "account_restricted";
+  return isSetAside(order) ? "refused_by_upstream" : "upstream_limit";
 };
 
 /** Orders that wait, in all accounts or in one. */
@@ -36,13 +46,26 @@ export const readWaitingOrders = async (
   { ledger, purchases }: ActionContext,
   accountId?: string,
 ): Promise<WaitingOrders> => {
-  const wallets = (await walletsWithWaitingOrders(ledger)).filter(
-    ({ account_id }) => accountId === undefined || account_id === accountId,
+  const keys = await waitingKeys(ledger);
+  const setAside = (await readTransactions(ledger, keys.setAside)).filter(isSetAside);
+  const accountIds = [
+    ...keys.wallets.map(({ pk }) => accountIdOf(pk)),
+    ...setAside.map(({ account_id }) => account_id),
+  ];
+  const chosen = [...new Set(accountIds)].filter((each) => accountId === undefined || each === accountId);
+  const wallets = await getItems(
+    ledger,
+    chosen.map((each) => ({ pk: walletPk(each) })),
+    walletSchema,
   );
   const accounts: WaitingAccount[] = [];
-  for (const { account_id, waiting_orders: counted = 0 } of wallets) {
-    const orders = await listWaitingOrders(ledger, account_id);
-    if (orders.length > 0 || counted > 0) accounts.push({ accountId: account_id, orders, counted });
+  for (const wallet of wallets) {
+    const own = setAside.filter(({ account_id }) => account_id === wallet.account_id);
+    const orders = [...(await listWaitingOrders(ledger, wallet.account_id)), ...own];
+    const counted = queueLength(queueOf(wallet)) + own.length;
+    const isRestricted = wallet.restricted === true;
+    if (orders.length > 0 || counted > 0)
+      accounts.push({ accountId: wallet.account_id, orders, counted, isRestricted });
   }
   const orders = accounts.flatMap((account) => account.orders);
   const isOff = (await readPurchasesSwitch(purchases)).purchases === "off";
@@ -62,13 +85,20 @@ export const sendingText = (sendingS: number): string => `about ${duration(sendi
 export const ageS = ({ created_at }: Pick<Transaction, "created_at">, nowMs: number): number =>
   Math.max(0, Math.floor((nowMs - Date.parse(created_at)) / 1_000));
 
-export const waitingOrderJson = (order: WaitingOrder, nowMs: number) => ({
+export const waitingOrderJson = (order: WaitingOrder, isRestricted: boolean, nowMs: number) => ({
   reference: referenceOf(order),
   account_id: order.account_id,
   amount: nairaNumber(order.amount_kobo),
   created_at: order.created_at,
   age_s: ageS(order, nowMs),
+  reason: reasonOf(order, isRestricted),
 });
+
+export const waitReasonText: Readonly<Record<WaitReason, string>> = {
+  upstream_limit: "for the upstream's rate limit",
+  refused_by_upstream: "because the upstream refused this order with 429, although its limit was not spent",
+  account_restricted: "because the account is restricted",
+};
 
 /** What an operator should know of a transaction that waits, or that waited; undefined if it never did. */
 export const waitText = async (
@@ -80,7 +110,8 @@ export const waitText = async (
     if (sent_at === undefined) return undefined;
     return `waited ${duration(Date.parse(sent_at) - Date.parse(created_at))}, until ${sent_at}`;
   }
-  const since = `waits since ${created_at} for the upstream's rate limit`;
+  const isRestricted = (await readWallet(ledger, transaction.account_id)).restricted === true;
+  const since = `waits since ${created_at} ${waitReasonText[reasonOf(transaction, isRestricted)]}`;
   if (transaction.waiting.table !== ledger.table) {
     return `${since}, in the table ${transaction.waiting.table}: it may have been sent since, and is not sent again`;
   }

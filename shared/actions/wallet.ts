@@ -8,6 +8,7 @@ import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import { accountIdsOf, type TimeRange } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
 import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
+import { queueLength, queueOf } from "../ledger/waiting-queue.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { naira, orNull } from "../platform/format.ts";
 import { koboSchema, nairaNumber } from "../platform/money.ts";
@@ -25,7 +26,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
       account_id: account,
       balance: nairaNumber(wallet.balance_kobo),
       low_balance_threshold: orNull(wallet.low_balance_threshold_kobo, nairaNumber),
-      waiting_orders: wallet.waiting_orders ?? 0,
+      waiting_orders: queueLength(queueOf(wallet)),
       updated_at: wallet.updated_at,
     };
   },

@@ -64,7 +64,7 @@ export const openUnlessOvertaking = async (
   const opened = await openWith(ledger, transaction, writes, deadline);
   if (opened.kind !== "refused") return opened;
   const refused = refusal(opened);
-  return refused.kind !== "restricted" && opened.wallet?.waiting_orders ? { kind: "would_overtake" } : refused;
+  return refused.kind !== "restricted" && opened.wallet?.open !== undefined ? { kind: "would_overtake" } : refused;
 };
 
 /** The wallet's condition failed. */

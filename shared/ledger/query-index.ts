@@ -6,11 +6,12 @@ import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
 import {
   ACCOUNTS_OWNER,
   accountIdOf,
+  isTransactionPk,
   ledgerIndexes,
   OPEN_TRANSACTION,
   PARKED_ACCOUNTS,
   subscriptionsTo,
-  WALLETS_WITH_WAITING_ORDERS,
+  WAITING,
   waitingOrders,
 } from "./schema.ts";
 
@@ -107,9 +108,19 @@ export async function* ownedKeyBatches(
 export const openKeys = (table: Table, range: TimeRange): Promise<readonly IndexKey[]> =>
   queryAll(table, { open: OPEN_TRANSACTION }, range);
 
-/** The keys of the wallets that have waiting orders, the one whose last turn was the longest ago first. */
-export const walletsWithWaitingOrdersKeys = (table: Table): Promise<readonly IndexKey[]> =>
-  queryAll(table, { open: WALLETS_WITH_WAITING_ORDERS }, ALL_TIMES);
+/**
+ * The keys of the wallets that have waiting orders, the one whose last turn was the longest ago first; and those of the
+ * orders that were set aside, oldest first.
+ */
+export const waitingKeys = async (
+  table: Table,
+): Promise<{ readonly wallets: readonly IndexKey[]; readonly setAside: readonly IndexKey[] }> => {
+  const keys = await queryAll(table, { open: WAITING }, ALL_TIMES);
+  return {
+    wallets: keys.filter(({ pk }) => !isTransactionPk(pk)),
+    setAside: keys.filter(({ pk }) => isTransactionPk(pk)),
+  };
+};
 
 /** The keys of an account's waiting orders, oldest first. */
 export const waitingOrderKeys = (table: Table, accountId: string): Promise<readonly IndexKey[]> =>

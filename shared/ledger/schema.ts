@@ -103,8 +103,8 @@ export const auditOwner = (subject: string): string => pkOf("audit", subject);
 export const OPEN_TRANSACTION = "live";
 /** The accounts with parked deliveries, each by the time of its next requeue. */
 export const PARKED_ACCOUNTS = "parked";
-/** The wallets of accounts that have waiting orders. */
-export const WALLETS_WITH_WAITING_ORDERS = "waiting";
+/** What the sender of waiting orders looks at each minute: wallets with a queue, and orders that were set aside. */
+export const WAITING = "waiting";
 /** An account's waiting orders, oldest first. */
 export const waitingOrders = (accountId: string): string => pkOf("waiting", accountId);
 /** The upstream events that wait for an operator. */
@@ -125,8 +125,8 @@ export const ledgerIndexes = {
     includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
   },
   /**
-   * Live transactions that are `processing`, waiting orders, parked deliveries, the accounts that have some, open events,
-   * and subscriptions.
+   * Live transactions that are `processing`, waiting orders, the wallets that have some, parked deliveries, the accounts
+   * that have some, open events, and subscriptions.
    */
   byOpen: { name: "by_open", partition: "open", sort: "created_at" },
 } as const;

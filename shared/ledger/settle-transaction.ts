@@ -11,7 +11,7 @@ import { classifyWriteError, type WriteFailure, type Writes } from "./transact.t
 import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
 import { upstreamReferenceReservation } from "./upstream-reference.ts";
 import { isWaitingOrder } from "./waiting-order.ts";
-import { walletCredit, walletWaitingOrderEnded } from "./wallet.ts";
+import { walletCredit, walletQueueGap } from "./wallet.ts";
 
 const upstreamFactFields = {
   upstream_reference: z.string().min(1).max(100).optional(),
@@ -29,6 +29,9 @@ export const settlementSchema = z.discriminatedUnion("status", [
 ]);
 export type Settlement = z.infer<typeof settlementSchema>;
 
+/** Of an order that was certainly not delivered. */
+export const NOT_DELIVERED: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
+
 export type SettlementResult =
   | { readonly kind: "applied" }
   /**
@@ -39,7 +42,7 @@ export type SettlementResult =
   /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
   | { readonly kind: "indeterminate" };
 
-/** The attributes of a transaction that a settlement needs. The wallet counts a waiting one. */
+/** The attributes of a transaction that a settlement needs. A waiting one may have a number in the account's queue. */
 export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo" | "waiting">;
 
 /**
@@ -187,11 +190,11 @@ export const settlementWrites = (
 ): SettlementWrites => {
   const { upstream_reference: upstreamReference } = settlement;
   const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
-  const endsWait = isWaitingOrder(target) && isFinalStatus(settlement.status);
+  const number = isFinalStatus(settlement.status) ? target.waiting?.number : undefined;
   return [
     { Update: transactionUpdate(ledger, target, settlement, condition) },
-    ...(endsWait ? [walletWaitingOrderEnded(ledger, target.account_id, refund)] : []),
-    ...(!endsWait && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
+    ...(number !== undefined ? [walletQueueGap(ledger, target.account_id, number, refund)] : []),
+    ...(number === undefined && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
     ...(condition === "any" || upstreamReference === undefined
       ? []
       : [
@@ -220,7 +223,7 @@ const transactionUpdate = (
       isFinal ? " REMOVE #open, waiting" : ""
     }`,
     // The write token and `mode` make sure that this is the transaction that the settlement is about; `waiting`, that
-    // the wallet counts the order if and only if this write expects it.
+    // the order has a number in the queue only if this write expects it.
     ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND ${
       isWaitingOrder(target) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)"
     }${referenceCondition(condition)}`,

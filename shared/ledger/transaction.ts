@@ -74,11 +74,19 @@ export const transactionSchema = z.object({
   open: z.string().optional(),
   /**
    * Only on a waiting order (waiting-order.ts). `table` is the ledger that it waits in: in a restored copy of that
-   * ledger it may have been sent since. `refusals`: how often the upstream refused this very order with a 429 that says
-   * nothing about its limit for all.
+   * ledger it may have been sent since.
    */
-  waiting: z.object({ order: orderToSendSchema, table: z.string(), refusals: z.int().min(1).optional() }).optional(),
-  /** Random: which claim sent the order last, if it ever waited. */
+  waiting: z
+    .object({
+      order: orderToSendSchema,
+      table: z.string(),
+      /** Its number in the account's queue; absent if the order was set aside. */
+      number: z.int().min(1).optional(),
+      /** Only if it was set aside: how often the upstream refused this very order with 429. */
+      refusals: z.int().min(1).optional(),
+    })
+    .optional(),
+  /** Random: which claim was the order's last one, if it ever waited. */
   claim: z.string().optional(),
   /** When the order was claimed last, if it ever waited. */
   sent_at: z.iso.datetime().optional(),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -8,19 +9,25 @@ import { isoTime } from "../platform/time.ts";
 import { readTransaction, readTransactions } from "./find-transactions.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { type IndexKey, queryPage, waitingOrderKeys, walletsWithWaitingOrdersKeys } from "./query-index.ts";
-import { OPEN_TRANSACTION, waitingOrders } from "./schema.ts";
-import { transact, type WriteResult, type Writes } from "./transact.ts";
-import type { OrderToSend, Transaction } from "./transaction.ts";
+import { ALL_TIMES, type IndexKey, queryPage, waitingOrderKeys } from "./query-index.ts";
+import { isTransactionPk, OPEN_TRANSACTION, WAITING, waitingOrders, walletPk } from "./schema.ts";
+import { transact, transactOnce, type WriteResult, type Writes } from "./transact.ts";
+import { type OrderToSend, type Transaction, transactionSchema } from "./transaction.ts";
+import { queueLength, queueOf, type WaitingQueue } from "./waiting-queue.ts";
 import {
+  readWallet,
   type Wallet,
+  walletQueueJoin,
+  walletQueueReturn,
   walletSchema,
-  walletWaitingOrder,
-  walletWaitingOrderClaimed,
-  walletWithoutWaitingOrders,
+  walletTurnEnd,
+  walletUnlisted,
 } from "./wallet.ts";
 
-/** An order that is debited and was certainly not sent, or was refused by the upstream's rate limit. */
+/**
+ * An order that is debited and was certainly not sent, or was refused by the upstream with 429. It waits in its account's
+ * queue (waiting-queue.ts), or was set aside: then the upstream refused this very order, and it holds no other one.
+ */
 export type WaitingOrder = Transaction & Waiting;
 type Waiting = { readonly waiting: NonNullable<Transaction["waiting"]> };
 
@@ -33,18 +40,36 @@ export const longWaitS = (waitingMinutes: number): number => Math.max(5 * 60, wa
 export const isWaitingOrder = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Waiting =>
   order.waiting !== undefined;
 
+/** Whether an order waits outside of its account's queue. */
+export const isSetAside = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Waiting =>
+  isWaitingOrder(order) && order.waiting.number === undefined;
+
 /** Which open order is to wait. `claim` is the claim under which it was refused; undefined for its own request. */
 export type WaitTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "claim"> & {
   /** The ledger in which it was found to be unsent, if that was not now; a restored one may lack a later claim. */
   readonly table?: string;
-  /** How often the upstream refused this very order with 429; absent if it never did. */
+  /** How often the upstream refused this very order with 429: it is set aside. Absent if it never did. */
   readonly refusals?: number | undefined;
+  /** What `claim` was, if the order waited before. */
+  readonly claimed?: LastClaim | undefined;
+};
+
+type LastClaim = {
+  /** The order's number in the queue: it waits again in front. Absent if it was set aside. */
+  readonly number?: number | undefined;
+  /** The turn that the claim began, if the order's request never did: it must not begin after that of a later order. */
+  readonly turnUntil?: string | undefined;
+  /** The claim got no answer: it may still arrive. */
+  readonly isIndeterminate?: boolean | undefined;
 };
 
 export type WaitResult =
-  | { readonly kind: "waiting" }
+  /** `ahead`: how many orders of the account are sent before it, if it has just joined the queue. */
+  | { readonly kind: "waiting"; readonly ahead?: number }
   /** Nothing was written: the order has a final status, or was claimed since. */
   | { readonly kind: "not_open"; readonly transaction: Transaction }
+  /** Nothing was written: the order was not sent, and a later one of its account was claimed since, or may be sent. */
+  | { readonly kind: "overtaken" }
   | { readonly kind: "indeterminate" };
 
 /**
@@ -57,67 +82,141 @@ export const makeOrderWait = async (
   order: OrderToSend,
   deadline: Deadline,
 ): Promise<WaitResult> => {
-  const result = await writeInTime(
-    ledger,
-    target,
-    [{ Update: waitingUpdate(ledger, target, order) }, walletWaitingOrder(ledger, target.account_id)],
-    deadline,
-  );
-  if (result.kind === "written") return { kind: "waiting" };
-  if (result.kind !== "condition_failed" || result.transaction === undefined) return { kind: "indeterminate" };
-  const { transaction } = result;
-  const isOwn = transaction.attempt === target.attempt && transaction.claim === target.claim;
-  return isOwn && isWaitingOrder(transaction) ? { kind: "waiting" } : { kind: "not_open", transaction };
+  const { account_id: accountId, table = ledger.table, refusals, claimed: { number, turnUntil } = {} } = target;
+  if (refusals !== undefined) {
+    const update = waitingUpdate(ledger, target, WAITING, { order, table, refusals });
+    return waitResult(ledger, target, await writeInTime(ledger, target, [update], deadline));
+  }
+  // A restored ledger gives its numbers to other orders.
+  if (number === undefined || table !== ledger.table) return joinQueue(ledger, target, { order, table }, deadline);
+  const writes = [
+    waitingUpdate(ledger, target, waitingOrders(accountId), { order, table, number }),
+    walletQueueReturn(ledger, accountId, number, turnUntil),
+  ];
+  return waitResult(ledger, target, await writeInTime(ledger, target, writes, deadline));
 };
 
-const waitingUpdate = (
+/** Reads the account's queue, and gives the order the next number. If another order was faster, it gets the one after. */
+const joinQueue = async (
   ledger: Ledger,
-  { pk, mode, attempt, account_id, claim, table = ledger.table, refusals }: WaitTarget,
-  order: OrderToSend,
+  target: WaitTarget,
+  waiting: Waiting["waiting"],
+  deadline: Deadline,
+): Promise<WaitResult> => {
+  const { account_id: accountId } = target;
+  const nextAttempt = backoff(() => settleBudgetMs(deadline));
+  for (let unanswered = 0; ; ) {
+    let queue: WaitingQueue;
+    try {
+      queue = queueOf(await readWallet(ledger, accountId));
+    } catch (error) {
+      log.warn("order.queue_lookup_failed", { attempt: target.attempt, ...errorFields(error) });
+      return { kind: "indeterminate" };
+    }
+    const writes = [
+      waitingUpdate(ledger, target, waitingOrders(accountId), { ...waiting, number: queue.tail + 1 }),
+      walletQueueJoin(ledger, accountId, queue),
+    ];
+    // After an attempt without an answer another one is harmless: an order begins to wait once, under one number.
+    const result = await transactOnce(ledger.db, writes, randomUUID(), abortAfter(settleBudgetMs(deadline)));
+    if (result.kind === "written") return { kind: "waiting", ahead: queueLength(queue) };
+    if (result.kind === "indeterminate") {
+      unanswered += 1;
+      log.warn("ledger.write_indeterminate", { attempt: target.attempt, ...errorFields(result.error) });
+    }
+    const hasMoved = result.kind === "condition_failed" && result.transaction !== undefined;
+    if (hasMoved || unanswered > UNANSWERED_MAX || !(await nextAttempt())) return waitResult(ledger, target, result);
+  }
+};
+
+const waitResult = async (ledger: Ledger, target: WaitTarget, result: WriteResult): Promise<WaitResult> => {
+  if (result.kind === "written") return { kind: "waiting" };
+  if (result.kind !== "condition_failed") return { kind: "indeterminate" };
+  const { transaction } = result;
+  const { turnUntil, isIndeterminate } = target.claimed ?? {};
+  if (transaction === undefined) {
+    return turnUntil !== undefined && result.wallet !== undefined ? { kind: "overtaken" } : { kind: "indeterminate" };
+  }
+  if (transaction.attempt !== target.attempt || !isWaitingOrder(transaction)) return { kind: "not_open", transaction };
+  if (transaction.claim === target.claim) return { kind: "waiting" };
+  return isIndeterminate ? voidClaim(ledger, transaction) : { kind: "not_open", transaction };
+};
+
+/** An indeterminate claim may still arrive at the order that waits. It cannot once the order has another one. */
+const voidClaim = async ({ db, table }: Ledger, { pk, claim }: WaitingOrder): Promise<WaitResult> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk },
+    UpdateExpression: "SET claim = :claim",
+    ConditionExpression: `attribute_exists(waiting) AND ${claimIs(claim, ":previous")}`,
+    ExpressionAttributeValues: { ":claim": randomUUID(), ...(claim !== undefined && { ":previous": claim }) },
+  });
+  try {
+    await retryContention(() => db.send(update));
+  } catch (error) {
+    // Another claim was faster.
+    if (!(error instanceof ConditionalCheckFailedException)) return { kind: "indeterminate" };
+  }
+  return { kind: "waiting" };
+};
+
+const claimIs = (claim: string | undefined, value: string): string =>
+  claim === undefined ? "attribute_not_exists(claim)" : `claim = ${value}`;
+
+const waitingUpdate = (
+  { table, clock }: Ledger,
+  { pk, mode, attempt, claim }: WaitTarget,
+  open: string,
+  waiting: Waiting["waiting"],
 ) => ({
-  TableName: ledger.table,
-  Key: { pk },
-  UpdateExpression: "SET waiting = :waiting, #open = :open, updated_at = :now",
-  ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND attribute_not_exists(waiting) AND ${
-    claim === undefined ? "attribute_not_exists(claim)" : "claim = :claim"
-  }`,
-  ExpressionAttributeNames: { "#open": "open", "#status": "status", "#mode": "mode" },
-  ExpressionAttributeValues: {
-    ":waiting": { order, table, ...(refusals !== undefined && { refusals }) },
-    ":open": waitingOrders(account_id),
-    ":now": isoTime(ledger.clock()),
-    ":processing": "processing",
-    ":mode": mode,
-    ":attempt": attempt,
-    ...(claim !== undefined && { ":claim": claim }),
+  Update: {
+    TableName: table,
+    Key: { pk },
+    UpdateExpression: "SET waiting = :waiting, #open = :open, updated_at = :now",
+    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND attribute_not_exists(waiting) AND ${claimIs(claim, ":claim")}`,
+    ExpressionAttributeNames: { "#open": "open", "#status": "status", "#mode": "mode" },
+    ExpressionAttributeValues: {
+      ":waiting": waiting,
+      ":open": open,
+      ":now": isoTime(clock()),
+      ":processing": "processing",
+      ":mode": mode,
+      ":attempt": attempt,
+      ...(claim !== undefined && { ":claim": claim }),
+    },
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
   },
-  ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
 });
 
 export type ClaimResult =
   /** The order is this claim's to send: once. */
   | { readonly kind: "claimed"; readonly claimed: ClaimedOrder }
-  /** It waits no more, or other writes held its wallet. */
-  | { readonly kind: "not_claimed" }
+  /** Nothing was written. `transaction`: the order, if it does not wait any more or has another claim. */
+  | { readonly kind: "not_claimed"; readonly transaction?: Transaction | undefined }
   /** It may be claimed, or may yet be: it must not be sent, and must wait again. */
   | { readonly kind: "indeterminate"; readonly claimed: ClaimedOrder };
 export type ClaimedOrder = Transaction & { readonly claim: string; readonly sent_at: string };
 
-/** Ends an order's wait before it is sent, so that it is sent once. */
-export const claimOrder = async (ledger: Ledger, order: WaitingOrder, deadline: Deadline): Promise<ClaimResult> => {
+/**
+ * Ends an order's wait before it is sent, so that it is sent once. `others`: the wallet's part of the write, with the
+ * conditions on the account (wallet.ts).
+ */
+export const claimOrder = async (
+  ledger: Ledger,
+  order: WaitingOrder,
+  others: Writes,
+  deadline: Deadline,
+): Promise<ClaimResult> => {
   const { waiting: _waiting, ...transaction } = order;
   const claimed = { ...transaction, open: OPEN_TRANSACTION, claim: randomUUID(), sent_at: isoTime(ledger.clock()) };
-  const result = await writeInTime(
-    ledger,
-    order,
-    [{ Update: claimUpdate(ledger, order, claimed) }, walletWaitingOrderClaimed(ledger, order.account_id)],
-    deadline,
-  );
+  const result = await writeInTime(ledger, order, [claimUpdate(ledger, order, claimed), ...others], deadline);
   if (result.kind === "written") return { kind: "claimed", claimed };
   if (result.kind === "condition_failed" && result.transaction?.claim === claimed.claim) {
     return { kind: "claimed", claimed };
   }
-  if (result.isCertain) return { kind: "not_claimed" };
+  if (result.isCertain) {
+    return { kind: "not_claimed", ...(result.kind === "condition_failed" && { transaction: result.transaction }) };
+  }
   try {
     const stored = await readTransaction(ledger, order.pk);
     return { kind: stored?.claim === claimed.claim ? "claimed" : "indeterminate", claimed };
@@ -128,22 +227,22 @@ export const claimOrder = async (ledger: Ledger, order: WaitingOrder, deadline: 
 };
 
 const claimUpdate = ({ table }: Ledger, waiting: WaitingOrder, { claim, sent_at }: ClaimedOrder) => ({
-  TableName: table,
-  Key: { pk: waiting.pk },
-  UpdateExpression: "SET claim = :claim, sent_at = :now, updated_at = :now, #open = :open REMOVE waiting",
-  ConditionExpression: `#status = :processing AND attempt = :attempt AND attribute_exists(waiting) AND ${
-    waiting.claim === undefined ? "attribute_not_exists(claim)" : "claim = :previous"
-  }`,
-  ExpressionAttributeNames: { "#open": "open", "#status": "status" },
-  ExpressionAttributeValues: {
-    ":claim": claim,
-    ":now": sent_at,
-    ":open": OPEN_TRANSACTION,
-    ":processing": "processing",
-    ":attempt": waiting.attempt,
-    ...(waiting.claim !== undefined && { ":previous": waiting.claim }),
+  Update: {
+    TableName: table,
+    Key: { pk: waiting.pk },
+    UpdateExpression: "SET claim = :claim, sent_at = :now, updated_at = :now, #open = :open REMOVE waiting",
+    ConditionExpression: `#status = :processing AND attempt = :attempt AND attribute_exists(waiting) AND ${claimIs(waiting.claim, ":previous")}`,
+    ExpressionAttributeNames: { "#open": "open", "#status": "status" },
+    ExpressionAttributeValues: {
+      ":claim": claim,
+      ":now": sent_at,
+      ":open": OPEN_TRANSACTION,
+      ":processing": "processing",
+      ":attempt": waiting.attempt,
+      ...(waiting.claim !== undefined && { ":previous": waiting.claim }),
+    },
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
   },
-  ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
 });
 
 /** Attempts without a response that are followed by another, under the same token. */
@@ -162,15 +261,24 @@ const writeInTime = (
     about: { attempt },
   });
 
-/** The wallets whose waiting orders the index lists, the one whose last turn was the longest ago first. */
-export const walletsWithWaitingOrders = async (ledger: Ledger): Promise<readonly Wallet[]> =>
-  getItems(ledger, await walletsWithWaitingOrdersKeys(ledger), walletSchema);
+/** Ends an account's turn after the last request of a run. */
+export const endTurn = (ledger: Ledger, accountId: string, turnUntil: string): Promise<void> =>
+  unlessChanged(ledger, walletTurnEnd(ledger, accountId, turnUntil));
 
-/** Takes a wallet out of the index, if it has no waiting orders. */
-export const clearWaitingOrders = async (ledger: Ledger, accountId: string): Promise<void> => {
+/** Takes a wallet off the sender's list: no order of it waits, and none is claimed and not yet sent. */
+export const unlistWallet = (
+  ledger: Ledger,
+  accountId: string,
+  queue: WaitingQueue,
+  turnUntil: string | undefined,
+): Promise<void> => unlessChanged(ledger, walletUnlisted(ledger, accountId, queue, turnUntil));
+
+const unlessChanged = async (
+  { db }: Ledger,
+  { Update }: { readonly Update: UpdateCommand["input"] },
+): Promise<void> => {
   try {
-    const update = new UpdateCommand(walletWithoutWaitingOrders(ledger, accountId).Update);
-    await retryContention(() => ledger.db.send(update));
+    await retryContention(() => db.send(new UpdateCommand(Update)));
   } catch (error) {
     // An order began to wait, or another process was faster.
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
@@ -179,22 +287,32 @@ export const clearWaitingOrders = async (ledger: Ledger, accountId: string): Pro
 
 /** Waiting orders of one account that are read at once. */
 export const WAITING_ORDERS_PER_PAGE = 25;
-/**
- * Orders that became waiting later than this are left for the next page: the index may show an earlier one of the same
- * account after them.
- */
-const INDEX_LAG_MS = 2_000;
 
-/** All waiting orders of the account that the index has, oldest first. */
+/** All waiting orders in the account's queue that the index has, oldest first. */
 export const listWaitingOrders = async (ledger: Ledger, accountId: string): Promise<readonly WaitingOrder[]> =>
   (await readTransactions(ledger, await waitingOrderKeys(ledger, accountId))).filter(isWaitingOrder);
 
 export type WaitingPage = { readonly orders: readonly WaitingOrder[]; readonly next: IndexKey | undefined };
 
-/** The account's oldest waiting orders, oldest first. */
+/** The orders in the account's queue that are the oldest by the clocks of their instances. */
 export const waitingOrdersPage = async (ledger: Ledger, accountId: string, start?: IndexKey): Promise<WaitingPage> => {
-  const range = { from: "0000", to: isoTime(ledger.clock() - INDEX_LAG_MS) };
-  const limits = { oldest: WAITING_ORDERS_PER_PAGE };
-  const { keys, next } = await queryPage(ledger, { open: waitingOrders(accountId) }, range, start, limits);
+  const { keys, next } = await oldestKeys(ledger, accountId, start);
   return { orders: (await readTransactions(ledger, keys)).filter(isWaitingOrder), next };
+};
+
+const oldestKeys = (ledger: Ledger, accountId: string, start?: IndexKey) =>
+  queryPage(ledger, { open: waitingOrders(accountId) }, ALL_TIMES, start, { oldest: WAITING_ORDERS_PER_PAGE });
+
+const storedItem = z.looseObject({ pk: z.string() });
+
+/** The account's wallet, and the first page of its waiting orders. */
+export const readQueue = async (
+  ledger: Ledger,
+  accountId: string,
+): Promise<{ readonly wallet: Wallet; readonly page: WaitingPage }> => {
+  const { keys, next } = await oldestKeys(ledger, accountId);
+  const items = await getItems(ledger, [{ pk: walletPk(accountId) }, ...keys], storedItem);
+  const wallet = walletSchema.parse(items.find(({ pk }) => pk === walletPk(accountId)));
+  const orders = items.filter(({ pk }) => isTransactionPk(pk)).map((item) => transactionSchema.parse(item));
+  return { wallet, page: { orders: orders.filter(isWaitingOrder), next } };
 };

@@ -3,7 +3,8 @@ import { type Kobo, koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { WALLETS_WITH_WAITING_ORDERS, walletPk } from "./schema.ts";
+import { WAITING, walletPk } from "./schema.ts";
+import type { WaitingQueue } from "./waiting-queue.ts";
 
 /**
  * An account's wallet. `version` counts the changes of the balance, so a reconciliation knows whether it has found them
@@ -17,12 +18,17 @@ export const walletSchema = z.object({
   low_balance_threshold_kobo: koboSchema.optional(),
   /** The account is restricted: nothing is debited, and no waiting order is sent. */
   restricted: z.literal(true).optional(),
-  /** How many of the account's orders wait. */
-  waiting_orders: z.int().min(0).optional(),
-  /** With `waiting_orders`: puts the wallet into the index of those that have some. */
-  open: z.literal(WALLETS_WITH_WAITING_ORDERS).optional(),
-  /** With `open`: the time that the index sorts by, which is that of the account's last claim or first waiting order. */
+  /** While the sender of waiting orders lists the wallet, new orders of the account wait too. */
+  open: z.literal(WAITING).optional(),
+  /** Only while it is listed: since when, or when the account's last turn ended. */
   created_at: z.iso.datetime().optional(),
+  /** The account's waiting orders: waiting-queue.ts. They outlast the list, so that no number is given twice. */
+  queue_tail: z.int().min(1).optional(),
+  queue_head: z.int().min(1).optional(),
+  queue_front: z.set(z.int()).optional(),
+  queue_gaps: z.set(z.int()).optional(),
+  /** Until then the request of the order that was claimed last may begin, so no later order is sent by another run. */
+  turn_until: z.iso.datetime().optional(),
   updated_at: z.iso.datetime(),
 });
 export type Wallet = z.infer<typeof walletSchema>;
@@ -48,6 +54,9 @@ const walletUpdate = <Update extends object>({ table }: Pick<Ledger, "table">, a
   Update: { TableName: table, Key: { pk: walletPk(accountId) }, ...update },
 });
 
+/** The wallet is returned if its condition fails: it tells why. */
+const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
+
 const changedBalance = (sign: "+" | "-"): string =>
   `balance_kobo = balance_kobo ${sign} :amount, version = version + :one, updated_at = :now`;
 
@@ -56,9 +65,6 @@ const balanceValues = ({ clock }: Ledger, amount: Kobo) => ({
   ":one": 1,
   ":now": isoTime(clock()),
 });
-
-/** The wallet is returned if its condition fails: it tells why. */
-const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
 
 const MAY_BE_DEBITED = "balance_kobo >= :amount AND attribute_not_exists(restricted)";
 
@@ -72,14 +78,15 @@ export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
   });
 
 /**
- * The debit of an order that is sent at once. It fails too if orders of the account wait, because it would overtake
- * them; the wallet that is returned then tells which.
+ * The debit of an order that is sent at once. It fails too while the sender lists the wallet: the order would overtake
+ * one that waits, or that is claimed and not yet sent.
  */
 export const walletDebitUnlessWaiting = (ledger: Ledger, accountId: string, amount: Kobo) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: `${MAY_BE_DEBITED} AND (attribute_not_exists(waiting_orders) OR waiting_orders = :zero)`,
-    ExpressionAttributeValues: { ...balanceValues(ledger, amount), ":zero": 0 },
+    ConditionExpression: `${MAY_BE_DEBITED} AND attribute_not_exists(#open)`,
+    ExpressionAttributeNames: { "#open": "open" },
+    ExpressionAttributeValues: balanceValues(ledger, amount),
     ...returned,
   });
 
@@ -99,74 +106,165 @@ export const walletRestriction = (table: string, accountId: string, isRestricted
     ...(isRestricted && { ExpressionAttributeValues: { ":true": true } }),
   });
 
-/** Counts a waiting order: one part of a transaction of writes. The wallet is in the index while it has some. */
-export const walletWaitingOrder = (ledger: Ledger, accountId: string) =>
+/** The condition that the account is not restricted: one part of a transaction of writes. */
+export const walletNotRestricted = ({ table }: Ledger, accountId: string) => ({
+  ConditionCheck: {
+    TableName: table,
+    Key: { pk: walletPk(accountId) },
+    ConditionExpression: "attribute_exists(pk) AND attribute_not_exists(restricted)",
+    ...returned,
+  },
+});
+
+const LISTED = "#open = :open, created_at = if_not_exists(created_at, :now)";
+const listedNames = { "#open": "open" };
+const listedValues = ({ clock }: Ledger) => ({ ":open": WAITING, ":now": isoTime(clock()) });
+
+/** Gives the next number to an order that begins to wait: one part of a transaction of writes. */
+export const walletQueueJoin = (ledger: Ledger, accountId: string, { tail }: WaitingQueue) =>
   walletUpdate(ledger, accountId, {
-    UpdateExpression:
-      "SET waiting_orders = if_not_exists(waiting_orders, :zero) + :one, #open = :open, created_at = if_not_exists(created_at, :now)",
-    ConditionExpression: "attribute_exists(pk)",
-    ExpressionAttributeNames: { "#open": "open" },
+    UpdateExpression: `SET queue_tail = :number, queue_head = if_not_exists(queue_head, :number), ${LISTED}`,
+    ConditionExpression: `attribute_exists(pk) AND ${tail === 0 ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"}`,
+    ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: {
-      ":zero": 0,
-      ":one": 1,
-      ":open": WALLETS_WITH_WAITING_ORDERS,
-      ":now": isoTime(ledger.clock()),
+      ":number": tail + 1,
+      ...(tail > 0 && { ":tail": tail }),
+      ...listedValues(ledger),
     },
+    ...returned,
   });
 
 /**
- * Counts one waiting order less, because it is sent now: one part of a transaction of writes. In the index the account
- * moves behind the others that have waiting orders, so that the next turn is theirs.
+ * Puts the number of a claimed order back in front: one part of a transaction of writes. `turnUntil`: the turn that the
+ * claim began, for an order that was never sent. The write fails if another order was claimed since, or if the wallet has
+ * left the list: then new orders are sent at once.
  */
-export const walletWaitingOrderClaimed = (ledger: Ledger, accountId: string) =>
+export const walletQueueReturn = (ledger: Ledger, accountId: string, number: number, turnUntil?: string) =>
   walletUpdate(ledger, accountId, {
-    UpdateExpression: "SET waiting_orders = waiting_orders - :one, created_at = :now",
-    ConditionExpression: "waiting_orders > :zero AND attribute_not_exists(restricted)",
-    ExpressionAttributeValues: { ":zero": 0, ":one": 1, ":now": isoTime(ledger.clock()) },
+    UpdateExpression: `SET ${LISTED} ADD queue_front :numbers`,
+    ConditionExpression: turnUntil === undefined ? "attribute_exists(pk)" : "turn_until = :turn",
+    ExpressionAttributeNames: listedNames,
+    ExpressionAttributeValues: {
+      ":numbers": new Set([number]),
+      ...(turnUntil !== undefined && { ":turn": turnUntil }),
+      ...listedValues(ledger),
+    },
+    ...returned,
   });
 
-/** Counts one waiting order less, and refunds its amount if it is given: one part of a transaction of writes. */
-export const walletWaitingOrderEnded = (ledger: Ledger, accountId: string, refund?: Kobo) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET waiting_orders = waiting_orders - :one${refund === undefined ? "" : `, ${changedBalance("+")}`}`,
-    ConditionExpression: "waiting_orders > :zero",
+/** Which numbers the queue has in front, as a condition on the stored wallet. */
+const hasFront = ({ front }: WaitingQueue) => ({
+  expression: front.size === 0 ? "attribute_not_exists(queue_front)" : "queue_front = :front",
+  values: front.size === 0 ? {} : { ":front": front },
+});
+
+const without = (numbers: ReadonlySet<number>, kept: ReadonlySet<number>): ReadonlySet<number> =>
+  new Set([...numbers].filter((number) => !kept.has(number)));
+
+/**
+ * Claims a number, on condition that no other claim or return has changed the queue: one part of a transaction of writes.
+ * Until `turnUntil` the order's request may begin.
+ */
+export const walletQueueClaim = (
+  ledger: Ledger,
+  accountId: string,
+  { before, after }: { readonly before: WaitingQueue; readonly after: WaitingQueue },
+  turnUntil: string,
+) => {
+  const front = hasFront(before);
+  const removed = Object.entries({
+    queue_front: without(before.front, after.front),
+    queue_gaps: without(before.gaps, after.gaps),
+  }).filter(([, numbers]) => numbers.size > 0);
+  const removal = removed.map(([name]) => `${name} :${name}`).join(", ");
+  return walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET queue_head = :after, turn_until = :until${removal && ` DELETE ${removal}`}`,
+    ConditionExpression: `queue_head = :before AND ${front.expression} AND attribute_not_exists(restricted)`,
     ExpressionAttributeValues: {
-      ":zero": 0,
-      ":one": 1,
+      ":before": before.head,
+      ":after": after.head,
+      ":until": turnUntil,
+      ...front.values,
+      ...Object.fromEntries(removed.map(([name, numbers]) => [`:${name}`, numbers])),
+    },
+    ...returned,
+  });
+};
+
+/**
+ * Takes the number of an order out of the queue that ends without being claimed, and refunds its amount if it is given:
+ * one part of a transaction of writes.
+ */
+export const walletQueueGap = (ledger: Ledger, accountId: string, number: number, refund?: Kobo) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: `${refund === undefined ? "" : `SET ${changedBalance("+")} `}ADD queue_gaps :numbers`,
+    ConditionExpression: "attribute_exists(pk)",
+    ExpressionAttributeValues: {
+      ":numbers": new Set([number]),
       ...(refund !== undefined && balanceValues(ledger, refund)),
     },
   });
 
-/** Takes a wallet out of the index, on condition that it has no waiting orders. */
-export const walletWithoutWaitingOrders = (ledger: Ledger, accountId: string) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: "REMOVE #open, created_at, waiting_orders",
-    ConditionExpression: "waiting_orders = :zero",
-    ExpressionAttributeNames: { "#open": "open" },
-    ExpressionAttributeValues: { ":zero": 0 },
+const sameTurn = (turnUntil: string | undefined) => ({
+  expression: turnUntil === undefined ? "attribute_not_exists(turn_until)" : "turn_until = :turn",
+  values: turnUntil === undefined ? {} : { ":turn": turnUntil },
+});
+
+/** Ends an account's turn, on condition that it is still this one. The account moves behind the others in the list. */
+export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string) => {
+  const turn = sameTurn(turnUntil);
+  return walletUpdate(ledger, accountId, {
+    UpdateExpression: "SET created_at = :now REMOVE turn_until",
+    ConditionExpression: `${turn.expression} AND attribute_exists(#open)`,
+    ExpressionAttributeNames: listedNames,
+    ExpressionAttributeValues: { ":now": isoTime(ledger.clock()), ...turn.values },
   });
+};
+
+/** Takes a wallet off the list, on condition that no order has begun to wait, or was claimed, since it was read. */
+export const walletUnlisted = (ledger: Ledger, accountId: string, queue: WaitingQueue, turnUntil?: string) => {
+  const conditions = [hasFront(queue), sameTurn(turnUntil)];
+  return walletUpdate(ledger, accountId, {
+    UpdateExpression: "SET queue_head = :next REMOVE #open, created_at, queue_front, queue_gaps, turn_until",
+    ConditionExpression: [
+      "queue_tail = :tail",
+      "queue_head = :head",
+      ...conditions.map(({ expression }) => expression),
+    ].join(" AND "),
+    ExpressionAttributeNames: listedNames,
+    ExpressionAttributeValues: {
+      ":tail": queue.tail,
+      ":next": queue.tail + 1,
+      ":head": queue.head,
+      ...Object.assign({}, ...conditions.map(({ values }) => values)),
+    },
+  });
+};
 
 /**
- * Sets the balance and the number of waiting orders, if nobody has changed either since the wallet was read: one part of
- * a transaction of writes. Only a carry-over corrects a wallet.
+ * Sets the balance and the numbers of the waiting orders, if nobody has changed either since the wallet was read: one part
+ * of a transaction of writes. Only a carry-over corrects a wallet.
  */
-export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, waitingOrders: number) =>
-  walletUpdate(ledger, read.account_id, {
-    UpdateExpression: `SET balance_kobo = :balance, version = version + :one, updated_at = :now${
-      waitingOrders > 0
-        ? ", waiting_orders = :waiting, #open = :open, created_at = if_not_exists(created_at, :now)"
-        : " REMOVE waiting_orders, #open, created_at"
-    }`,
-    ConditionExpression: `version = :read AND ${
-      read.waiting_orders === undefined ? "attribute_not_exists(waiting_orders)" : "waiting_orders = :counted"
-    }`,
-    ExpressionAttributeNames: { "#open": "open" },
+export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, waiting: ReadonlySet<number>) => {
+  const { queue_tail: tail } = read;
+  const last = Math.max(tail ?? 0, ...waiting);
+  return walletUpdate(ledger, read.account_id, {
+    UpdateExpression: [
+      "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
+      ...(last > 0 ? [", queue_tail = :last, queue_head = :next"] : []),
+      ...(waiting.size > 0 ? [`, queue_front = :waiting, ${LISTED}`] : []),
+      ` REMOVE queue_gaps, turn_until${waiting.size > 0 ? "" : ", queue_front, #open, created_at"}`,
+    ].join(""),
+    ConditionExpression: `version = :read AND ${tail === undefined ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"}`,
+    ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: {
       ":balance": balanceKobo,
       ":one": 1,
       ":now": isoTime(ledger.clock()),
       ":read": read.version,
-      ...(read.waiting_orders !== undefined && { ":counted": read.waiting_orders }),
-      ...(waitingOrders > 0 && { ":waiting": waitingOrders, ":open": WALLETS_WITH_WAITING_ORDERS }),
+      ...(tail !== undefined && { ":tail": tail }),
+      ...(last > 0 && { ":last": last, ":next": last + 1 }),
+      ...(waiting.size > 0 && { ":waiting": waiting, ":open": WAITING }),
     },
   });
+};

@@ -10,6 +10,7 @@ import {
   ORDER_LIMITED,
   type Outcome,
   RATE_LIMITED,
+  TURN_OVER,
   UPSTREAM_BALANCE,
 } from "../upstream/upstream.ts";
 
@@ -30,6 +31,8 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
     // Counted, and no alarm: orders are sold again once the upstream's minute is over.
     log.warn("upstream.rate_limited", fields);
     putMetrics({ UpstreamRateLimited: 1 }, systemClock());
+  } else if (outcome.reason === TURN_OVER) {
+    log.warn("order.turn_over", { reference: fields.reference });
   } else if (outcome.reason === ORDER_LIMITED) {
     log.warn("upstream.order_limited", fields);
   } else if (outcome.reason === NO_TIME) {

@@ -4,6 +4,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { RecordItem } from "../ledger/open-transaction.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import type { OrderToSend, Transaction } from "../ledger/transaction.ts";
+import type { WaitTarget } from "../ledger/waiting-order.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { Kobo } from "../platform/money.ts";
 import type { OrderGate } from "./order-gate.ts";
@@ -39,17 +40,16 @@ export type OrderRequest<Priced extends Quote = Quote> = {
 export type Waiting<Priced extends Quote> = {
   /** Whether the order has to wait: the limit is known to be spent, or other orders wait. */
   readonly isNeeded: () => boolean;
-  readonly wait: (quote: Priced, refusals?: 1) => Wait;
+  /** `reason`: the upstream's, if it was asked. */
+  readonly wait: (quote: Priced, reason?: string) => Wait;
 };
 
 /** An order that begins to wait (shared/ledger/waiting-order.ts). */
 export type Wait = {
   readonly order: OrderToSend;
-  /** Seconds until it is sent, about. */
-  readonly estimatedS: number;
-  /** How often the upstream refused this very order with 429; absent if it never did. */
-  readonly refusals?: number;
-};
+  /** Seconds until it is sent, about; absent if that is not known. */
+  readonly estimatedS?: number;
+} & Pick<WaitTarget, "refusals" | "claimed">;
 
 export type Quote = {
   readonly amountKobo: Kobo;

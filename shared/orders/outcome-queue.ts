@@ -42,6 +42,13 @@ const waitMessage = z.object({
   claim: z.string().optional(),
   table: z.string(),
   refusals: z.int().min(1).optional(),
+  claimed: z
+    .object({
+      number: z.int().min(1).optional(),
+      turnUntil: z.iso.datetime().optional(),
+      isIndeterminate: z.boolean().optional(),
+    })
+    .optional(),
   order: orderToSendSchema,
 });
 export type WaitMessage = z.infer<typeof waitMessage>;

@@ -5,7 +5,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { withMaskedPhone } from "../ledger/mask-phone.ts";
 import { type OpenResult, openTransaction, openUnlessOvertaking, type RecordItem } from "../ledger/open-transaction.ts";
 import { transactionOwner, transactionPk } from "../ledger/schema.ts";
-import { type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
+import { NOT_DELIVERED, type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
 import { alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { type OrderToSend, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { makeOrderWait, type WaitTarget } from "../ledger/waiting-order.ts";
@@ -13,7 +13,7 @@ import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
-import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote } from "./order.ts";
+import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote, Wait } from "./order.ts";
 import { refusalByGate } from "./order-gate.ts";
 import type { OutcomeMessage, OutcomeQueue, WaitMessage } from "./outcome-queue.ts";
 
@@ -193,52 +193,70 @@ export const fulfilAndSettle = async (
   readonly transaction: Transaction;
   readonly isOutcomeSecured: boolean;
   readonly estimatedS?: number;
+  /** Present if the order waits now, or will once the queue has made it wait. */
+  readonly wait?: Wait;
 }> => {
   try {
     const { settlement, later, wait } = await fulfil();
-    if (wait !== undefined) {
-      const target = { ...transaction, refusals: wait.refusals };
-      const settled = await waitOrQueue({ ledger, outcomeQueue }, target, wait.order, deadline);
-      return settled === undefined
-        ? { transaction, isOutcomeSecured: true, estimatedS: wait.estimatedS }
-        : { transaction: settled, isOutcomeSecured: true };
-    }
+    if (wait !== undefined) return await waitOrQueue({ ledger, outcomeQueue }, transaction, wait, deadline);
     if (later !== undefined) await outcomeQueue.send(messageOf(transaction, later.settlement), later.afterS, deadline);
     if (settlement === undefined) {
       const estimatedS = later?.estimatedS;
       return { transaction, isOutcomeSecured: true, ...(estimatedS !== undefined && { estimatedS }) };
     }
-    const result = await settleTransaction(ledger, transaction, settlement, deadline);
-    switch (result.kind) {
-      case "applied":
-        return { transaction: settledTransaction(transaction, settlement), isOutcomeSecured: true };
-      case "already_settled":
-        alertIfContradicted(result.transaction, settlement);
-        return { transaction: result.transaction, isOutcomeSecured: true };
-      case "indeterminate":
-        await outcomeQueue.send(messageOf(transaction, settlement), 0, deadline);
-        return { transaction, isOutcomeSecured: true };
-    }
+    return await settleOrQueue({ ledger, outcomeQueue }, transaction, settlement, deadline);
   } catch (error) {
     log.alarm("order.outcome_not_recorded", { reference: referenceOf(transaction), ...errorFields(error) });
     return { transaction, isOutcomeSecured: false };
   }
 };
 
+/** Settles an order, now or by the outcomes queue. */
+const settleOrQueue = async (
+  { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
+  transaction: Transaction,
+  settlement: Settlement,
+  deadline: Deadline,
+): Promise<{ readonly transaction: Transaction; readonly isOutcomeSecured: true }> => {
+  const result = await settleTransaction(ledger, transaction, settlement, deadline);
+  switch (result.kind) {
+    case "applied":
+      return { transaction: settledTransaction(transaction, settlement), isOutcomeSecured: true };
+    case "already_settled":
+      alertIfContradicted(result.transaction, settlement);
+      return { transaction: result.transaction, isOutcomeSecured: true };
+    case "indeterminate":
+      await outcomeQueue.send(messageOf(transaction, settlement), 0, deadline);
+      return { transaction, isOutcomeSecured: true };
+  }
+};
+
 /**
- * Makes an order wait that was certainly not carried out, now or by the outcomes queue. Resolves with the stored
- * transaction if it is not open any more.
+ * Makes an order wait that was certainly not carried out, now or by the outcomes queue. Only an order that waits now has
+ * an estimate: one that the queue makes wait may be overtaken before.
  */
 const waitOrQueue = async (
   { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
-  target: WaitTarget,
-  order: OrderToSend,
+  transaction: Transaction,
+  wait: Wait,
   deadline: Deadline,
-): Promise<Transaction | undefined> => {
-  const result = await makeOrderWait(ledger, target, order, deadline);
-  if (result.kind === "not_open") return result.transaction;
-  if (result.kind === "indeterminate") await outcomeQueue.send(waitMessageOf(ledger, target, order), 0, deadline);
-  return undefined;
+): ReturnType<typeof fulfilAndSettle> => {
+  const target = { ...transaction, refusals: wait.refusals, claimed: wait.claimed };
+  const result = await makeOrderWait(ledger, target, wait.order, deadline);
+  switch (result.kind) {
+    case "waiting": {
+      const { estimatedS } = wait;
+      return { transaction, isOutcomeSecured: true, wait, ...(estimatedS !== undefined && { estimatedS }) };
+    }
+    case "not_open":
+      return { transaction: result.transaction, isOutcomeSecured: true };
+    case "overtaken":
+      // It was not sent, and is refunded rather than sent after a later one of its account.
+      return settleOrQueue({ ledger, outcomeQueue }, transaction, NOT_DELIVERED, deadline);
+    case "indeterminate":
+      await outcomeQueue.send(waitMessageOf(ledger, target, wait.order), 0, deadline);
+      return { transaction, isOutcomeSecured: true, wait };
+  }
 };
 
 /** Until then the caller may repeat the request, which places the order if its debit did not arrive. */
@@ -258,7 +276,7 @@ const enqueueVoid = async (queue: OutcomeQueue, transaction: Transaction, deadli
 
 export const waitMessageOf = (
   { table }: Pick<Ledger, "table">,
-  { pk, mode, attempt, account_id, claim, refusals }: WaitTarget,
+  { pk, mode, attempt, account_id, claim, refusals, claimed }: WaitTarget,
   order: OrderToSend,
 ): WaitMessage => ({
   kind: "wait",
@@ -269,6 +287,7 @@ export const waitMessageOf = (
   ...(claim !== undefined && { claim }),
   table,
   ...(refusals !== undefined && { refusals }),
+  ...(claimed !== undefined && { claimed }),
   order,
 });
 

@@ -6,7 +6,14 @@ import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isoTime } from "../platform/time.ts";
 import { isUnrecognized } from "../upstream/classify.ts";
-import { type CheckOutcome, NO_TIME, ORDER_LIMITED, type Outcome, RATE_LIMITED } from "../upstream/upstream.ts";
+import {
+  type CheckOutcome,
+  NO_TIME,
+  ORDER_LIMITED,
+  type Outcome,
+  RATE_LIMITED,
+  TURN_OVER,
+} from "../upstream/upstream.ts";
 
 /** Purchases or identity checks: a key may lack the permission for one of them. */
 export type OrderGroup = Extract<RateGroup, "vtu" | "identity">;
@@ -35,8 +42,8 @@ export const acceptanceShownBy = (
   outcome: Outcome | CheckOutcome,
 ): { readonly isAccepted: true } | { readonly isAccepted: false; readonly reason: string } | undefined => {
   if (outcome.kind === "account_error") {
-    const isLimit = [RATE_LIMITED, ORDER_LIMITED, NO_TIME].includes(outcome.reason);
-    return isLimit ? undefined : { isAccepted: false, reason: outcome.reason };
+    const showsNeither = [RATE_LIMITED, ORDER_LIMITED, TURN_OVER, NO_TIME].includes(outcome.reason);
+    return showsNeither ? undefined : { isAccepted: false, reason: outcome.reason };
   }
   if (outcome.kind !== "unknown" || outcome.reason === "processing") return { isAccepted: true };
   return isUnrecognized(outcome) ? { isAccepted: false, reason: outcome.reason } : undefined;

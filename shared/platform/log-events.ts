@@ -89,6 +89,25 @@ export const logEvents = {
     meaning: "A waiting order may be claimed or not: the write had no answer, and reading the order failed too.",
     action: "None: the outcomes queue makes it wait again. Check DynamoDB if it repeats.",
   },
+  "order.queue_lookup_failed": {
+    level: "warn",
+    fields: { attempt: "string", ...thrown },
+    meaning: "An order could not begin to wait: reading its account's queue failed.",
+    action: "None: the outcomes queue makes it wait. Check DynamoDB if it repeats.",
+  },
+  "order.turn_over": {
+    level: "warn",
+    fields: { reference: "string" },
+    meaning:
+      "A claimed order was not sent: its process stood still, or one before it was refused. It waits again, or is refunded if a later one may have been.",
+    action: "None. If it repeats without upstream.rate_limited, give send-waiting-orders more memory.",
+  },
+  "order.refunded_restricted": {
+    level: "warn",
+    fields: { reference: "string", waited_s: "number" },
+    meaning: "A waiting order of a restricted account was refunded: its time was over.",
+    action: "None.",
+  },
   "order.waited_too_long": {
     level: "alarm",
     urgency: "ticket",
@@ -113,9 +132,29 @@ export const logEvents = {
   "waiting_orders.unreadable": {
     level: "alarm",
     urgency: "page",
-    fields: { account: "string", ...thrown },
+    fields: { account: "string?", transaction: "string?", ...thrown },
     meaning: "An account's waiting orders are neither sent nor refunded: this release cannot read one of them.",
     action: "Deploy the release that wrote them. admin transactions list --account.",
+  },
+  "waiting_orders.not_read": {
+    level: "warn",
+    fields: { account: "string?", transaction: "string?", ...thrown },
+    meaning: "An account's waiting orders were not sent in this run, because they could not be read. Others were.",
+    action: "None: the next run tries again. Check DynamoDB if it repeats.",
+  },
+  "waiting_orders.missing": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { account: "string" },
+    meaning:
+      "A wallet counts a waiting order that is not listed, as after a restore: the orders after it are sent now.",
+    action: "admin transactions list --account --status processing, then resolve as failed the one that still waits.",
+  },
+  "waiting_orders.turn_not_ended": {
+    level: "warn",
+    fields: { account: "string", ...thrown },
+    meaning: "New orders of the account wait, although none has to: the end of its turn could not be written.",
+    action: "None: the next run ends it. Check DynamoDB if it repeats.",
   },
   "upstream_pace.not_noted": {
     level: "warn",

@@ -73,6 +73,15 @@ export const RECONCILE_WALLET_MS_MAX = 10_000;
 export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 /** A run claims no waiting order with less time: what it has claimed is sent and settled before the next run starts. */
 export const SEND_WAITING_RESERVE_MS = 35_000;
+/** How long a run claims waiting orders. */
+export const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_WAITING_RESERVE_MS;
+/**
+ * The request of a claimed order begins within this time, counted from before its claim, or not at all: the claim's
+ * attempts, the read that resolves it, and the connection.
+ */
+export const TURN_BEGIN_MS_MAX = 12_000;
+/** The turn ends so much later for other processes: their clocks may be ahead by less. */
+export const CLOCK_DIFFERENCE_MS_MAX = 10_000;
 /** The claim of one waiting order: 3 s of attempts, and the reserve for the queue. */
 export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 /** From its claim on, a waiting order has as long as a request: after the grace period an operator may resolve it. */

@@ -5,36 +5,45 @@ import type { Fulfilment, Quote, Wait } from "../orders/order.ts";
 import type { OrderGate } from "../orders/order-gate.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { ORDER_LIMITED, type Outcome, RATE_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
+import {
+  type Beginning,
+  ORDER_LIMITED,
+  type Outcome,
+  RATE_LIMITED,
+  TURN_OVER,
+  type Upstream,
+  type UpstreamOrder,
+} from "../upstream/upstream.ts";
 
 /** A quote, with the order in the upstream's terms. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };
+
+/** Why an order waits that was to be sent. */
+export type WaitReason = typeof RATE_LIMITED | typeof ORDER_LIMITED | typeof TURN_OVER;
 
 /** How an order is sent, and what happens if the upstream's rate limit refuses it. */
 export type Sending = {
   readonly upstream: Pick<Upstream, "buy" | "waitS">;
   readonly gate: Pick<OrderGate, "noteLimitSpent" | "noteOutcome">;
-  /**
-   * Absent if the order does not wait, undefined if it does not any more: it is refunded. `refusals` is 1 after a 429
-   * about this order only.
-   */
-  readonly wait?: ((refusals?: 1) => Wait | undefined) | undefined;
+  /** How the order waits, for this reason. Absent if it does not wait, undefined if it does not any more: it is refunded. */
+  readonly wait?: ((reason: WaitReason) => Wait | undefined) | undefined;
+  readonly beginning?: Beginning;
 };
 
 /** Sends a debited order upstream. Resolves with what its outcome does to the ledger. */
 export const fulfilPurchase = async (
-  { upstream, gate, wait }: Sending,
+  { upstream, gate, wait, beginning }: Sending,
   order: UpstreamOrder,
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<Fulfilment> => {
-  const outcome = await upstream.buy(order, referenceOf(transaction), deadline);
+  const outcome = await upstream.buy(order, referenceOf(transaction), deadline, beginning);
   logOutcome(transaction, outcome);
   if (transaction.mode === "live") await gate.noteOutcome(outcome, deadline);
   if (wait !== undefined) {
     const waitS = upstream.waitS("vtu");
     if (waitS > 0) await gate.noteLimitSpent(waitS, deadline);
-    const again = outcome.kind === "account_error" ? waitAfter(outcome.reason, wait) : undefined;
+    const again = outcome.kind === "account_error" && isWaitReason(outcome.reason) ? wait(outcome.reason) : undefined;
     if (again !== undefined) return { wait: again };
   }
   const settlement = settlementFor(outcome);
@@ -42,10 +51,8 @@ export const fulfilPurchase = async (
   return { ...(settlement && { settlement }), ...(outcome.later && { later: laterSettlement(outcome.later) }) };
 };
 
-const waitAfter = (reason: string, wait: NonNullable<Sending["wait"]>): Wait | undefined => {
-  if (reason === ORDER_LIMITED) return wait(1);
-  return reason === RATE_LIMITED ? wait() : undefined;
-};
+const isWaitReason = (reason: string): reason is WaitReason =>
+  reason === RATE_LIMITED || reason === ORDER_LIMITED || reason === TURN_OVER;
 
 /** Undefined if there is nothing new to persist. */
 const settlementFor = (outcome: Outcome): Settlement | undefined => {

@@ -6,7 +6,7 @@ import type { OrderRequest, Waiting } from "../orders/order.ts";
 import type { OrderGate } from "../orders/order-gate.ts";
 import { estimatedDeliveryS } from "../orders/upstream-pace.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
+import { ORDER_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
 import { fulfilPurchase, type OrderQuote, type Sending } from "./fulfil-purchase.ts";
 
 export type WaitingDeps = {
@@ -28,10 +28,11 @@ export const purchaseWaiting = (
   if (mode === "test" || deps.waitingMinutes === 0) return undefined;
   return {
     isNeeded: () => upstream.waitS("vtu") > 0 || deps.ledger.clock() < Date.parse(deps.gate.pace().wait_until),
-    wait: ({ order }, refusals) => ({
+    wait: ({ order }, reason) => ({
       order: orderToSendOf(order),
-      estimatedS: estimatedDeliveryS(deps.gate.pace(), upstream.waitS("vtu")),
-      ...(refusals && { refusals }),
+      ...(reason === ORDER_LIMITED
+        ? { refusals: 1 }
+        : { estimatedS: estimatedDeliveryS(deps.gate.pace(), upstream.waitS("vtu")) }),
     }),
   };
 };
@@ -59,7 +60,7 @@ export const purchaseCallbacks = (
 ): Pick<OrderRequest<OrderQuote>, "fulfil" | "waiting"> => ({
   fulfil: (transaction, quote) =>
     fulfilPurchase(
-      { upstream, gate, wait: waiting && ((refusals) => waiting.wait(quote, refusals)) },
+      { upstream, gate, wait: waiting && ((reason) => waiting.wait(quote, reason)) },
       quote.order,
       transaction,
       deadline,

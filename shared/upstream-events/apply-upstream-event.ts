@@ -8,6 +8,7 @@ import {
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   createSequentialSettle,
+  NOT_DELIVERED,
   type Settlement,
   type SettlementResult,
   settleByHeuristicMatch,
@@ -56,7 +57,7 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
       case "void":
         return applyVoid(settleDeps, message, deadline);
       case "wait":
-        return applyWait(deps, message, deadline);
+        return applyWait(settleDeps, message, deadline);
       case "event":
         return applyEvent(settleDeps, message, deadline);
       case "unreadable_event":
@@ -68,7 +69,7 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
 /** Applies a settlement that the service itself decided. */
 const applySettlement = async (
   deps: SettleDeps,
-  { transaction: pk, settlement, ...target }: SettlementMessage,
+  { transaction: pk, settlement, ...target }: Omit<SettlementMessage, "kind">,
   deadline: Deadline,
 ): Promise<MessageResult> => {
   const stored = await readTransaction(deps.ledger, pk);
@@ -82,8 +83,7 @@ const applyVoid = async (deps: SettleDeps, { item }: VoidMessage, deadline: Dead
   const result = await voidDebit(deps.ledger, item, deadline);
   if (result.kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result.kind === "void") return { kind: "done", outcome: "void" };
-  const refund: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
-  return settleStored(deps, result.transaction, item, refund, deadline);
+  return settleStored(deps, result.transaction, item, NOT_DELIVERED, deadline);
 };
 
 /** Settles a stored transaction, if it is the one that the message is about. */
@@ -106,12 +106,13 @@ const settleStored = async (
 
 /** Makes an order wait whose own request, or whose sender, could not write it. */
 const applyWait = async (
-  { ledger }: ApplyDeps,
-  { transaction: pk, order, ...target }: WaitMessage,
+  deps: SettleDeps,
+  { order, ...target }: WaitMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
-  const { kind } = await makeOrderWait(ledger, { pk, ...target }, order, deadline);
+  const { kind } = await makeOrderWait(deps.ledger, { pk: target.transaction, ...target }, order, deadline);
   if (kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  if (kind === "overtaken") return applySettlement(deps, { ...target, settlement: NOT_DELIVERED }, deadline);
   return { kind: "done", outcome: kind === "waiting" ? "applied" : "duplicate" };
 };
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { UPSTREAM_CONNECT_MS_MAX } from "../platform/time-budgets.ts";
 import { utf8 } from "../platform/utf8.ts";
+import { type Beginning, TURN_OVER } from "./upstream.ts";
 
 /** A complete HTTP request to the upstream. */
 export type HttpRequest = {
@@ -30,6 +31,7 @@ export type ExchangeLimits = {
   readonly totalMs: number;
   /** A larger response counts as `no_answer`. */
   readonly bytesMax: number;
+  readonly beginning?: Beginning | undefined;
 };
 
 // `getBuiltinModule` instead of an import: it adds 3 ms to a cold start instead of 30, because an import also evaluates
@@ -50,7 +52,7 @@ export const exchange = async (request: HttpRequest, limits: ExchangeLimits): Pr
   }
 };
 
-const send = (request: HttpRequest, { totalMs, bytesMax }: ExchangeLimits): Promise<ExchangeResult> =>
+const send = (request: HttpRequest, { totalMs, bytesMax, beginning }: ExchangeLimits): Promise<ExchangeResult> =>
   new Promise((resolve) => {
     const isTls = request.url.startsWith("https:");
     let isConnected = false;
@@ -74,10 +76,13 @@ const send = (request: HttpRequest, { totalMs, bytesMax }: ExchangeLimits): Prom
       agent: false,
     });
     outgoing.once("socket", (socket) => {
-      // Before this event no byte of the request is sent.
       socket.once(isTls ? "secureConnect" : "connect", () => {
+        if (beginning?.mayBegin() === false) return fail(TURN_OVER);
         isConnected = true;
         clearTimeout(connectTimer);
+        beginning?.begun();
+        // Nothing of the request is written before.
+        outgoing.end(request.body);
       });
     });
     // Stays attached: destroying the request may raise further errors.
@@ -85,7 +90,6 @@ const send = (request: HttpRequest, { totalMs, bytesMax }: ExchangeLimits): Prom
     outgoing.once("response", (incoming) => readResponse(incoming, bytesMax, finish));
     timer = setTimeout(() => fail("timeout"), totalMs);
     connectTimer = setTimeout(() => fail("connect_timeout"), Math.min(UPSTREAM_CONNECT_MS_MAX, totalMs));
-    outgoing.end(request.body);
   });
 
 const readResponse = (incoming: IncomingMessage, bytesMax: number, finish: (result: ExchangeResult) => void): void => {

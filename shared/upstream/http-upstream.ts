@@ -12,6 +12,7 @@ import { type ExchangeResult, exchange } from "./exchange.ts";
 import { type KeyPool, keyPool, type RejectionStatus } from "./key-pool.ts";
 import { retryAfterS } from "./rate-limit.ts";
 import {
+  type Beginning,
   type IdentityCheck,
   NO_TIME,
   NO_UPSTREAM_KEY,
@@ -65,8 +66,8 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
     requestsLeft: (group) =>
       group === "vtu" && !breaker.isTrusted() ? Math.min(1, pool.requestsLeft(group)) : pool.requestsLeft(group),
     perMinute: pool.perMinute,
-    buy: async (order, reference, deadline) => {
-      const request = orderRequest(order, reference);
+    buy: async (order, reference, deadline, beginning) => {
+      const request = { ...orderRequest(order, reference), beginning };
       const result = await sendOrder(client, request, deadline);
       const outcome = classify(result, orderFieldsOf(request));
       breaker.record(result, outcome);
@@ -93,13 +94,14 @@ type UpstreamRequest = {
   readonly path: string;
   readonly body?: Readonly<Record<string, string | number | boolean>>;
   readonly bytesMax: number;
+  readonly beginning?: Beginning | undefined;
 };
 type Send = (request: UpstreamRequest, key: string, deadline: Deadline) => Promise<ExchangeResult>;
 type Client = { readonly pool: KeyPool; readonly send: Send };
 
 const createSend =
   (baseUrl: string, pool: KeyPool): Send =>
-  async ({ group, path, body, bytesMax }, key, deadline) => {
+  async ({ group, path, body, bytesMax, beginning }, key, deadline) => {
     if (!hasTime(deadline)) return { kind: "never_sent", reason: NO_TIME };
     const result = await exchange(
       {
@@ -112,7 +114,7 @@ const createSend =
         },
         ...(body && { body: JSON.stringify(body) }),
       },
-      { totalMs: upstreamBudgetMs(deadline), bytesMax },
+      { totalMs: upstreamBudgetMs(deadline), bytesMax, beginning },
     );
     return pool.record(group, result, key) ? { ...result, isAboutOrder: true } : result;
   };
@@ -137,11 +139,11 @@ const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Dea
   await keysInTime(pool.load, deadline);
   const { result, isSentAgain } = await sendWithPool(client, request, deadline);
   const waitS = retryAfterS(result);
-  if (isSentAgain || keyRefusal(result) !== 429 || waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX)
-    return result;
+  if (isSentAgain || request.beginning !== undefined || keyRefusal(result) !== 429) return result;
+  if (waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return result;
   if (!(await waitInTime(waitS * 1_000, deadline))) return result;
   const key = pool.next(request.group);
-  return key === undefined ? result : sendLast(client, request, key, deadline);
+  return key === undefined ? result : sendLast(client, request, key, deadline, result);
 };
 
 /**
@@ -165,20 +167,21 @@ const sendWithPool = async (
   const isFinal = refusal === 403 && request.body !== undefined;
   const other = hasTime(deadline) && !isFinal ? pool.another(request.group, key) : undefined;
   if (other === undefined) return { result: first, isSentAgain: false };
-  return { result: await sendLast(client, request, other, deadline), isSentAgain: true };
+  return { result: await sendLast(client, request, other, deadline, first), isSentAgain: true };
 };
 
-/** Sends a request for the last time. */
+/** Sends a request for the last time. If that was not possible, the first response stays. */
 const sendLast = async (
   { pool, send }: Client,
   request: UpstreamRequest,
   key: string,
   deadline: Deadline,
+  first: ExchangeResult,
 ): Promise<ExchangeResult> => {
   const result = await send(request, key, deadline);
   const refusal = keyRefusal(result);
   if (refusal !== undefined && refusal !== 429) pool.reject(request.group, refusal, key);
-  return result;
+  return result.kind === "never_sent" ? first : result;
 };
 
 /** The status by which the upstream refused the key, its address or its limit. */

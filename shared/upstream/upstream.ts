@@ -33,6 +33,17 @@ export const NO_UPSTREAM_KEY = "no_upstream_key";
 /** Reason of an `account_error`: nothing was sent, because the request had no time left. */
 export const NO_TIME = "no_time";
 
+/** Reason of an `account_error`: nothing was sent, because the order's turn was over (`Beginning`). */
+export const TURN_OVER = "turn_over";
+
+/** When the request of a waiting order may begin. It is not sent again with the same key after a 429: later orders follow. */
+export type Beginning = {
+  /** Asked just before the first byte; false if the order may not be sent any more. */
+  readonly mayBegin: () => boolean;
+  /** Called just before the first byte. */
+  readonly begun: () => void;
+};
+
 /** The outcome of a purchase. Only `refused` and `account_error` are certainly not delivered. */
 export type Outcome = UpstreamFacts &
   (
@@ -72,7 +83,12 @@ export type Upstream = {
   /** Seconds until the group's rate limit is free, as far as this process knows; 0 if it is free. */
   readonly waitS: (group: RateGroup) => number;
   /** Places an order once, under our reference. */
-  readonly buy: (order: UpstreamOrder, reference: string, deadline: Deadline) => Promise<Outcome>;
+  readonly buy: (
+    order: UpstreamOrder,
+    reference: string,
+    deadline: Deadline,
+    beginning?: Beginning,
+  ) => Promise<Outcome>;
   /** Requests a record once, under our reference. */
   readonly check: (check: IdentityCheck, reference: string, deadline: Deadline) => Promise<CheckOutcome>;
 };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
-import { claimOrder, listWaitingOrders } from "../../shared/ledger/waiting-order.ts";
-import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { listWaitingOrders } from "../../shared/ledger/waiting-order.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { eventually } from "../builders/eventually.ts";
+import { claimAsSender } from "../builders/waiting-order.ts";
 
 /** Goal: an operator sees the orders that wait for the upstream's rate limit, what becomes of them, and can refund one. */
 let service: OperatedService;
@@ -103,7 +103,7 @@ test("an order that was sent after a wait is shown with the time that it waited"
   const [listed] = (await listWaiting()).orders;
   const [order] = await listWaitingOrders(service.ledger, listed?.account_id ?? "");
   if (order === undefined) throw new Error("No order waits");
-  expect((await claimOrder(service.ledger, order, deadlineIn(20_000))).kind).toBe("claimed");
+  expect((await claimAsSender(service.ledger, order)).kind).toBe("claimed");
   const shown = await admin("transactions", "show", referenceOf(order));
   expect(shown).toMatch(/wait +waited \d+ \w+, until 20/);
   expect(shown).toMatch(/sent +after a wait of \d+ \w+/);

@@ -179,7 +179,7 @@ describe.each(Object.entries(LANDS_AFTER_MS))("a debit that lands %s later", (_n
     await land();
     await writeUpstreamPace(cache, NO_ORDER_WAITS);
     advance(GATE_CACHE_MS);
-    expect(await readWallet(system.ledger, account.accountId)).not.toHaveProperty("waiting_orders");
+    expect(await readWallet(system.ledger, account.accountId)).not.toHaveProperty("open");
     await expectNothingCharged();
   });
 });

@@ -1,12 +1,14 @@
+import { isDeepStrictEqual } from "node:util";
 import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ownedKeys, queryPage } from "../../shared/ledger/query-index.ts";
-import { waitingOrders } from "../../shared/ledger/schema.ts";
+import { ownedKeys, queryPage, waitingKeys } from "../../shared/ledger/query-index.ts";
+import { WAITING, waitingOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
-import { readWallet } from "../../shared/ledger/wallet.ts";
+import { queueOf, waitingNumbers } from "../../shared/ledger/waiting-queue.ts";
+import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
 import type { System } from "./system/system.ts";
@@ -32,6 +34,7 @@ const violationsOf = async (account: TestAccount): Promise<readonly string[]> =>
     ...account.requests.flatMap((request) => wrongAnswers(request, transactions)),
     ...(await unlisted(account, transactions)),
     ...(await wrongWaits(account, transactions)),
+    ...overtaken(account, transactions),
     ...account.system.logged.filter(isPersonal).map((line) => `Was logged: ${line}`),
     ...(await account.system.eventSources.deadLetters()).map((body) => `There is a dead letter: ${body}`),
   ];
@@ -178,27 +181,32 @@ const unlisted = async (
   transactions: readonly Transaction[],
 ): Promise<string[]> => {
   const { keys: waiting } = await queryPage(system.ledger, { open: waitingOrders(accountId) }, EVER);
-  const seen = new Set([...(await openTransactions(system.ledger, EVER)), ...waiting].map(({ pk }) => pk));
+  const { setAside } = await waitingKeys(system.ledger);
+  const seen = new Set([...(await openTransactions(system.ledger, EVER)), ...waiting, ...setAside].map(({ pk }) => pk));
   const open = transactions.filter(({ mode, status }) => mode === "live" && status === "processing");
   return open.filter(({ pk }) => !seen.has(pk)).map(({ pk }) => `${pk} is open and not in the list`);
 };
 
-const countedWallet = z.object({ waiting_orders: z.int().optional(), open: z.string().optional() });
-
-/** The wallet counts its waiting orders and is listed while it has some, and only an open live order waits. */
+/**
+ * The wallet has the numbers of the orders in its queue, and is listed while it has some; each order has a number of its
+ * own; and only an open live order waits.
+ */
 const wrongWaits = async (account: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
   const { accountId } = account;
-  const { waiting_orders = 0, open } = countedWallet.parse(await read(account, `wallet#${accountId}`));
+  const wallet = walletSchema.parse(await read(account, `wallet#${accountId}`));
   const waiting = transactions.filter(isWaitingOrder);
+  const numbers = waiting.flatMap(({ waiting: { number } }) => number ?? []).toSorted((one, other) => one - other);
+  const counted = [...waitingNumbers(queueOf(wallet))];
   const openKey = ({ mode, status, waiting: wait }: Transaction): string | undefined => {
     if (mode === "test" || status !== "processing") return undefined;
-    return wait === undefined ? "live" : waitingOrders(accountId);
+    if (wait === undefined) return "live";
+    return wait.number === undefined ? WAITING : waitingOrders(accountId);
   };
   return [
-    ...(waiting_orders === waiting.length
+    ...(isDeepStrictEqual(counted, numbers)
       ? []
-      : [`${accountId} counts ${waiting_orders} waiting orders and has ${waiting.length}`]),
-    ...(waiting.length === 0 || open === "waiting" ? [] : [`${accountId} has waiting orders and is not listed`]),
+      : [`${accountId} has the numbers ${counted} in its queue, and its waiting orders ${numbers}`]),
+    ...(numbers.length === 0 || wallet.open === WAITING ? [] : [`${accountId} has waiting orders and is not listed`]),
     ...waiting
       .filter(({ mode, status }) => mode === "test" || status !== "processing")
       .map(({ pk, status }) => `${pk} waits and is ${status}`),
@@ -206,6 +214,33 @@ const wrongWaits = async (account: TestAccount, transactions: readonly Transacti
       .filter((transaction) => transaction.open !== openKey(transaction))
       .map(({ pk, open: key }) => `${pk} is in the index of open transactions as ${key}`),
   ];
+};
+
+/**
+ * An order that was answered as waiting is sent before those that its account placed after the answer, unless the
+ * upstream refused it once more: those may have been under way.
+ */
+const overtaken = ({ system, requests }: TestAccount, transactions: readonly Transaction[]): string[] => {
+  const ownReference = ({ body, mode }: SentRequest): string | undefined => {
+    const own = transactions.find((each) => each.caller_reference === body.reference && each.mode === mode);
+    return own && referenceOf(own);
+  };
+  const sentAt = (request: SentRequest): number => {
+    const own = ownReference(request);
+    return system.upstream.requests.findIndex(({ reference }) => reference !== null && reference === own);
+  };
+  const isRefusedAfterAnswer = (request: SentRequest): boolean => {
+    const own = ownReference(request) ?? "";
+    const lines = system.logged.slice(request.loggedAtAnswer);
+    return lines.some((line) => line.includes("_limited") && line.includes(own));
+  };
+  return requests.flatMap((first, index) => {
+    const isAnswered = first.answers[0]?.headers["x-estimated-delivery"] !== undefined;
+    const position = sentAt(first);
+    if (!isAnswered || position < 0 || isRefusedAfterAnswer(first)) return [];
+    const earlier = requests.slice(index + 1).filter((later) => sentAt(later) >= 0 && sentAt(later) < position);
+    return earlier.map(({ body }) => `${body.reference} was sent before ${first.body.reference}, which waited`);
+  });
 };
 
 /** The NINs of these checks, and the family names of the simulator's people, which occur nowhere else. */

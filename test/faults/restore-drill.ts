@@ -16,6 +16,7 @@ import { findByCallerReference } from "../../shared/ledger/find-transactions.ts"
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { transactionPk, walletPk } from "../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { queueLength, queueOf } from "../../shared/ledger/waiting-queue.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
@@ -191,7 +192,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     const wallet = await readWallet(system.ledger, order.accountId);
     const isWaiting = (await transactionOf(order))?.waiting !== undefined;
     const expected = { order: order.body.reference, isWaiting: waiting === 1, counted: waiting };
-    expect({ order: order.body.reference, isWaiting, counted: wallet.waiting_orders ?? 0 }).toEqual(expected);
+    expect({ order: order.body.reference, isWaiting, counted: queueLength(queueOf(wallet)) }).toEqual(expected);
   };
   const deliveriesOf = async (order: Order): Promise<number> => {
     const transaction = await transactionOf(order);

@@ -1,5 +1,5 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
-import { createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
+import { createKey, revokeKey, rotateKey, setAccountStatus } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { auditEntry } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -80,6 +80,10 @@ const requeue = async ({ system }: TestAccount): Promise<void> => {
 /** The upstream's limit refuses so many orders, each for a minute. */
 const refuseByLimit = ({ system: { upstream } }: TestAccount, times: number): void =>
   upstream.faults.add({ kind: "rate_limited", path: "/vtu", method: "POST", times, retry_after_s: 60 });
+
+/** The upstream refuses so many orders by themselves: its limit is not spent. */
+const refuseOrders = ({ system: { upstream } }: TestAccount, times: number): void =>
+  upstream.faults.add({ kind: "status", path: "/vtu", method: "POST", times, status: 429 });
 
 /** The sender's next run, so much later. */
 const sendAfter = async ({ system }: TestAccount, ms = MINUTE_MS): Promise<void> => {
@@ -479,6 +483,54 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     isLong: true,
     statuses: ["success", "success", "success", "success"],
+  },
+  "two runs of the sender at the same time": {
+    prepare: async (account) => refuseByLimit(account, 1),
+    act: async (account) => {
+      for (const reference of ["order-1", "order-2", "order-3"]) {
+        await account.send(routes.buyData, order(reference));
+      }
+      advance(MINUTE_MS);
+      await Promise.all([0, 1].map(() => account.system.runSchedule("send-waiting-orders")));
+      await account.system.eventSources.deliver();
+      await sendAfter(account);
+    },
+    isLong: true,
+    statuses: ["success", "success", "success"],
+  },
+  "an order that the upstream refuses by itself is set aside and sent": {
+    prepare: async (account) => refuseOrders(account, 1),
+    act: async (account) => {
+      await account.send(routes.buyData, order("order-1"));
+      await account.send(routes.buyData, order("order-2"));
+      await sendAfter(account);
+    },
+    isLong: true,
+    statuses: ["success", "success"],
+  },
+  "an order that the upstream refuses by itself again and again is refunded": {
+    prepare: async (account) => refuseOrders(account, 4),
+    act: async (account) => {
+      await account.send(routes.buyData, order("order-1"));
+      for (let run = 0; run < 3; run += 1) await sendAfter(account);
+    },
+    isLong: true,
+    statuses: ["failed"],
+  },
+  "a waiting order whose account is restricted, and then not any more": {
+    prepare: async (account) => {
+      refuseByLimit(account, 1);
+      await account.send(routes.buyData, order("order-1"));
+    },
+    act: async (account) => {
+      const { system, accountId } = account;
+      await account.command(() => setAccountStatus(system.accounts, accountId, "restricted"));
+      await sendAfter(account);
+      await account.command(() => setAccountStatus(system.accounts, accountId, "active"));
+      await sendAfter(account);
+    },
+    isLong: true,
+    statuses: ["success"],
   },
   "an operator who refunds a waiting order": {
     prepare: async (account) => {

@@ -17,6 +17,8 @@ export type SentRequest = {
   readonly mode: Mode;
   readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
   readonly answers: (Answer | undefined)[];
+  /** How many lines were logged when its first answer came. */
+  loggedAtAnswer: number;
 };
 
 /** An operator's command, which is run again until it ends. */
@@ -79,8 +81,10 @@ export const openTestAccount = async (
   const keys = { live: live.key, test: test.key };
   const requests: SentRequest[] = [];
   const commands: Command[] = [];
-  const resend = async ({ route, mode, body, answers }: SentRequest): Promise<void> => {
+  const resend = async (request: SentRequest): Promise<void> => {
+    const { route, mode, body, answers } = request;
     answers.push(await system.call(route, keys[mode], body));
+    if (answers.length === 1) request.loggedAtAnswer = system.logged.length;
   };
   return {
     system,
@@ -92,7 +96,7 @@ export const openTestAccount = async (
     others: [],
     resend,
     send: async (route, body, mode = "live") => {
-      const request: SentRequest = { route, mode, body, answers: [] };
+      const request: SentRequest = { route, mode, body, answers: [], loggedAtAnswer: 0 };
       requests.push(request);
       await resend(request);
       return request;

@@ -7,12 +7,7 @@ import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { sum } from "../../shared/platform/sum.ts";
-import {
-  RECONCILE_WALLETS_MS_MAX,
-  SCHEDULE_MS,
-  SEND_FUNCTION_TIMEOUT_S,
-  SEND_WAITING_RESERVE_MS,
-} from "../../shared/platform/time-budgets.ts";
+import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../../shared/platform/time-budgets.ts";
 import { CONCURRENT_SENDS } from "../../shared/purchase/send-waiting-orders.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
@@ -48,8 +43,6 @@ const IN_FLIGHT_MAX = 120_000;
 const VCPU_MB = 1_769;
 
 const MINUTE_S = 60;
-/** For so long a run of the sender begins with orders. */
-const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_WAITING_RESERVE_MS;
 const HOUR_S = 3_600;
 const MONTH_HOURS = 730;
 

@@ -57,6 +57,7 @@ export const WaitingPage = () => {
                 },
                 { header: "Waits for", align: "end", cell: ({ age_s }) => durationText(age_s) },
                 { header: "Amount", align: "end", cell: (order) => <Money naira={order.amount} /> },
+                { header: "Reason", cell: ({ reason }) => reasons[reason] },
                 {
                   header: "Account",
                   cell: ({ account_id }) => <AccountLink account={account_id} />,
@@ -71,6 +72,12 @@ export const WaitingPage = () => {
     </Page>
   );
 };
+
+const reasons = {
+  upstream_limit: "The upstream's rate limit",
+  refused_by_upstream: "The upstream refused this order",
+  account_restricted: "The account is restricted",
+} as const;
 
 const sendingText = (sendingS: number | null): string =>
   sendingS === null ? "Nothing is sent: purchases are off" : `About ${durationText(sendingS)}, once the limit is free`;

@@ -63,7 +63,11 @@ export type ExpectedTransaction = {
   /** When its request was sent, which is not later than the time in the ledger. */
   readonly createdAtMs: number;
   /** It waited at the upstream's limit: the status that it gets once it is sent. */
-  waits?: { readonly sentStatus: Status };
+  waits?: {
+    readonly sentStatus: Status;
+    /** The upstream refused it by itself: it is sent again, and refunded after some refusals. */
+    isSetAside: boolean;
+  };
   /** A fault hit its request: its status was read from the ledger, and not predicted. */
   isUncertain?: true;
 };

@@ -2,7 +2,6 @@ import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { pkOfReference } from "../../../shared/ledger/transaction.ts";
-import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
 import type { Answer } from "../system/system.ts";
 import { type ExpectedTransaction, expectedBalance, expectedKey, type Status } from "./expected-account.ts";
 import {
@@ -74,26 +73,25 @@ export const submit = async (
     return;
   }
   const pk = pkOfReference(answers[0]?.headers["x-transaction-reference"] ?? "") ?? "";
-  const waits = couldWait && (await isWaiting(caller, order));
+  const waiting = couldWait ? await waitingOf(caller, order) : undefined;
+  const waits = waiting !== undefined;
+  const isSetAside = waits && waiting.number === undefined;
   const expected: ExpectedTransaction = {
     ...expectedTransaction(order, waits ? "processing" : order.expectedStatus, pk, createdAtMs),
-    ...(waits && { waits: { sentStatus: order.expectedStatus } }),
+    ...(waits && { waits: { sentStatus: order.expectedStatus, isSetAside } }),
   };
   caller.expected.transactions.set(key, expected);
   if (mode === "live" && !order.isCheck) session.met.purchases += 1;
   if (waits) session.met.waited += 1;
   for (const answer of answers) {
     expectFirstAnswer(expected, answer);
-    // Only the first answer says how long the order waits, about.
+    // Only the first answer says how long the order waits, about; nobody knows it of one that was set aside.
     const says = answer?.headers["x-estimated-delivery"] !== undefined;
-    expect(says).toBe(waits && answer !== undefined && !isReplay(answer));
+    expect(says).toBe(waits && !isSetAside && answer !== undefined && !isReplay(answer));
   }
 };
 
-const isWaiting = async (caller: Caller, order: Order): Promise<boolean> => {
-  const transaction = await findTransaction(caller, order);
-  return transaction !== undefined && isWaitingOrder(transaction);
-};
+const waitingOf = async (caller: Caller, order: Order) => (await findTransaction(caller, order))?.waiting;
 
 /** The sandbox's answers before it makes a transaction. */
 const sandboxRefusals = ["insufficient_balance", "provider_unavailable"];

@@ -188,7 +188,10 @@ const statusesAfterWait = (
 ): readonly Status[] => {
   if (waits === undefined) return [];
   const reference = referenceOf(transaction);
+  if (transaction.waiting?.refusals !== undefined) waits.isSetAside = true;
   if (system.upstream.requests.some((request) => request.reference === reference)) return [waits.sentStatus];
+  // After too many refusals of this very order, which the simulator does not record.
+  if (waits.isSetAside) return ["failed"];
   return Date.now() > createdAtMs + WAITING_MS_MAX ? ["failed"] : [];
 };
 

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { createKey, revokeKey } from "../../../shared/access/accounts.ts";
+import { createKey, revokeKey, setAccountStatus } from "../../../shared/access/accounts.ts";
 import { permissionSchema } from "../../../shared/contract/permission.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { readTransaction, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
-import type { Transaction } from "../../../shared/ledger/transaction.ts";
+import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
@@ -16,6 +16,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
+import { transactionsOf } from "../invariants.ts";
 import { advance } from "../system/clock.ts";
 import { check, finalStatus, index, maybeFault, mode, orderChoices, purchase } from "./choices.ts";
 import {
@@ -318,6 +319,16 @@ const refuseByLimit = step({
   },
 });
 
+const refuseOrders = step({
+  name: "have the upstream refuse orders by themselves",
+  weight: 1,
+  choices: fc.constantFrom(1, 2, 5),
+  given: always,
+  act: ({ system, choice: times }) => {
+    system.upstream.faults.add({ kind: "status", path: "/vtu", method: "POST", times, status: 429 });
+  },
+});
+
 /** The sender runs each minute; a limit that it knows of is free again by then. */
 const MINUTE_MS = 61_000;
 
@@ -363,6 +374,28 @@ const sendWaitingWhileOff = step({
       for (const { status, mode: of } of stored) if (of === "live") expect(status).toBe("processing");
     }
   },
+});
+
+const sendWaitingWhileRestricted = step({
+  name: "run the sender while an account is restricted",
+  weight: 1,
+  choices: fc.constant(null),
+  given: always,
+  act: async ({ session, system, caller }) => {
+    const { accountId } = caller.account;
+    const setStatus = (status: "active" | "restricted") =>
+      runUntilEnded(session, () => system.run(() => setAccountStatus(system.accounts, accountId, status)));
+    const references = new Set((await transactionsOf(caller.account)).map(referenceOf));
+    const sent = () => system.upstream.requests.filter(({ reference }) => references.has(reference ?? "")).length;
+    await setStatus("restricted");
+    const before = sent();
+    advance(MINUTE_MS);
+    await withFault(session, undefined, () => system.runSchedule("send-waiting-orders"));
+    noteLimit(session);
+    expect(sent()).toBe(before);
+    await setStatus("active");
+  },
+  check: acceptAllChanges,
 });
 
 const resolveWaiting = step({
@@ -483,8 +516,10 @@ const steps: readonly Step[] = [
   failEndpoint,
   runSchedule,
   refuseByLimit,
+  refuseOrders,
   sendWaiting,
   sendWaitingWhileOff,
+  sendWaitingWhileRestricted,
   resolveWaiting,
   wait,
   readWallet,

@@ -45,7 +45,8 @@ import { type StrictAws, strictAws } from "./strict-aws.ts";
 const LATENCY_MS = { min: 1, max: 8 };
 /** The upstream never answers its slow orders, and settles delayed ones only when a test says so. */
 const simulatorTiming = { stallMs: 0, delayedOutcomeMs: 2_000_000_000 };
-const UNLIMITED = { vtu: 1e9, identity: 1e9, catalog: 1e9 };
+/** The most that the service reads as a number of requests. */
+const UNLIMITED = { vtu: 999_999, identity: 999_999, catalog: 999_999 };
 export const identityPrices = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
   bvn: { basic: 100, advanced: 200, retrieve: 300 },

@@ -189,7 +189,7 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
 const walletFields = walletSchema.pick({ account_id: true, version: true, restricted: true });
 
 /**
- * Balances are not compared: they are recomputed from the ledger entries and transactions. A wallet is
+ * Balances and queues are not compared: they are recomputed from the ledger entries and transactions. A wallet is
  * restricted with its account, whichever ledger is stricter.
  */
 const compareWallet = compareWith(walletFields, (wallets, old, restored): Step => {
@@ -298,13 +298,14 @@ export const kindOf = (pk: string): ItemKind | undefined => {
   return kind && kinds[kind];
 };
 
-/** A change of an account's balance, in signed kobo, and whether it is a waiting order's. */
+/** A change of an account's balance, in signed kobo. */
 export type BalanceChange = {
   readonly accountId: string;
   readonly at: string;
   readonly kobo: number;
   readonly isOpen: boolean;
-  readonly isWaiting: boolean;
+  /** Its number in the account's queue, if it is that of an order which waits there. */
+  readonly waitingNumber?: number;
 };
 
 const transactionFields = transactionSchema.pick({
@@ -327,7 +328,7 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   const kind = itemKindOf(item.pk);
   if (kind === "funding" || kind === "adjustment") {
     const { account_id, amount_kobo, created_at } = entryFields.parse(item);
-    return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false, isWaiting: false };
+    return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
   }
   if (kind !== "transaction" || item.mode !== "live") return undefined;
   const { account_id, amount_kobo, status, created_at, waiting } = transactionFields.parse(item);
@@ -336,6 +337,6 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
     at: created_at,
     kobo: signedKobo({ status, amount_kobo }),
     isOpen: status === "processing",
-    isWaiting: waiting !== undefined,
+    ...(waiting?.number !== undefined && { waitingNumber: waiting.number }),
   };
 };

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { type AuditEntry, auditPut } from "../../../shared/ledger/audit.ts";
 import { type Checkpoint, readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
@@ -5,6 +6,7 @@ import { getItems } from "../../../shared/ledger/get-item.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../shared/ledger/schema.ts";
 import { transactWithRetry } from "../../../shared/ledger/transact.ts";
+import { queueOf, waitingNumbers } from "../../../shared/ledger/waiting-queue.ts";
 import { type Wallet, walletCorrection, walletSchema } from "../../../shared/ledger/wallet.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
@@ -23,12 +25,13 @@ type Sums = {
   /** Of the ledger changes that the account's checkpoint covers. */
   covered_kobo: number;
   hasCoveredOpen: boolean;
-  waitingOrders: number;
+  /** The numbers of the orders in its queue. */
+  waiting: ReadonlySet<number>;
 };
-const NO_ITEMS: Sums = { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false, waitingOrders: 0 };
+const NO_ITEMS: Sums = { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false, waiting: new Set() };
 
 /**
- * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`; and every count of
+ * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`; and the queue of
  * waiting orders. Reads the table itself with strong reads, because its indexes lag behind the items just copied.
  */
 export const recomputeWallets = async (
@@ -80,7 +83,7 @@ export const recomputeWallets = async (
       const result = await correct(
         ledger,
         wallet,
-        { balanceKobo: afterKobo, waitingOrders: sum.waitingOrders },
+        { balanceKobo: afterKobo, waiting: sum.waiting },
         isCheckpointRight ? undefined : checkpoint,
         options.audit,
       );
@@ -91,41 +94,42 @@ export const recomputeWallets = async (
 };
 
 const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
-  const { accountId, at, kobo, isOpen, isWaiting } = change;
+  const { accountId, at, kobo, isOpen, waitingNumber } = change;
   const sum = sums.get(accountId) ?? { ...NO_ITEMS };
   sums.set(accountId, sum);
   sum.total_kobo += kobo;
-  if (isWaiting) sum.waitingOrders += 1;
+  if (waitingNumber !== undefined) sum.waiting = new Set([...sum.waiting, waitingNumber]);
   if (checkpoint === undefined || at > checkpoint.up_to) return;
   sum.covered_kobo += kobo;
   sum.hasCoveredOpen ||= isOpen;
 };
 
 /**
- * Corrects the balance and the count of waiting orders if they are wrong, and deletes a checkpoint that the carried
+ * Corrects the balance and the queue of waiting orders if they are wrong, and deletes a checkpoint that the carried
  * items have made wrong.
  */
 const correct = async (
   ledger: Ledger,
   wallet: Wallet,
-  { balanceKobo, waitingOrders }: { readonly balanceKobo: number; readonly waitingOrders: number },
+  { balanceKobo, waiting }: { readonly balanceKobo: number; readonly waiting: ReadonlySet<number> },
   wrongCheckpoint: Checkpoint | undefined,
   audit: ((accountId: string, details: AuditEntry["details"]) => AuditEntry) | undefined,
 ): Promise<WalletResult["result"]> => {
   const isBalanceRight = wallet.balance_kobo === balanceKobo;
   if (audit === undefined) return isBalanceRight ? "right" : "corrected";
-  const isCountRight = (wallet.waiting_orders ?? 0) === waitingOrders;
-  const isRight = isBalanceRight && isCountRight;
+  const counted = [...waitingNumbers(queueOf(wallet))];
+  const isQueueRight = isDeepStrictEqual(new Set(counted), waiting);
+  const isRight = isBalanceRight && isQueueRight;
   if (isRight && wrongCheckpoint === undefined) return "right";
   const { db, table } = ledger;
   const details = {
     before_kobo: wallet.balance_kobo,
     after_kobo: balanceKobo,
-    ...(!isCountRight && { before_waiting_orders: wallet.waiting_orders ?? 0, after_waiting_orders: waitingOrders }),
+    ...(!isQueueRight && { before_waiting_orders: counted.length, after_waiting_orders: waiting.size }),
   };
   try {
     await transactWithRetry({ db }, [
-      walletCorrection(ledger, wallet, balanceKobo, waitingOrders),
+      walletCorrection(ledger, wallet, balanceKobo, waiting),
       ...(wrongCheckpoint ? [{ Delete: { TableName: table, Key: { pk: wrongCheckpoint.pk } } }] : []),
       ...(isRight ? [] : [auditPut(table, audit(wallet.account_id, details))]),
     ]);

@@ -39,12 +39,13 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
       ]),
     ),
     Orders: table(
-      ["reference", "account", "amount", "age"],
-      waiting.orders.map(({ reference, account_id, amount, age_s }) => [
+      ["reference", "account", "amount", "age", "reason"],
+      waiting.orders.map(({ reference, account_id, amount, age_s, reason }) => [
         reference,
         account_id,
         naira(amount * 100),
         duration(age_s * 1_000),
+        reason,
       ]),
     ),
   });

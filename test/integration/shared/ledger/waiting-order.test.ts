@@ -4,24 +4,29 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
+import { waitingKeys } from "../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { type Settlement, settleAsRead, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { OrderToSend, Transaction } from "../../../../shared/ledger/transaction.ts";
 import {
   type ClaimedOrder,
   claimOrder,
-  clearWaitingOrders,
-  isWaitingOrder,
+  endTurn,
   makeOrderWait,
+  unlistWallet,
   type WaitingOrder,
+  type WaitTarget,
   waitingOrdersPage,
-  walletsWithWaitingOrders,
 } from "../../../../shared/ledger/waiting-order.ts";
-import { readWallet, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
+import { afterClaim, queueLength, queueOf, waitingNumbers } from "../../../../shared/ledger/waiting-queue.ts";
+import { readWallet, walletQueueClaim, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
+import { koboSchema } from "../../../../shared/platform/money.ts";
+import { isoTime, sleep } from "../../../../shared/platform/time.ts";
+import type { Fault } from "../../../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { claimAsSender, waitingCount as countOf, storedWaiting } from "../../../builders/waiting-order.ts";
 import { strictSettings } from "../../../strict/settings.ts";
 
 /**
@@ -47,50 +52,123 @@ const stored = async ({ pk }: Pick<Transaction, "pk">): Promise<Transaction> => 
   if (transaction === undefined) throw new Error("The transaction is gone");
   return transaction;
 };
-const waitingCount = async (accountId: string) => (await readWallet(ledger, accountId)).waiting_orders;
+const waitingCount = (accountId: string) => countOf(ledger, accountId);
+const numbers = async (accountId: string) => [...waitingNumbers(queueOf(await readWallet(ledger, accountId)))];
 const wait = (target: Transaction) => makeOrderWait(ledger, target, toSend, enough());
+/** Makes an order wait again that was claimed. */
+const waitAgain = (claimed: ClaimedOrder, claim: NonNullable<WaitTarget["claimed"]>) =>
+  makeOrderWait(ledger, { ...claimed, claimed: claim }, toSend, enough());
 
 const aWaitingOrder = async (changes?: Partial<Transaction>): Promise<WaitingOrder> => {
   const transaction = await ledger.anOpenTransaction(changes);
-  expect(await wait(transaction)).toEqual({ kind: "waiting" });
-  const waiting = await stored(transaction);
-  if (!isWaitingOrder(waiting)) throw new Error("The order does not wait");
-  return waiting;
+  expect(await wait(transaction)).toEqual({ kind: "waiting", ahead: 0 });
+  return storedWaiting(ledger, transaction.pk);
 };
 const claim = async (order: WaitingOrder): Promise<ClaimedOrder> => {
-  const result = await claimOrder(ledger, order, enough());
+  const result = await claimAsSender(ledger, order);
   if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
   return result.claimed;
 };
+/** A claim, and the turn that it begins: each begins at a time of its own. */
+const claimInTurn = async (order: WaitingOrder) => {
+  ledger.nowMs += 1;
+  const claimed = await claim(order);
+  const { turn_until: turnUntil } = await readWallet(ledger, order.account_id);
+  return { claimed, turnUntil };
+};
+/** Has calls that were cut off take effect. */
+const arrivals = () => ledger.proxy.letLateArrive();
+
+/** Three orders of one account, which wait in this order. */
+const threeWaitingOrders = async () => {
+  const accountId = await ledger.aWallet(1_500);
+  const next = async (): Promise<WaitingOrder> => {
+    const transaction = ledger.aTransaction(accountId);
+    await openTransaction(ledger, transaction, [], enough());
+    await wait(transaction);
+    return storedWaiting(ledger, transaction.pk);
+  };
+  return [await next(), await next(), await next()] as const;
+};
+
+/** Takes an account's wallet off the sender's list, as a run does at its end, if no order waits. */
+const unlist = async (accountId: string): Promise<void> => {
+  const wallet = await readWallet(ledger, accountId);
+  const queue = queueOf(wallet);
+  if (queueLength(queue) === 0) await unlistWallet(ledger, accountId, queue, wallet.turn_until);
+};
+
+/** The wallet's part of a claim, as of the queue now. */
+const claimPart = async ({ account_id, waiting: { number = 0 } }: WaitingOrder) => {
+  const before = queueOf(await readWallet(ledger, account_id));
+  return walletQueueClaim(ledger, account_id, { before, after: afterClaim(before, number) }, isoTime(NOON_MS + 20_000));
+};
+
+const indeterminateClaim = async (order: WaitingOrder, fault: Fault) => {
+  const part = await claimPart(order);
+  ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? fault : undefined);
+  const result = await claimOrder(ledger, order, [part], enough());
+  ledger.reset();
+  if (result.kind !== "indeterminate") throw new Error(`The claim is ${result.kind}`);
+  return result.claimed;
+};
+/** What the outcomes queue does after an indeterminate claim of the only order. */
+const waitAfter = (claimed: ClaimedOrder) =>
+  waitAgain(claimed, { number: 1, turnUntil: isoTime(NOON_MS + 20_000), isIndeterminate: true });
 
 describe("makeOrderWait", () => {
-  test("an order that waits has what is needed to send it, its own index key, and is counted by its wallet", async () => {
+  test("an order that waits has what is needed to send it, its number, its own index key, and a listed wallet", async () => {
     const transaction = await ledger.anOpenTransaction();
+    const { account_id: accountId } = transaction;
     ledger.nowMs += 5_000;
-    expect(await wait(transaction)).toEqual({ kind: "waiting" });
+    expect(await wait(transaction)).toEqual({ kind: "waiting", ahead: 0 });
     expect(await stored(transaction)).toEqual({
       ...transaction,
-      open: `waiting#${transaction.account_id}`,
-      waiting: { order: toSend, table: ledger.table },
+      open: `waiting#${accountId}`,
+      waiting: { order: toSend, table: ledger.table, number: 1 },
       updated_at: isoTime(NOON_MS + 5_000),
     });
-    expect(await waitingCount(transaction.account_id)).toBe(1);
-    expect((await readWallet(ledger, transaction.account_id)).version).toBe(1);
-    expect((await walletsWithWaitingOrders(ledger)).map(({ account_id }) => account_id)).toContain(
-      transaction.account_id,
-    );
+    expect(await readWallet(ledger, accountId)).toMatchObject({
+      ...{ version: 1, queue_tail: 1, queue_head: 1 },
+      ...{ open: "waiting", created_at: isoTime(NOON_MS + 5_000) },
+    });
+    expect((await waitingKeys(ledger)).wallets.map(({ pk }) => pk)).toContain(walletPk(accountId));
   });
 
-  test("an order that the upstream refused itself has the number of its refusals", async () => {
+  test("an order that the upstream refused itself has the number of its refusals, and is listed outside of the queue", async () => {
     const transaction = await ledger.anOpenTransaction();
     const target = { ...transaction, refusals: 2 };
     expect(await makeOrderWait(ledger, target, toSend, enough())).toEqual({ kind: "waiting" });
-    expect((await stored(transaction)).waiting).toEqual({ order: toSend, table: ledger.table, refusals: 2 });
+    const { waiting, open } = await stored(transaction);
+    expect({ waiting, open }).toEqual({
+      waiting: { order: toSend, table: ledger.table, refusals: 2 },
+      open: "waiting",
+    });
+    const { wallets, setAside } = await waitingKeys(ledger);
+    expect(setAside.map(({ pk }) => pk)).toContain(transaction.pk);
+    expect(wallets.map(({ pk }) => pk)).not.toContain(walletPk(transaction.account_id));
+  });
+
+  test("of simultaneous orders each gets a number of its own, whatever their clocks say, and the answer says how many are ahead", async () => {
+    const accountId = await ledger.aWallet(5_000);
+    const orders: Transaction[] = [];
+    for (let order = 0; order < 8; order += 1) {
+      const transaction = ledger.aTransaction(accountId, { created_at: isoTime(NOON_MS - order * 3_000) });
+      await openTransaction(ledger, transaction, [], enough());
+      orders.push(transaction);
+    }
+    const results = await Promise.all(orders.map(wait));
+    const given = await Promise.all(orders.map(async (order) => (await stored(order)).waiting?.number));
+    expect(given.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    for (const [index, result] of results.entries()) {
+      expect(result).toEqual({ kind: "waiting", ahead: (given[index] ?? 0) - 1 });
+    }
+    expect(await numbers(accountId)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   test("a second copy of an order's wait changes nothing", async () => {
     const transaction = await ledger.anOpenTransaction();
-    expect(await wait(transaction)).toEqual({ kind: "waiting" });
+    expect(await wait(transaction)).toEqual({ kind: "waiting", ahead: 0 });
     expect(await Promise.all([wait(transaction), wait(transaction)])).toEqual([
       { kind: "waiting" },
       { kind: "waiting" },
@@ -103,7 +181,7 @@ describe("makeOrderWait", () => {
     async (fault) => {
       const transaction = await ledger.anOpenTransaction();
       ledger.firstWrites(1, fault);
-      expect(await wait(transaction)).toEqual({ kind: "waiting" });
+      expect(await wait(transaction)).toMatchObject({ kind: "waiting" });
       expect(await waitingCount(transaction.account_id)).toBe(1);
     },
   );
@@ -114,7 +192,31 @@ describe("makeOrderWait", () => {
     expect(await wait(transaction)).toEqual({ kind: "indeterminate" });
     expect(seen.writes).toBe(3 * TRIES);
     expect(await stored(transaction)).toEqual(transaction);
-    expect(await waitingCount(transaction.account_id)).toBeUndefined();
+    expect(await waitingCount(transaction.account_id)).toBe(0);
+  });
+
+  test("an order whose account's queue cannot be read is indeterminate, and unchanged", async () => {
+    const transaction = await ledger.anOpenTransaction();
+    ledger.proxy.fault = ({ operation }) => (operation === "GetItem" ? "never_arrives" : undefined);
+    expect(await wait(transaction)).toEqual({ kind: "indeterminate" });
+    ledger.reset();
+    expect(await stored(transaction)).toEqual(transaction);
+  });
+
+  test("a wait that arrives after a later order of its account began to wait does not give a number twice", async () => {
+    const late = await ledger.anOpenTransaction();
+    const other = ledger.aTransaction(late.account_id, { amount_kobo: koboSchema.parse(0) });
+    await openTransaction(ledger, other, [], enough());
+    ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "arrives_late" : undefined);
+    const waits = wait(late);
+    await sleep(20);
+    ledger.proxy.fault = () => undefined;
+    expect(await wait(other)).toMatchObject({ kind: "waiting" });
+    await waits;
+    await arrivals();
+    const given = await Promise.all([late, other].map(async (order) => (await stored(order)).waiting?.number));
+    expect(given.toSorted()).toEqual([1, 2]);
+    expect(await numbers(late.account_id)).toEqual([1, 2]);
   });
 
   test.each([
@@ -125,22 +227,18 @@ describe("makeOrderWait", () => {
     const changed = await change(transaction);
     const target = "attempt" in changed ? changed : transaction;
     expect(await wait(target)).toEqual({ kind: "not_open", transaction: await stored(transaction) });
-    expect(await waitingCount(transaction.account_id)).toBeUndefined();
+    expect(await waitingCount(transaction.account_id)).toBe(0);
   });
 
   test("a late copy of an order's wait has no effect once the order is claimed, nor after it waits again", async () => {
     const own = await ledger.anOpenTransaction();
-    expect(await wait(own)).toEqual({ kind: "waiting" });
-    const waiting = await stored(own);
-    if (!isWaitingOrder(waiting)) throw new Error("The order does not wait");
-    const first = await claim(waiting);
+    expect(await wait(own)).toEqual({ kind: "waiting", ahead: 0 });
+    const first = await claim(await storedWaiting(ledger, own.pk));
     expect(await wait(own)).toEqual({ kind: "not_open", transaction: await stored(own) });
     expect(await waitingCount(own.account_id)).toBe(0);
-    expect(await wait(first)).toEqual({ kind: "waiting" });
-    const again = await stored(own);
-    if (!isWaitingOrder(again)) throw new Error("The order does not wait");
-    await claim(again);
-    expect(await wait(first)).toMatchObject({ kind: "not_open" });
+    expect(await waitAgain(first, { number: 1 })).toEqual({ kind: "waiting" });
+    await claim(await storedWaiting(ledger, own.pk));
+    expect(await waitAgain(first, { number: 1 })).toMatchObject({ kind: "not_open" });
     expect(await stored(own)).not.toHaveProperty("waiting");
     expect(await waitingCount(own.account_id)).toBe(0);
   });
@@ -154,13 +252,50 @@ describe("makeOrderWait", () => {
       writes += 1;
       return writes <= TRIES ? "arrives_late" : undefined;
     };
-    expect(await wait(first)).toEqual({ kind: "waiting" });
-    const again = await stored(first);
-    if (!isWaitingOrder(again)) throw new Error("The order does not wait");
-    const second = await claim(again);
-    await ledger.proxy.letLateArrive();
+    expect(await waitAgain(first, { number: 1 })).toEqual({ kind: "waiting" });
+    const second = await claim(await storedWaiting(ledger, first.pk));
+    await arrivals();
     expect(await stored(first)).toEqual(second);
     expect(await waitingCount(first.account_id)).toBe(0);
+  });
+
+  test("an order that the upstream's limit refused waits again in front of those that were claimed after it", async () => {
+    const [first, second, third] = await threeWaitingOrders();
+    const claims = [await claim(first), await claim(second)] as const;
+    expect(await waitAgain(claims[1], { number: 2 })).toEqual({ kind: "waiting" });
+    expect(await waitAgain(claims[0], { number: 1 })).toEqual({ kind: "waiting" });
+    expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
+    for (const order of [first, second, third]) await claim(await storedWaiting(ledger, order.pk));
+    expect(await numbers(first.account_id)).toEqual([]);
+  });
+
+  test("an order that was never sent waits again only while no later one of its account was claimed", async () => {
+    const [first, second] = await threeWaitingOrders();
+    const { claimed, turnUntil } = await claimInTurn(first);
+    expect(await waitAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "waiting" });
+    expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
+    const again = await claimInTurn(await storedWaiting(ledger, first.pk));
+    await claimInTurn(second);
+    expect(await waitAgain(again.claimed, { number: 1, turnUntil: again.turnUntil })).toEqual({ kind: "overtaken" });
+    expect(await stored(first)).toMatchObject({ claim: again.claimed.claim, open: "live" });
+    expect(await numbers(first.account_id)).toEqual([3]);
+  });
+
+  test("an order that was never sent does not wait again after a later one that waited again too, and was claimed", async () => {
+    const [first, second] = await threeWaitingOrders();
+    const claims = [await claim(first), await claim(second)] as const;
+    for (const [index, claimed] of claims.entries()) await waitAgain(claimed, { number: index + 1 });
+    const { claimed, turnUntil } = await claimInTurn(await storedWaiting(ledger, first.pk));
+    await claimInTurn(await storedWaiting(ledger, second.pk));
+    expect(await waitAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "overtaken" });
+    expect(await numbers(first.account_id)).toEqual([3]);
+  });
+
+  test("an order that was never sent does not wait again once new orders of its account are sent at once", async () => {
+    const { claimed, turnUntil } = await claimInTurn(await aWaitingOrder());
+    await unlist(claimed.account_id);
+    expect(await waitAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "overtaken" });
+    expect(await numbers(claimed.account_id)).toEqual([]);
   });
 });
 
@@ -177,7 +312,7 @@ describe("claimOrder", () => {
 
   test("of many simultaneous claims one gets the order", async () => {
     const waiting = await aWaitingOrder();
-    const claims = await Promise.all(Array.from({ length: 8 }, () => claimOrder(ledger, waiting, enough())));
+    const claims = await Promise.all(Array.from({ length: 8 }, () => claimAsSender(ledger, waiting)));
     const winners = claims.flatMap((result) => (result.kind === "claimed" ? [result.claimed.claim] : []));
     expect(winners).toEqual([(await stored(waiting)).claim]);
     expect(claims.filter(({ kind }) => kind === "not_claimed")).toHaveLength(7);
@@ -203,52 +338,95 @@ describe("claimOrder", () => {
     expect((await stored(waiting)).claim).toBe(own);
   });
 
-  test("a claim that never arrives is indeterminate, and making its order wait again changes nothing", async () => {
+  test("a claim whose every answer is lost, and whose read fails, is indeterminate", async () => {
     const waiting = await aWaitingOrder();
-    ledger.firstWrites(99, "never_arrives");
-    const result = await claimOrder(ledger, waiting, enough());
-    if (result.kind !== "indeterminate") throw new Error(`The claim is ${result.kind}`);
-    ledger.reset();
-    expect(await wait(result.claimed)).toMatchObject({ kind: "not_open" });
-    expect(await stored(waiting)).toEqual(waiting);
-    expect(await waitingCount(waiting.account_id)).toBe(1);
+    const part = await claimPart(waiting);
+    ledger.proxy.fault = ({ operation }) => (operation === "GetItem" ? "never_arrives" : "answer_lost");
+    expect(await claimOrder(ledger, waiting, [part], enough())).toMatchObject({ kind: "indeterminate" });
   });
 
-  test("an indeterminate claim that arrives late is undone, and the order waits in its place", async () => {
+  test("an order is claimed only in its turn: not before another of its account, nor after the queue was read anew", async () => {
+    const [first, second] = await threeWaitingOrders();
+    const early = await claimPart(first);
+    const before = queueOf(await readWallet(ledger, first.account_id));
+    const outOfTurn = walletQueueClaim(
+      ledger,
+      first.account_id,
+      { before: { ...before, head: 2 }, after: afterClaim({ ...before, head: 2 }, 2) },
+      isoTime(NOON_MS),
+    );
+    expect(await claimOrder(ledger, second, [outOfTurn], enough())).toEqual({ kind: "not_claimed" });
+    const claimed = await claim(first);
+    const late = await claimPart(second);
+    await waitAgain(claimed, { number: 1 });
+    // The first one waits in front again: whoever read the queue before must read it anew.
+    expect(await claimOrder(ledger, second, [late], enough())).toEqual({ kind: "not_claimed" });
+    const again = await storedWaiting(ledger, first.pk);
+    expect(await claimOrder(ledger, again, [early], enough())).toEqual({ kind: "not_claimed" });
+    expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
+  });
+
+  test("no order of a restricted account is claimed, in its queue or set aside", async () => {
     const waiting = await aWaitingOrder();
-    ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? "arrives_late" : undefined);
-    const result = await claimOrder(ledger, waiting, enough());
-    if (result.kind !== "indeterminate") throw new Error(`The claim is ${result.kind}`);
-    await ledger.proxy.letLateArrive();
-    ledger.reset();
+    const aside = await ledger.anOpenTransaction();
+    await makeOrderWait(ledger, { ...aside, refusals: 1 }, toSend, enough());
+    const orders = [waiting, await storedWaiting(ledger, aside.pk)];
+    const restrict = (isRestricted: boolean) =>
+      Promise.all(
+        orders.map(({ account_id }) =>
+          ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, account_id, isRestricted).Update)),
+        ),
+      );
+    await restrict(true);
+    for (const order of orders) expect(await claimAsSender(ledger, order)).toEqual({ kind: "not_claimed" });
+    await restrict(false);
+    for (const order of orders) expect(await claimAsSender(ledger, order)).toMatchObject({ kind: "claimed" });
+  });
+
+  test("a claim that never arrives is indeterminate, and making its order wait again leaves it as it is", async () => {
+    const waiting = await aWaitingOrder();
+    const result = await indeterminateClaim(waiting, "never_arrives");
+    expect(await waitAfter(result)).toEqual({ kind: "waiting" });
+    expect(await stored(waiting)).toEqual({ ...waiting, claim: expect.any(String) });
+    expect(await numbers(waiting.account_id)).toEqual([1]);
+  });
+
+  test("an indeterminate claim that arrives late is undone, and the order waits under its number", async () => {
+    const waiting = await aWaitingOrder();
+    const result = await indeterminateClaim(waiting, "arrives_late");
+    await arrivals();
     expect(await stored(waiting)).not.toHaveProperty("waiting");
-    expect(await wait(result.claimed)).toEqual({ kind: "waiting" });
+    expect(await waitAfter(result)).toEqual({ kind: "waiting" });
     expect(await stored(waiting)).toMatchObject({ created_at: waiting.created_at, waiting: waiting.waiting });
-    expect(await waitingCount(waiting.account_id)).toBe(1);
+    expect(await numbers(waiting.account_id)).toEqual([1]);
+  });
+
+  test("an indeterminate claim that arrives after its order was made to wait again has no effect, however late it is", async () => {
+    const waiting = await aWaitingOrder();
+    const result = await indeterminateClaim(waiting, "arrives_late");
+    expect(await waitAfter(result)).toEqual({ kind: "waiting" });
+    await arrivals();
+    expect(await stored(waiting)).toMatchObject({ waiting: waiting.waiting });
+    expect(await numbers(waiting.account_id)).toEqual([1]);
+    await claim(await storedWaiting(ledger, waiting.pk));
   });
 
   test("a claim that arrives after another claim, which was refused, does not take the order from its wait", async () => {
     const before = await aWaitingOrder();
+    const part = await claimPart(before);
     const second = await claim(before);
-    expect(await wait(second)).toEqual({ kind: "waiting" });
-    expect(await claimOrder(ledger, before, enough())).toEqual({ kind: "not_claimed" });
+    expect(await waitAgain(second, { number: 1 })).toEqual({ kind: "waiting" });
+    expect(await claimOrder(ledger, before, [part], enough())).toMatchObject({ kind: "not_claimed" });
     expect(await waitingCount(before.account_id)).toBe(1);
-  });
-
-  test("no order of a restricted account is claimed", async () => {
-    const waiting = await aWaitingOrder();
-    const restrict = (isRestricted: boolean) =>
-      ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, waiting.account_id, isRestricted).Update));
-    await restrict(true);
-    expect(await claimOrder(ledger, waiting, enough())).toEqual({ kind: "not_claimed" });
-    await restrict(false);
-    expect(await claimOrder(ledger, waiting, enough())).toMatchObject({ kind: "claimed" });
   });
 
   test("a settled order cannot be claimed", async () => {
     const waiting = await aWaitingOrder();
     await settleTransaction(ledger, waiting, failed, enough());
-    expect(await claimOrder(ledger, waiting, enough())).toEqual({ kind: "not_claimed" });
+    expect(await claimAsSender(ledger, waiting)).toMatchObject({
+      kind: "not_claimed",
+      transaction: { status: "failed" },
+    });
   });
 });
 
@@ -310,6 +488,16 @@ describe("openUnlessOvertaking", () => {
     const own = ledger.aTransaction(rich);
     expect(await openUnlessOvertaking(ledger, own, [], enough())).toEqual({ kind: "opened" });
     await settleTransaction(ledger, waiting, failed, enough());
+    await unlist(waiting.account_id);
+    expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "opened" });
+  });
+
+  test("an order is not opened while another of its account is claimed and its turn has not ended", async () => {
+    const waiting = await aWaitingOrder();
+    const { account_id: accountId } = await claim(waiting);
+    const next = ledger.aTransaction(accountId, { amount_kobo: koboSchema.parse(0) });
+    expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "would_overtake" });
+    await unlist(accountId);
     expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "opened" });
   });
 
@@ -346,19 +534,21 @@ describe("openUnlessOvertaking", () => {
 
 describe("the lists of the sender", () => {
   const listed = async (accountId: string): Promise<boolean> =>
-    (await walletsWithWaitingOrders(ledger)).some(({ account_id }) => account_id === accountId);
+    (await waitingKeys(ledger)).wallets.some(({ pk }) => pk === walletPk(accountId));
+  const read = (accountId: string) => readWallet(ledger, accountId);
 
-  test("a wallet leaves the list only once it is cleared, and returns with its next waiting order", async () => {
+  test("a wallet leaves the list only if its queue has not changed since it was read, and returns with its next waiting order", async () => {
     const waiting = await aWaitingOrder();
-    await clearWaitingOrders(ledger, waiting.account_id);
-    expect(await listed(waiting.account_id)).toBe(true);
+    const { account_id: accountId } = waiting;
+    const before = await read(accountId);
     const claimed = await claim(waiting);
-    expect(await listed(waiting.account_id)).toBe(true);
-    await clearWaitingOrders(ledger, waiting.account_id);
-    expect(await listed(waiting.account_id)).toBe(false);
-    await wait(claimed);
-    expect(await listed(waiting.account_id)).toBe(true);
-    expect(await waitingCount(waiting.account_id)).toBe(1);
+    await unlistWallet(ledger, accountId, queueOf(before), undefined);
+    expect(await listed(accountId)).toBe(true);
+    await unlist(accountId);
+    expect(await listed(accountId)).toBe(false);
+    await waitAgain(claimed, { number: 1 });
+    expect(await listed(accountId)).toBe(true);
+    expect(await numbers(accountId)).toEqual([1]);
   });
 
   test("a wallet has no attribute that its schema lacks, whether its account has waiting orders or not", async () => {
@@ -369,26 +559,52 @@ describe("the lists of the sender", () => {
       );
       return Object.keys(z.strictObject(shape).parse(Item));
     };
-    const waiting = await aWaitingOrder();
-    const ofIndex = ["waiting_orders", "open", "created_at"];
-    expect(await attributes(waiting.account_id)).toEqual(expect.arrayContaining(ofIndex));
-    await claim(waiting);
-    expect(await attributes(waiting.account_id)).toEqual(expect.arrayContaining(ofIndex));
-    await clearWaitingOrders(ledger, waiting.account_id);
-    expect(await attributes(waiting.account_id)).not.toEqual(expect.arrayContaining(["open"]));
+    const [first, second] = await threeWaitingOrders();
+    const { account_id: accountId } = first;
+    const claimed = await claim(first);
+    await settleTransaction(ledger, second, failed, enough());
+    await waitAgain(claimed, { number: 1 });
+    const ofQueue = ["queue_tail", "queue_head", "queue_front", "queue_gaps", "turn_until", "open", "created_at"];
+    expect(await attributes(accountId)).toEqual(expect.arrayContaining(ofQueue));
+    await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, true).Update));
+    expect(await attributes(accountId)).toEqual(expect.arrayContaining(["restricted"]));
   });
 
-  test("of a clearing and an order that begins to wait at the same time, the order is listed and counted", async () => {
+  test("a wallet does not leave the list while another run has a turn, which the claim of an order gave it", async () => {
+    const { account_id: accountId } = await claim(await aWaitingOrder());
+    const wallet = await read(accountId);
+    await unlistWallet(ledger, accountId, queueOf(wallet), undefined);
+    expect(await listed(accountId)).toBe(true);
+  });
+
+  test("numbers go on after a wallet has left the list, so that a late return cannot take another order's", async () => {
+    const rich = await ledger.aWallet(1_000);
+    const order = async () => {
+      const transaction = ledger.aTransaction(rich);
+      await openTransaction(ledger, transaction, [], enough());
+      await wait(transaction);
+      return storedWaiting(ledger, transaction.pk);
+    };
+    await claim(await order());
+    await unlist(rich);
+    expect((await order()).waiting.number).toBe(2);
+  });
+
+  test("of a wallet that leaves the list and an order that begins to wait at the same time, the order is listed", async () => {
     for (let round = 0; round < 10; round += 1) {
-      const claimed = await claim(await aWaitingOrder());
-      await Promise.all([clearWaitingOrders(ledger, claimed.account_id), wait(claimed)]);
-      expect(await waitingCount(claimed.account_id)).toBe(1);
-      expect(await listed(claimed.account_id)).toBe(true);
+      const rich = await ledger.aWallet(1_000);
+      const [first, second] = [ledger.aTransaction(rich), ledger.aTransaction(rich)];
+      for (const transaction of [first, second]) await openTransaction(ledger, transaction, [], enough());
+      await wait(first);
+      await claim(await storedWaiting(ledger, first.pk));
+      await Promise.all([unlist(rich), wait(second)]);
+      expect(await numbers(rich)).toEqual([2]);
+      expect(await listed(rich)).toBe(true);
     }
   });
 
   test.each([["conflict"], ["answer_lost"], ["never_arrives"], ["throttled"]] as const)(
-    "a clearing whose first attempt meets %s clears",
+    "the end of a list whose first attempt meets %s is written",
     async (fault) => {
       const { account_id } = await claim(await aWaitingOrder());
       let writes = 0;
@@ -397,15 +613,31 @@ describe("the lists of the sender", () => {
         writes += 1;
         return writes === 1 ? fault : undefined;
       };
-      await clearWaitingOrders(ledger, account_id);
+      await unlist(account_id);
       const { Item } = await ledger.db.send(
         new GetCommand({ TableName: ledger.table, Key: { pk: walletPk(account_id) }, ConsistentRead: true }),
       );
-      for (const attribute of ["waiting_orders", "open", "created_at"]) expect(Item).not.toHaveProperty(attribute);
+      for (const attribute of ["turn_until", "open", "created_at"]) expect(Item).not.toHaveProperty(attribute);
     },
   );
 
-  test("an account's orders come oldest first, page by page, without those that are too new for the index's order", async () => {
+  test("the end of a turn moves its account behind the others, and ends no later turn", async () => {
+    const [first, second] = await threeWaitingOrders();
+    const { account_id: accountId } = first;
+    await claim(first);
+    const { turn_until: turn = "" } = await read(accountId);
+    ledger.nowMs += 5_000;
+    await claim(second);
+    await endTurn(ledger, accountId, turn);
+    const { turn_until: next = "" } = await read(accountId);
+    expect(next).toBe(isoTime(NOON_MS + 25_000));
+    await endTurn(ledger, accountId, next);
+    const ended = await read(accountId);
+    expect(ended).toMatchObject({ open: "waiting", created_at: isoTime(NOON_MS + 5_000) });
+    expect(ended).not.toHaveProperty("turn_until");
+  });
+
+  test("an account's orders come oldest first, page by page", async () => {
     const accountId = await ledger.aWallet(50_000);
     const pks: string[] = [];
     for (let age = 30; age >= 1; age -= 1) {
@@ -413,7 +645,7 @@ describe("the lists of the sender", () => {
       const transaction = ledger.aTransaction(accountId, { created_at: at });
       await openTransaction(ledger, transaction, [], enough());
       await wait(transaction);
-      if (age >= 2) pks.push(transaction.pk);
+      pks.push(transaction.pk);
     }
     const first = await waitingOrdersPage(ledger, accountId);
     const second = await waitingOrdersPage(ledger, accountId, first.next);
@@ -428,8 +660,7 @@ describe("the lists of the sender", () => {
       const transaction = ledger.aTransaction(accountId, { created_at: isoTime(NOON_MS - 60_000 + order) });
       await openTransaction(ledger, transaction, [], enough());
       await wait(transaction);
-      const own = await stored(transaction);
-      if (isWaitingOrder(own)) waiting.push(own);
+      waiting.push(await storedWaiting(ledger, transaction.pk));
     }
     ledger.proxy.beStrict({ ...strictSettings.lag, lagMaxMs: 60_000 }, 7);
     const claimed = new Set<string>();

@@ -245,6 +245,7 @@ describe("the note of what the upstream does with orders", () => {
     ["something in front of the upstream answers", true, { kind: "unknown", reason: "unrecognized_403" }],
     ["the rate limit is spent", false, { kind: "account_error", reason: "rate_limited" }],
     ["the upstream limits this order", false, { kind: "account_error", reason: "order_limited" }],
+    ["the order's turn was over", false, { kind: "account_error", reason: "turn_over" }],
     ["the request had no time left", false, { kind: "account_error", reason: "no_time" }],
     ["the answer is lost", false, { kind: "unknown", reason: "timeout" }],
     ["the order itself is refused", false, { kind: "refused", fields: ["plan_id"] }],

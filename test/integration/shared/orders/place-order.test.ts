@@ -7,7 +7,6 @@ import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import type { OrderDeps, OrderRequest } from "../../../../shared/orders/order.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { placeOrder } from "../../../../shared/orders/place-order.ts";
@@ -18,6 +17,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
+import { waitingCount } from "../../../builders/waiting-order.ts";
 
 /** Goal: whatever happens to an order, its response, its wallet and the outcomes queue agree. */
 const key = "k".repeat(32);
@@ -496,13 +496,13 @@ describe("an order that may wait", () => {
     waiting: { isNeeded: () => isNeeded, wait: () => ({ order: toSend, estimatedS: 7 }) },
   });
   const refusedByLimit: OrderRequest["fulfil"] = async () => ({ wait: { order: toSend, estimatedS: 7 } });
-  const countOf = async (accountId: string) => (await readWallet(ledger, accountId)).waiting_orders;
+  const countOf = (accountId: string) => waitingCount(ledger, accountId);
 
   test("is sent at once while the limit is free and no other order of its account waits", async () => {
     const accountId = await ledger.aWallet(1_000);
     const placed = await place(anOrder(accountId, waitingIf(false)));
     expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
-    expect(await countOf(accountId)).toBeUndefined();
+    expect(await countOf(accountId)).toBe(0);
   });
 
   test("is debited, waits and is not sent while the limit is spent", async () => {
@@ -545,6 +545,8 @@ describe("an order that may wait", () => {
     };
     const placed = await place(anOrder(accountId, { ...waitingIf(false), fulfil }), deps);
     expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: true });
+    // Until it waits, a later order of its account may be sent at once.
+    expect(placed).not.toHaveProperty("estimatedS");
     const { pk, attempt } = placed.transaction;
     expect(deps.queued).toEqual([
       {
@@ -560,7 +562,7 @@ describe("an order that may wait", () => {
         delayS: 0,
       },
     ]);
-    expect(await countOf(accountId)).toBeUndefined();
+    expect(await countOf(accountId)).toBe(0);
   });
 
   test("raises an alarm and stays open if its wait can be neither written nor queued", async () => {

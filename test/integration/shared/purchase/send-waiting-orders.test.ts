@@ -1,120 +1,33 @@
-import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
-import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
-import type { Mode } from "../../../../shared/contract/transaction.ts";
-import { findByCallerReference, readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { setAccountStatus } from "../../../../shared/access/accounts.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import { type ClaimedOrder, claimOrder, isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
-import { readWallet, walletWaitingOrder } from "../../../../shared/ledger/wallet.ts";
-import { orderGate } from "../../../../shared/orders/order-gate.ts";
-import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { type ClaimedOrder, isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
+import { walletQueueJoin } from "../../../../shared/ledger/wallet.ts";
 import { waitMessageOf } from "../../../../shared/orders/place-order.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
-import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { readUpstreamPace } from "../../../../shared/orders/upstream-pace.ts";
 import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { buyData } from "../../../../shared/purchase/buy-data.ts";
-import { sendWaitingOrders } from "../../../../shared/purchase/send-waiting-orders.ts";
-import { type HttpUpstream, httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
-import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
-import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
-import { aCatalog, aPlan } from "../../../builders/catalog.ts";
+import { REFUSED_ORDER_RETRIES_MAX } from "../../../../shared/purchase/waiting-turn.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { aSimulator, LIVE_KEY, SOME_PHONE } from "../../../builders/upstream-simulator.ts";
+import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
+import { claimAsSender, walletAndCount } from "../../../builders/waiting-order.ts";
 
 /** Goal: an order that the upstream's rate limit refuses is sent later, once, in its account's order, or refunded. */
-const key = "k".repeat(32);
-const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 const MINUTE_MS = 60_000;
+
+const NO_QUEUE = { tail: 0, head: 1, front: new Set<number>(), gaps: new Set<number>() };
 
 let ledger: LedgerAtNoon;
 beforeEach(async () => {
   ledger = await openLedgerAtNoon();
 });
 
-const aService = async ({ waitingMinutes = 15 } = {}) => {
-  const simulator = await aSimulator();
-  const queued: { message: OutcomeMessage; delayS: number }[] = [];
-  const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
-  const store = { ...cache, initially: "on" as const };
-  let plans = [aPlan({ id: 101 })];
-  /** Called by a run once it has read the waiting orders. */
-  let beforeTurns = async (): Promise<void> => {};
-  /** How long each order had when it was sent. */
-  const remainingMs: number[] = [];
-  /** A new instance of each function: nothing is cached in it. */
-  const instance = (inLedger: Ledger = ledger) => {
-    const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
-    const client = httpUpstream({ baseUrl: simulator.baseUrl, liveKey, clock: ledger.clock });
-    const upstream: HttpUpstream = {
-      ...client,
-      buy: (order, reference, deadline) => {
-        remainingMs.push(deadline.remainingMs());
-        return client.buy(order, reference, deadline);
-      },
-    };
-    const common = {
-      ledger: inLedger,
-      cache,
-      outcomeQueue: { send: async (message: OutcomeMessage, delayS: number) => void queued.push({ message, delayS }) },
-      gate: orderGate(store, ledger.clock, "vtu"),
-      catalog: catalogMemory(
-        {
-          read: async () => {
-            await beforeTurns();
-            return snapshotOf(aCatalog(1, { data_plans: plans }), ledger.nowMs);
-          },
-        },
-        ledger.clock,
-      ),
-      waitingMinutes,
-    };
-    return {
-      buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),
-      send: () => sendWaitingOrders({ ...common, upstream }, deadlineIn(60_000)),
-    };
-  };
-  return {
-    simulator,
-    queued,
-    store,
-    remainingMs,
-    duringTheNextRun: (act: () => Promise<void>) => {
-      beforeTurns = async () => {
-        beforeTurns = async () => {};
-        await act();
-      };
-    },
-    withdrawPlan: () => {
-      plans = [aPlan({ id: 102 })];
-    },
-    /** One order by a new instance of `purchase`, or by this one. */
-    buy: (accountId: string, reference: string, { buy } = instance(), mode: Mode = "live") =>
-      buy({
-        input: { network_id: 1, plan_id: 101, phone_number: SOME_PHONE, reference },
-        caller: { accountId, keyId: "key_1", mode },
-        deadline: deadlineIn(29_000),
-      }),
-    instance,
-    /** One run of the sender by a new instance, so much later. */
-    sendAfter: (ms: number, inLedger: Ledger = ledger) => {
-      ledger.nowMs += ms;
-      return instance(inLedger).send();
-    },
-    refuse: (times: number, retryAfterS = 60) =>
-      simulator.state.faults.add({ kind: "rate_limited", times, retry_after_s: retryAfterS, method: "POST" }),
-    transaction: async (accountId: string, reference: string) => {
-      const found = await findByCallerReference(ledger, await keyedHashes(), { accountId, mode: "live" }, reference);
-      if (found === undefined) throw new Error(`There is no ${reference}`);
-      return found;
-    },
-    arrived: () => simulator.state.purchases.map(({ reference }) => reference),
-  };
-};
+const aService = (options?: { readonly waitingMinutes: number }) => aSellingService(ledger, options);
 
 describe("an order that the upstream's rate limit refuses", () => {
   test("waits debited and processing, with an estimate, and is delivered once by a later run", async () => {
@@ -128,15 +41,15 @@ describe("an order that the upstream's rate limit refuses", () => {
       status: "processing",
       open: `waiting#${accountId}`,
     });
-    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
 
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ status: "success" });
-    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
     expect(service.arrived()).toHaveLength(1);
 
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
-    expect(await readWallet(ledger, accountId)).not.toHaveProperty("waiting_orders");
+    expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
     expect(service.queued).toEqual([]);
   });
 
@@ -162,13 +75,13 @@ describe("an order that the upstream's rate limit refuses", () => {
     service.refuse(2);
     await service.buy(accountId, "one");
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
-    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
     expect(await service.sendAfter(14 * MINUTE_MS + 1_000)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
     expect(await service.transaction(accountId, "one")).toMatchObject({
       status: "failed",
       failure: { code: "provider_unavailable" },
     });
-    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
     expect(service.arrived()).toEqual([]);
   });
 
@@ -181,11 +94,10 @@ describe("an order that the upstream's rate limit refuses", () => {
       ledger.nowMs += 1;
     }
     await service.buy(other, "three");
-    // The request and its one repetition.
-    service.refuse(2, 0);
+    service.refuse(1, 0);
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 1, refunded: 0 });
     expect(await service.transaction(other, "three")).toMatchObject({ status: "success" });
-    expect(await readWallet(ledger, accountId)).toMatchObject({ waiting_orders: 2 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ waiting_orders: 2 });
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
     const [, ...own] = service.arrived();
     const sent = await Promise.all(["one", "two"].map((reference) => service.transaction(accountId, reference)));
@@ -209,7 +121,7 @@ describe("an order that the upstream's rate limit refuses", () => {
     await service.buy(accountId, "one");
     await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
     expect(await service.sendAfter(20 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
-    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
     await writePurchasesSwitch(service.store, { purchases: "on", since: isoTime(ledger.nowMs), by: "ada" });
     expect(await service.sendAfter(0)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
   });
@@ -236,7 +148,7 @@ describe("an order that waited at the time of a backup", () => {
       const alarm = vi.spyOn(log, "alarm");
       expect(await service.sendAfter(minutes * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
       expect(await service.transaction(accountId, REFERENCE)).toMatchObject({ status: "processing", open: "live" });
-      expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+      expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
       expect(service.arrived()).toHaveLength(1);
       expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
       const reference = `DATA_${(await service.transaction(accountId, REFERENCE)).pk.slice("transaction#".length)}`;
@@ -268,8 +180,10 @@ test("the late message that an order has to wait does not send it again from a l
   const transaction = await ledger.anOpenTransaction(accountId);
   const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
   const message = waitMessageOf(ledger, transaction, { kind: "data", network_id: 1, plan_id: 101 });
-  const applyIn = (inLedger: Ledger) =>
-    applyOutcomeMessage({ ledger: inLedger, keyedHashes })(message, deadlineIn(20_000));
+  const applyIn = (inLedger: Ledger) => {
+    service.queued.push({ message, delayS: 0 });
+    return service.applyQueued(inLedger);
+  };
   await applyIn(ledger);
   expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
   await applyIn(restored);
@@ -283,7 +197,7 @@ test("the late message that an order has to wait does not send it again from a l
 test("orders do not wait for an order that only a wallet's number counts, as after its settlement by an earlier release", async () => {
   const service = await aService();
   const [counted, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
-  await ledger.db.send(new UpdateCommand(walletWaitingOrder(ledger, counted).Update));
+  await ledger.db.send(new UpdateCommand(walletQueueJoin(ledger, counted, NO_QUEUE).Update));
   expect(await service.sendAfter(2 * MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
   ledger.nowMs += 1_000;
   expect((await service.buy(other, "one")).data?.transaction.status).toBe("success");
@@ -317,7 +231,8 @@ test("an upstream that refuses all orders with Retry-After 0 is asked for one wa
   const begunMs = performance.now();
   expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 0, refunded: 0 });
   expect(performance.now() - begunMs).toBeGreaterThan(2_900);
-  for (const accountId of accountIds) expect(await readWallet(ledger, accountId)).toMatchObject({ waiting_orders: 1 });
+  for (const accountId of accountIds)
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ waiting_orders: 1 });
 });
 
 test("no order is refunded any more once purchases are switched off within a run", async () => {
@@ -330,7 +245,7 @@ test("no order is refunded any more once purchases are switched off within a run
     ledger.nowMs += 11_000;
   });
   expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
-  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
 });
 
 test("all orders of an account that waited for too long are refunded in one run, even while the limit is spent", async () => {
@@ -345,7 +260,7 @@ test("all orders of an account that waited for too long are refunded in one run,
   await service.buy(await ledger.anAccount(1_000), "other", instance);
   ledger.nowMs += 10_000;
   expect(await instance.send()).toEqual({ waiting: 62, sent: 0, refunded: 60 });
-  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 30_500_00, waiting_orders: 1 });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 30_500_00, waiting_orders: 1 });
   expect(service.arrived()).toEqual([]);
 });
 
@@ -372,15 +287,15 @@ test("where orders do not wait, a refused order is refunded and the next one is 
     code: "provider_unavailable",
     details: { retryAfterS: 60 },
   });
-  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
   await expect(service.transaction(accountId, "two")).rejects.toThrow("There is no two");
 });
 
 /** Another run claims the order: it is about to send it. */
-const claim = async (service: Awaited<ReturnType<typeof aService>>, accountId: string): Promise<ClaimedOrder> => {
+const claim = async (service: SellingService, accountId: string): Promise<ClaimedOrder> => {
   const order = await service.transaction(accountId, "one");
   if (!isWaitingOrder(order)) throw new Error("The order does not wait");
-  const result = await claimOrder(ledger, order, deadlineIn(20_000));
+  const result = await claimAsSender(ledger, order);
   if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
   return result.claimed;
 };
@@ -391,7 +306,7 @@ describe("an order that another run claims meanwhile", () => {
     [
       "has lost its plan",
       MINUTE_MS,
-      (service: Awaited<ReturnType<typeof aService>>) => {
+      (service: SellingService) => {
         service.withdrawPlan();
       },
     ],
@@ -412,7 +327,7 @@ describe("an order that another run claims meanwhile", () => {
         status: "processing",
         claim: claimed?.claim,
       });
-      expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+      expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
     },
   );
 
@@ -425,7 +340,7 @@ describe("an order that another run claims meanwhile", () => {
     expect(runs.reduce((total, { sent }) => total + sent, 0)).toBe(3);
     expect(new Set(service.arrived()).size).toBe(3);
     expect(service.arrived()).toHaveLength(3);
-    expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 3_500_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_500_00, waiting_orders: 0 });
   });
 });
 
@@ -443,7 +358,7 @@ test("an order of another ledger than this one is neither sent nor refunded, how
   const unknown = await readTransaction(restored, pk);
   expect(unknown).toMatchObject({ status: "processing", open: "live" });
   expect(unknown).not.toHaveProperty("waiting");
-  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
   expect(service.arrived()).toEqual([]);
 });
 
@@ -466,7 +381,7 @@ test("an order that waited for too long is refunded once, with one alarm", async
   expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
   const alarms = logged.mock.calls.map(String).filter((line) => line.includes("order.waited_too_long"));
   expect(alarms).toHaveLength(1);
-  expect(await readWallet(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
 });
 
 test("of 75 accounts with 2 waiting orders each none gets a turn before another, at 60 orders a minute, and none is refused", async () => {
@@ -480,7 +395,9 @@ test("of 75 accounts with 2 waiting orders each none gets a turn before another,
     ledger.nowMs += 1;
   }
   const turns = async () =>
-    Promise.all(accountIds.map(async (accountId) => 2 - ((await readWallet(ledger, accountId)).waiting_orders ?? 0)));
+    Promise.all(
+      accountIds.map(async (accountId) => 2 - ((await walletAndCount(ledger, accountId)).waiting_orders ?? 0)),
+    );
   const ticking = setInterval(() => {
     ledger.nowMs += 1;
   }, 1);
@@ -498,4 +415,254 @@ test("of 75 accounts with 2 waiting orders each none gets a turn before another,
     // The simulator's minutes are those of this machine.
     service.simulator.state.rates.clear();
   }
+});
+
+describe("an account that cannot be read", () => {
+  /** Reads that touch this key fail, each in its own way. */
+  const failReadsOf = (name: string, message: string): void => {
+    const send = ledger.db.send.bind(ledger.db);
+    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      const isRead = command instanceof QueryCommand || command instanceof BatchGetCommand;
+      if (isRead && JSON.stringify(command.input).includes(name)) throw new Error(message);
+      return send(command);
+    });
+  };
+
+  test.each([
+    ["whose queue cannot be listed", (accountId: string) => `waiting#${accountId}`],
+    ["whose wallet cannot be read", (accountId: string) => `wallet#${accountId}`],
+  ])(
+    "%s does not hold back the others: they are sent, the pace is noted, and its orders wait",
+    async (_name, keyOf) => {
+      const service = await aService();
+      const [broken, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+      service.refuse(1);
+      for (const accountId of [broken, other]) await service.buy(accountId, "one");
+      failReadsOf(keyOf(broken), "throttled");
+      const warn = vi.spyOn(log, "warn");
+      expect(await service.sendAfter(6 * MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+      expect(await service.transaction(other, "one")).toMatchObject({ status: "success" });
+      expect(warn.mock.calls.filter(([event]) => event === "waiting_orders.not_read")).toMatchObject([
+        ["waiting_orders.not_read", { account: broken }],
+      ]);
+      expect(await readUpstreamPace(service.store)).toMatchObject({ waiting_orders: 0 });
+      vi.restoreAllMocks();
+      expect(await walletAndCount(ledger, broken)).toMatchObject({ waiting_orders: 1 });
+      expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    },
+  );
+
+  test("is still counted in how long the oldest order waits, so that the alarm comes", async () => {
+    const service = await aService();
+    const broken = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(broken, "one");
+    failReadsOf(`wallet#${broken}`, "throttled");
+    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    await service.sendAfter(8 * MINUTE_MS);
+    expect(logged.mock.calls.join()).toContain('"OldestWaitingSeconds":480');
+  });
+
+  test("on a later page only is sent up to there, and the others are sent", { timeout: 30_000 }, async () => {
+    const service = await aService();
+    const [long, other] = [await ledger.anAccount(20_000), await ledger.anAccount(1_000)];
+    const instance = service.instance();
+    service.refuse(1);
+    for (let order = 0; order < 30; order += 1) {
+      await service.buy(long, `order-${order}`, instance);
+      ledger.nowMs += 1;
+    }
+    await service.buy(other, "one", instance);
+    failReadsOf("ExclusiveStartKey", "throttled");
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 31, sent: 26, refunded: 0 });
+    vi.restoreAllMocks();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+  });
+});
+
+describe("a restricted account", () => {
+  const setStatus = (accountId: string, status: "active" | "restricted") =>
+    setAccountStatus({ ...ledger.tables, clock: ledger.clock }, accountId, status);
+
+  test("has none of its waiting orders sent, and those of others are; they go once it is unrestricted, in their order", async () => {
+    const service = await aService();
+    const [restricted, other] = [await ledger.anAccount(5_000), await ledger.anAccount(1_000)];
+    service.refuse(1);
+    for (const reference of ["one", "two"]) await service.buy(restricted, reference);
+    await service.buy(other, "one");
+    await setStatus(restricted, "restricted");
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 1, refunded: 0 });
+    expect(await service.arrivedOf(restricted, ["one", "two"])).toEqual([]);
+    // Nobody waits for orders that are not sent.
+    ledger.nowMs += 1_000;
+    expect((await service.buy(await ledger.anAccount(1_000), "one")).data?.transaction.status).toBe("success");
+    await setStatus(restricted, "active");
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+    expect(await service.arrivedOf(restricted, ["one", "two"])).toEqual(["one", "two"]);
+  });
+
+  test("has its waiting orders refunded when their time is over, without an alarm", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    await setStatus(accountId, "restricted");
+    const alarm = vi.spyOn(log, "alarm");
+    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "provider_unavailable" } });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, restricted: true });
+    expect(alarm).not.toHaveBeenCalled();
+  });
+
+  test("has no further order sent once it is restricted within a run", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    for (const reference of ["one", "two", "three"]) await service.buy(accountId, reference);
+    ledger.nowMs += MINUTE_MS;
+    let sent = 0;
+    const beforeSending = async (): Promise<void> => {
+      sent += 1;
+      if (sent === 2) await setStatus(accountId, "restricted");
+    };
+    expect(await service.instance({ beforeSending }).send()).toEqual({ waiting: 3, sent: 2, refunded: 0 });
+    expect(await service.arrivedOf(accountId, ["one", "two", "three"])).toEqual(["one", "two"]);
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ waiting_orders: 1 });
+  });
+
+  test("is not debited for a request that was admitted before the restriction, and the answer is 403", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    await setStatus(accountId, "restricted");
+    await expect(service.buy(accountId, "one")).rejects.toMatchObject({ code: "account_restricted" });
+    service.refuse(1);
+    await service.buy(await ledger.anAccount(1_000), "other");
+    await expect(service.buy(accountId, "one")).rejects.toMatchObject({ code: "account_restricted" });
+    await expect(service.transaction(accountId, "one")).rejects.toThrow("There is no one");
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
+  });
+});
+
+describe("an order that the upstream refuses by itself, although its limit is not spent", () => {
+  test("is set aside: others are sent at once, and it is sent again by the next run", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(5_000);
+    service.refuseOrders(1);
+    const refused = await service.buy(accountId, "one");
+    expect(refused.data?.transaction.status).toBe("processing");
+    expect(refused.headers).not.toHaveProperty("x-estimated-delivery");
+    expect((await service.buy(accountId, "two")).data?.transaction.status).toBe("success");
+    expect((await service.buy(await ledger.anAccount(1_000), "one")).data?.transaction.status).toBe("success");
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({ status: "success" });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+  });
+
+  test("is sent again 3 times at most, once a run, and then refunded as delivery_failed", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuseOrders(99);
+    await service.buy(accountId, "one");
+    const before = service.refusalsLeft();
+    for (let run = 0; run < REFUSED_ORDER_RETRIES_MAX; run += 1) {
+      expect(await service.transaction(accountId, "one")).toMatchObject({
+        status: "processing",
+        open: "waiting",
+        waiting: { refusals: 1 + run },
+      });
+      expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ waiting: 1 });
+    }
+    expect(before - service.refusalsLeft()).toBe(REFUSED_ORDER_RETRIES_MAX);
+    expect(await service.transaction(accountId, "one")).toMatchObject({
+      status: "failed",
+      failure: { code: "delivery_failed" },
+    });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
+    await expect(service.buy(accountId, "one")).rejects.toMatchObject({ code: "delivery_failed" });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+  });
+
+  test("in a run lets the later ones of its account go, and is not sent again before the next run", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    const references = ["one", "two", "three"];
+    for (const reference of references) await service.buy(accountId, reference);
+    service.refuseOrders(1);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 2, refunded: 0 });
+    expect(await service.arrivedOf(accountId, references)).toEqual(["two", "three"]);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.arrivedOf(accountId, references)).toEqual(["two", "three", "one"]);
+  });
+
+  test("is never sent ahead of the orders in its account's queue, nor while its account is restricted", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(5_000);
+    service.refuseOrders(1);
+    await service.buy(accountId, "aside");
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    service.refuse(1);
+    expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ sent: 0 });
+    expect(service.arrived()).toEqual([]);
+    const store = { ...ledger.tables, clock: ledger.clock };
+    await setAccountStatus(store, accountId, "restricted");
+    expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ sent: 0 });
+    await setAccountStatus(store, accountId, "active");
+    expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ sent: 2 });
+    expect(await service.arrivedOf(accountId, ["aside", "one"])).toEqual(["one", "aside"]);
+  });
+
+  test("waits on under its number of refusals if its claim cannot be resolved", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuseOrders(1);
+    await service.buy(accountId, "one");
+    const send = ledger.db.send.bind(ledger.db);
+    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      const answer = await send(command);
+      if (command instanceof TransactWriteCommand || command instanceof GetCommand) throw new Error("cut off");
+      return answer;
+    });
+    expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ sent: 0 });
+    vi.restoreAllMocks();
+    await service.applyQueued();
+    expect(await service.transaction(accountId, "one")).toMatchObject({ open: "waiting", waiting: { refusals: 1 } });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(service.arrived()).toHaveLength(1);
+  });
+
+  test("does not slow down three other accounts at 6 % of the limit, however often its account repeats it", async () => {
+    const service = await aService();
+    const [abusive, ...others] = await Promise.all([5_000_000, 50_000, 50_000, 50_000].map(ledger.anAccount));
+    if (abusive === undefined) throw new Error("There is no account");
+    const instance = service.instance();
+    const statuses: unknown[] = [];
+    for (let minute = 0; minute < 12; minute += 1) {
+      for (let repeat = 0; repeat < 5; repeat += 1) {
+        service.refuseOrders(1);
+        await service.buy(abusive, `bad-${minute}-${repeat}`, instance);
+      }
+      for (const accountId of others) {
+        const { data } = await service.buy(accountId, `good-${minute}`, instance);
+        statuses.push(data?.transaction.status);
+      }
+      // Every order of the abusive account that is sent again is refused again: one a run.
+      service.refuseOrders(1);
+      await service.sendAfter(MINUTE_MS);
+      service.simulator.state.faults.clear();
+    }
+    expect(statuses).toEqual(Array.from({ length: 36 }, () => "success"));
+  });
+
+  test("is refunded as delivery_failed when its time is over, without an alarm about the limit", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuseOrders(1);
+    await service.buy(accountId, "one");
+    const alarm = vi.spyOn(log, "alarm");
+    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "delivery_failed" } });
+    expect(alarm).not.toHaveBeenCalled();
+  });
 });

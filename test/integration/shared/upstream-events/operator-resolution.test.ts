@@ -4,8 +4,7 @@ import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import { claimOrder, isWaitingOrder, makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
-import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { isWaitingOrder, makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
@@ -28,6 +27,7 @@ import { anOpenOrder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { claimAsSender, waitingCount, walletAndCount } from "../../../builders/waiting-order.ts";
 
 /**
  * Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the
@@ -115,13 +115,13 @@ describe("resolveTransaction", () => {
     expect(await order.balance()).toBe(1_000);
     expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await order.stored()).not.toHaveProperty("waiting");
-    expect(await readWallet(operator.ledgerAt(), order.accountId)).toMatchObject({ waiting_orders: 0 });
+    expect(await waitingCount(operator.ledgerAt(), order.accountId)).toBe(0);
     expect(await order.isReconciled()).toBe(true);
   });
 
   test("a waiting order that is claimed meanwhile is not resolved: it may be on its way upstream", async () => {
     const order = await aWaitingOrder();
-    expect(await claimOrder(operator.ledgerAt(), order.transaction, deadlineIn(9_000))).toMatchObject({
+    expect(await claimAsSender(operator.ledgerAt(), order.transaction)).toMatchObject({
       kind: "claimed",
     });
     await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
@@ -178,7 +178,7 @@ describe("matchEvent", () => {
     expect(await order.stored()).toMatchObject({ status: "processing" });
     await match(await anEvent("success", referenceOf(order.transaction)));
     expect(await order.stored()).toMatchObject({ status: "success" });
-    expect(await readWallet(operator.ledgerAt(), order.accountId)).toMatchObject({
+    expect(await walletAndCount(operator.ledgerAt(), order.accountId)).toMatchObject({
       balance_kobo: 500_00,
       waiting_orders: 0,
     });

@@ -163,6 +163,21 @@ describe("never_sent", () => {
     expect(result).toEqual({ kind: "never_sent", reason: "connect_timeout" });
   });
 
+  test("a request that may not begin any more once it is connected is never_sent, and not a byte of it is written", async () => {
+    const { url, sockets, seen } = await aRawServer((socket) => socket.end(response("{}")));
+    const order: string[] = [];
+    const mayBegin = () => {
+      order.push("asked");
+      return order.length === 1;
+    };
+    const beginning = { mayBegin, begun: () => void order.push("begun") };
+    expect(await post(url, { beginning })).toMatchObject({ kind: "answered" });
+    expect(await post(url, { beginning })).toEqual({ kind: "never_sent", reason: "turn_over" });
+    await vi.waitFor(() => expect(seen).toMatchObject({ connections: 2, closed: 2 }));
+    expect(order).toEqual(["asked", "begun", "asked"]);
+    expect([...sockets].map(({ bytesRead }) => bytesRead > 0)).toEqual([true, false]);
+  });
+
   test("a server without TLS is never_sent", async () => {
     const server = createServer((socket) => {
       socket.on("error", () => {});

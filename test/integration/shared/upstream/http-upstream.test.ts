@@ -335,6 +335,14 @@ describe("a 429", () => {
     expect(state.purchases).toMatchObject([{ reference: REFERENCE }]);
   });
 
+  test("an order whose account's next ones follow it is not sent again with the same key after a 429", async () => {
+    const { upstream, requestsOf } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 0, times: 5 }] });
+    const beginning = { mayBegin: () => true, begun: () => {} };
+    const outcome = await upstream.buy(mtn1gb, REFERENCE, deadlineIn(29_000), beginning);
+    expect(outcome).toEqual({ kind: "account_error", reason: "rate_limited" });
+    expect(requestsOf(5)).toBe(1);
+  });
+
   test("two 429 with Retry-After 1 are an account_error after 2 requests", async () => {
     const { buy, requestsOf } = await aClient({ faults: [{ kind: "rate_limited", retry_after_s: 1, times: 5 }] });
     expect(await buy()).toEqual({ kind: "account_error", reason: "rate_limited" });

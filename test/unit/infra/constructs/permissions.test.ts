@@ -73,7 +73,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     DeliveryQueue: "SendMessage",
   },
   "send-waiting-orders": {
-    Ledger: "BatchGetItem GetItem UpdateItem",
+    Ledger: "BatchGetItem ConditionCheckItem GetItem UpdateItem",
     "Ledger/index/by_open": "Query",
     Cache: "BatchGetItem GetItem PutItem UpdateItem",
     OutcomesQueue: "SendMessage",

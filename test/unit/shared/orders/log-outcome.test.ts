@@ -15,12 +15,13 @@ const logged = (outcome: Outcome | CheckOutcome, mode: "live" | "test" = "live")
   return lines.filter((line) => "event" in line).map(({ level, event, reason }) => [level, event, reason]);
 };
 
-test.each<readonly [Outcome | CheckOutcome, readonly string[]]>([
+test.each<readonly [Outcome | CheckOutcome, readonly (string | undefined)[]]>([
   [{ kind: "unknown", reason: "unrecognized_404" }, ["error", "upstream.answer_unrecognized", "unrecognized_404"]],
   [{ kind: "unknown", reason: "status_502" }, ["warn", "upstream.outcome_unknown", "status_502"]],
   [{ kind: "unknown", reason: "timeout" }, ["warn", "upstream.outcome_unknown", "timeout"]],
   [{ kind: "account_error", reason: "rate_limited" }, ["warn", "upstream.rate_limited", "rate_limited"]],
   [{ kind: "account_error", reason: "order_limited" }, ["warn", "upstream.order_limited", "order_limited"]],
+  [{ kind: "account_error", reason: "turn_over" }, ["warn", "order.turn_over", undefined]],
   [{ kind: "account_error", reason: "no_time" }, ["warn", "upstream.not_sent", "no_time"]],
   [{ kind: "account_error", reason: "ECONNREFUSED" }, ["error", "upstream.unreachable", "ECONNREFUSED"]],
   [{ kind: "account_error", reason: "connect_timeout" }, ["error", "upstream.unreachable", "connect_timeout"]],

@@ -122,6 +122,17 @@ describe("the time of a scheduled run", () => {
     expect(functionSpecs["send-waiting-orders"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
   });
 
+  test("the turn of a claimed order has time for its claim and the connection, and is over for other processes before the next run", () => {
+    const claimMs = budgets.CLAIM_MS_MAX - budgets.QUEUE_RESERVE_MS + budgets.AWS_CONNECT_MS_MAX;
+    expect(budgets.TURN_BEGIN_MS_MAX).toBeGreaterThan(
+      claimMs + budgets.AWS_RESPONSE_MS_MAX + budgets.UPSTREAM_CONNECT_MS_MAX,
+    );
+    expect(budgets.TURN_BEGIN_MS_MAX + budgets.CLOCK_DIFFERENCE_MS_MAX).toBeLessThan(budgets.SEND_WAITING_RESERVE_MS);
+    expect(budgets.SENDING_MS + budgets.SEND_WAITING_RESERVE_MS).toBe(
+      functionSpecs["send-waiting-orders"].timeoutS * 1_000,
+    );
+  });
+
   test("a refund keeps the queue's reserve and has time for attempts", () => {
     expect(budgets.REFUND_MS_MAX - budgets.QUEUE_RESERVE_MS).toBeGreaterThan(budgets.AWS_RESPONSE_MS_MAX);
   });

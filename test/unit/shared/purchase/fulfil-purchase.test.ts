@@ -82,16 +82,13 @@ describe("the settlement of a purchase", () => {
 
 describe("a purchase that the upstream refuses with 429", () => {
   const limited = (reason: string): Outcome => ({ kind: "account_error", reason });
-  const wait = (refusals?: 1) => ({
-    order: { kind: "data", network_id: 1, plan_id: 101 } as const,
-    estimatedS: 7,
-    ...(refusals && { refusals }),
-  });
+  const waits = { order: { kind: "data", network_id: 1, plan_id: 101 } } as const;
+  const wait: Sending["wait"] = (reason) => ({ ...waits, ...(reason === "order_limited" && { refusals: 1 }) });
   const refunded = { settlement: { status: "failed", failure: { code: FAILED } } };
 
   test("waits without a count after one about the limit, and with one refusal after one about this order", async () => {
-    expect(await fulfil(limited("rate_limited"), "live", wait)).toStrictEqual({ wait: wait() });
-    expect(await fulfil(limited("order_limited"), "live", wait)).toStrictEqual({ wait: wait(1) });
+    expect(await fulfil(limited("rate_limited"), "live", wait)).toStrictEqual({ wait: waits });
+    expect(await fulfil(limited("order_limited"), "live", wait)).toStrictEqual({ wait: { ...waits, refusals: 1 } });
   });
 
   test("is refunded if it does not wait, or not any more", async () => {

@@ -1,0 +1,108 @@
+import * as z from "zod";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { IndexKey } from "../ledger/query-index.ts";
+import { readQueue, type WaitingOrder, waitingOrdersPage } from "../ledger/waiting-order.ts";
+import { queueOf, type WaitingQueue, waitingNumbers, withGap } from "../ledger/waiting-queue.ts";
+import type { Wallet } from "../ledger/wallet.ts";
+import { errorFields, log } from "../platform/log.ts";
+
+/**
+ * An order that the index has not listed for so long does not wait: its wallet was restored without it. Until then the
+ * later orders of its account wait for it.
+ */
+const MISSING_MS = 5 * 60_000;
+
+/** One account's waiting orders in a run of the sender. */
+export type Lane = {
+  readonly wallet: Wallet;
+  /** The queue as it was read, and as this run has changed it since. */
+  queue: WaitingQueue;
+  /** Orders that were read and have not ended or been claimed, by number. */
+  readonly orders: Map<number, WaitingOrder>;
+  /** The index lists some of them. */
+  readonly isListed: boolean;
+  /** Where the next page begins. */
+  next: IndexKey | undefined;
+  /** Until when the order that was claimed last may begin, as the wallet has it. */
+  turnUntil: string | undefined;
+  /** This run has claimed an order, and ends the turn. */
+  hasTurn: boolean;
+  /** No further order of the account is sent in this run. */
+  isHeld: boolean;
+};
+
+/** Reads an account's queue; undefined if it cannot be read, which does not hold back the other accounts. */
+export const openLane = (ledger: Ledger, accountId: string): Promise<Lane | undefined> =>
+  unlessUnreadable({ account: accountId }, async () => {
+    const { wallet, page } = await readQueue(ledger, accountId);
+    const { turn_until: turnUntil } = wallet;
+    const isOthersTurn = turnUntil !== undefined && ledger.clock() < Date.parse(turnUntil);
+    return {
+      wallet,
+      queue: queueOf(wallet),
+      orders: byNumber(page.orders),
+      isListed: page.orders.length > 0 || page.next !== undefined,
+      next: page.next,
+      turnUntil,
+      hasTurn: false,
+      isHeld: isOthersTurn || wallet.restricted === true,
+    };
+  });
+
+/** The order that is sent next, or undefined: then none of the account is sent in this run. */
+export const nextOrder = async (ledger: Ledger, lane: Lane): Promise<WaitingOrder | undefined> => {
+  const [number] = waitingNumbers(lane.queue);
+  if (lane.isHeld || number === undefined) return undefined;
+  while (!lane.orders.has(number) && (await readMore(ledger, lane)));
+  const order = lane.orders.get(number) ?? orderBehindMissing(ledger, lane);
+  if (order === undefined) lane.isHeld = true;
+  return order;
+};
+
+/** The first order that is listed, if it has waited so long that those before it would be listed too. */
+const orderBehindMissing = ({ clock }: Ledger, { wallet, queue, orders }: Lane): WaitingOrder | undefined => {
+  const number = [...waitingNumbers(queue)].find((each) => orders.has(each));
+  const order = number === undefined ? undefined : orders.get(number);
+  // It began to wait at this time, or before.
+  if (order === undefined || clock() - Date.parse(order.updated_at) < MISSING_MS) return undefined;
+  log.alarm("waiting_orders.missing", { account: wallet.account_id });
+  return order;
+};
+
+/** Reads the next page of the account's orders; false if there is none. */
+export const readMore = async (ledger: Ledger, lane: Lane): Promise<boolean> => {
+  const { wallet, next } = lane;
+  if (next === undefined) return false;
+  const page = await unlessUnreadable({ account: wallet.account_id }, () =>
+    waitingOrdersPage(ledger, wallet.account_id, next),
+  );
+  if (page === undefined) lane.isHeld = true;
+  for (const [number, order] of byNumber(page?.orders ?? [])) lane.orders.set(number, order);
+  lane.next = page?.next;
+  return page !== undefined;
+};
+
+/** Takes an order out of its lane that has ended without a claim. */
+export const endInLane = (lane: Lane, number: number): void => {
+  lane.orders.delete(number);
+  lane.queue = withGap(lane.queue, number);
+};
+
+const byNumber = (orders: readonly WaitingOrder[]): Map<number, WaitingOrder> =>
+  new Map(
+    orders.flatMap((order) => (order.waiting.number === undefined ? [] : [[order.waiting.number, order] as const])),
+  );
+
+/** Undefined after a fault, or if an order is of a later release. The next run tries again. */
+export const unlessUnreadable = async <Result>(
+  what: { readonly account: string } | { readonly transaction: string },
+  read: () => Promise<Result>,
+): Promise<Result | undefined> => {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof z.ZodError) log.alarm("waiting_orders.unreadable", { ...what, ...errorFields(error) });
+    else log.warn("waiting_orders.not_read", { ...what, ...errorFields(error) });
+    return undefined;
+  }
+};

@@ -1,0 +1,251 @@
+import type { CatalogMemory } from "../catalog/catalog-memory.ts";
+import type { PlanIndex } from "../catalog/snapshot.ts";
+import type { Ledger, Table } from "../ledger/ledger.ts";
+import type { settleAsRead } from "../ledger/settle-transaction.ts";
+import { type Failure, isFinalStatus, referenceOf } from "../ledger/transaction.ts";
+import { type ClaimedOrder, claimOrder, type WaitingOrder, type WaitTarget } from "../ledger/waiting-order.ts";
+import { afterClaim, withFront } from "../ledger/waiting-queue.ts";
+import { walletNotRestricted, walletQueueClaim, walletQueueGap } from "../ledger/wallet.ts";
+import type { Wait } from "../orders/order.ts";
+import type { OrderGate } from "../orders/order-gate.ts";
+import type { OutcomeQueue } from "../orders/outcome-queue.ts";
+import { fulfilAndSettle, waitMessageOf } from "../orders/place-order.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { isoTime, sleep } from "../platform/time.ts";
+import {
+  CLAIM_MS_MAX,
+  CLAIMED_ORDER_MS_MAX,
+  CLOCK_DIFFERENCE_MS_MAX,
+  REFUND_MS_MAX,
+  TURN_BEGIN_MS_MAX,
+} from "../platform/time-budgets.ts";
+import type { HttpUpstream } from "../upstream/http-upstream.ts";
+import { type Beginning, ORDER_LIMITED, TURN_OVER, type UpstreamOrder } from "../upstream/upstream.ts";
+import { fulfilPurchase, type Sending } from "./fulfil-purchase.ts";
+import { endInLane, type Lane } from "./waiting-lane.ts";
+import { upstreamOrderOf } from "./waiting-purchase.ts";
+
+/** How much longer a turn lasts whose order the upstream's limit refuses again. */
+const REFUSED_TURN_MS = 1_000;
+/** When an order waits again whose claim got no answer: most faults are over by then. */
+const UNSENT_CLAIM_DELAY_S = 15;
+/** How often an order is sent again that the upstream refuses by itself, once in a run. */
+export const REFUSED_ORDER_RETRIES_MAX = 3;
+
+export type SenderDeps = {
+  readonly ledger: Ledger;
+  readonly cache: Table;
+  readonly outcomeQueue: OutcomeQueue;
+  readonly gate: OrderGate;
+  readonly catalog: CatalogMemory;
+  readonly upstream: HttpUpstream;
+  readonly waitingMinutes: number;
+};
+
+/** One run of the sender of waiting orders. */
+export type Run = {
+  readonly deps: SenderDeps;
+  readonly deadline: Deadline;
+  /** Until when a turn may begin. */
+  readonly lastTurn: Deadline;
+  readonly plans: PlanIndex | undefined;
+  /** Does not settle an order that was claimed since it was read: it may be on its way upstream. */
+  readonly settle: typeof settleAsRead;
+};
+
+export type TurnResult = "sent" | "refunded" | "unchanged";
+
+export const waitedS = ({ clock }: Ledger, since: string): number => Math.floor((clock() - Date.parse(since)) / 1_000);
+
+/** Where an order of a queue is; absent for one that was set aside. */
+type InLane = {
+  readonly lane: Lane;
+  readonly number: number;
+  /** Called when its request begins: then the account's next order may be claimed. */
+  readonly begun?: () => void;
+};
+
+const isExpired = ({ deps: { ledger, waitingMinutes } }: Run, { created_at }: WaitingOrder): boolean =>
+  waitedS(ledger, created_at) > waitingMinutes * 60;
+
+/** Whether this ledger is a restored copy of the one that the order waits in. */
+const isOfAnotherLedger = ({ deps: { ledger } }: Run, { waiting: { table } }: WaitingOrder): boolean =>
+  table !== ledger.table;
+
+/** Whether an order is ended without being sent: it waited for too long, or in another ledger. */
+export const isDue = (run: Run, order: WaitingOrder): boolean => isExpired(run, order) || isOfAnotherLedger(run, order);
+
+/** Whether the catalog has lost the order's plan since the debit. A changed price is our cost, and raises its alarm. */
+const isWithdrawn = ({ plans }: Run, { waiting: { order } }: WaitingOrder): boolean =>
+  order.kind === "data" && plans !== undefined && !plans.plans.has(order.plan_id);
+
+/** Ends an order that is not to be sent, or else sends it. A fault with one order does not delay other accounts. */
+export const takeTurn = async (run: Run, order: WaitingOrder, inLane?: InLane): Promise<TurnResult> => {
+  try {
+    if (isOfAnotherLedger(run, order)) return await claimUnsent(run, order, inLane);
+    const failure = failureOf(run, order, inLane);
+    if (failure !== undefined) return await refund(run, order, failure, inLane);
+    return inLane === undefined ? await claimAndSendAgain(run, order) : await claimAndSend(run, inLane, order);
+  } catch (error) {
+    if (inLane !== undefined) holdLane(inLane);
+    log.alarm("order.sender_failed", { reference: referenceOf(order), ...errorFields(error) });
+    return "unchanged";
+  }
+};
+
+const holdLane = ({ lane, number }: InLane): void => {
+  lane.isHeld = true;
+  lane.orders.delete(number);
+};
+
+/** Why an order is refunded; undefined if it is not. */
+const failureOf = (run: Run, order: WaitingOrder, inLane: InLane | undefined): Failure | undefined => {
+  if (isExpired(run, order)) {
+    // The upstream has refused this very order, whatever its limit was.
+    if (inLane === undefined) return { code: "delivery_failed" };
+    const fields = { reference: referenceOf(order), waited_s: waitedS(run.deps.ledger, order.created_at) };
+    if (inLane.lane.wallet.restricted) log.warn("order.refunded_restricted", fields);
+    else log.alarm("order.waited_too_long", fields);
+    return { code: "provider_unavailable" };
+  }
+  return isWithdrawn(run, order) ? { code: "plan_unavailable", fields: ["plan_id"] } : undefined;
+};
+
+const refund = async (
+  { deps: { ledger }, settle, deadline }: Run,
+  order: WaitingOrder,
+  failure: Failure,
+  inLane: InLane | undefined,
+): Promise<TurnResult> => {
+  const inTime = earlierDeadline(deadline, deadlineIn(REFUND_MS_MAX));
+  const result = await settle(ledger, order, { status: "failed", failure }, inTime);
+  const hasEnded =
+    result.kind === "applied" || (result.kind === "already_settled" && isFinalStatus(result.transaction.status));
+  if (inLane !== undefined) leaveLane(inLane, hasEnded);
+  return result.kind === "applied" ? "refunded" : "unchanged";
+};
+
+const leaveLane = (inLane: InLane, hasEnded: boolean): void =>
+  hasEnded ? endInLane(inLane.lane, inLane.number) : holdLane(inLane);
+
+/**
+ * Ends the wait of an order that may have been sent since the copy was made: it is neither sent nor refunded, and never
+ * made to wait again, because it would wait in this ledger then. Without a claim the next run tries again.
+ */
+const claimUnsent = async (
+  { deps: { ledger }, deadline }: Run,
+  order: WaitingOrder,
+  inLane: InLane | undefined,
+): Promise<TurnResult> => {
+  const others = inLane === undefined ? [] : [walletQueueGap(ledger, order.account_id, inLane.number)];
+  const { kind } = await claimOrder(ledger, order, others, earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+  if (kind !== "not_claimed") log.alarm("order.not_sent_after_restore", { reference: referenceOf(order) });
+  if (inLane !== undefined) leaveLane(inLane, kind === "claimed");
+  return "unchanged";
+};
+
+/**
+ * How long the request of an order may begin that is claimed from now on. Neither a clock that is set back nor one that
+ * stood still prolongs it.
+ */
+const openTurn = ({ clock }: Ledger) => {
+  const [wallMs, monotonicMs] = [clock(), performance.now()];
+  return {
+    /** For other processes, whose clocks may be ahead. */
+    turnUntil: isoTime(wallMs + TURN_BEGIN_MS_MAX + CLOCK_DIFFERENCE_MS_MAX),
+    mayBegin: (): boolean => Math.max(clock() - wallMs, performance.now() - monotonicMs) < TURN_BEGIN_MS_MAX,
+  };
+};
+
+/** Claims an order of a queue and sends it, if it is still the account's first one. */
+const claimAndSend = async (run: Run, inLane: InLane, order: WaitingOrder): Promise<TurnResult> => {
+  const { lane, number, begun = () => {} } = inLane;
+  const { ledger } = run.deps;
+  const upstreamOrder = upstreamOrderOf(order);
+  const { turnUntil, mayBegin } = openTurn(ledger);
+  const deadline = orderDeadline(run);
+  const queue = { before: lane.queue, after: afterClaim(lane.queue, number) };
+  const wallet = walletQueueClaim(ledger, order.account_id, queue, turnUntil);
+  const claim = await claimOrder(ledger, order, [wallet], earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+  if (claim.kind === "not_claimed") {
+    leaveLane(inLane, claim.transaction !== undefined && isFinalStatus(claim.transaction.status));
+    return "unchanged";
+  }
+  if (claim.kind === "indeterminate") {
+    holdLane(inLane);
+    return waitAgain(run, order, { ...claim.claimed, claimed: { number, turnUntil, isIndeterminate: true } }, deadline);
+  }
+  lane.queue = queue.after;
+  lane.turnUntil = turnUntil;
+  lane.hasTurn = true;
+  lane.orders.delete(number);
+  const wait: Sending["wait"] = (reason) => {
+    if (reason === ORDER_LIMITED) return setAside(order);
+    // At once: the next order may be claimed already.
+    lane.isHeld = true;
+    return { order: order.waiting.order, claimed: { number, ...(reason === TURN_OVER && { turnUntil }) } };
+  };
+  const beginning = { mayBegin: () => !lane.isHeld && mayBegin(), begun };
+  const again = await send(run, claim.claimed, upstreamOrder, { wait, beginning }, deadline);
+  if (again?.claimed === undefined) return again === undefined ? "sent" : "unchanged";
+  lane.queue = withFront(lane.queue, number);
+  if (again.claimed.turnUntil === undefined) {
+    // The turn lasts longer: with `Retry-After: 0` the orders of all other accounts would be refused at once.
+    await sleep(REFUSED_TURN_MS);
+  } else {
+    // The turn ends by itself: until the order waits again, which the queue may write, it shows that no other was claimed.
+    lane.hasTurn = false;
+  }
+  return "unchanged";
+};
+
+/** From its claim on, an order has as long as a request. */
+const orderDeadline = ({ deadline }: Run): Deadline => earlierDeadline(deadline, deadlineIn(CLAIMED_ORDER_MS_MAX));
+
+/** Has the outcomes queue make an order wait again that was not sent. */
+const waitAgain = async (
+  { deps: { ledger, outcomeQueue } }: Run,
+  { waiting }: WaitingOrder,
+  target: WaitTarget,
+  deadline: Deadline,
+): Promise<"unchanged"> => {
+  await outcomeQueue.send(waitMessageOf(ledger, target, waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
+  return "unchanged";
+};
+
+/** How an order waits that the upstream refused by itself; undefined if it is given up. */
+const setAside = ({ waiting: { order, refusals = 0 } }: WaitingOrder): Wait | undefined =>
+  refusals < REFUSED_ORDER_RETRIES_MAX ? { order, refusals: refusals + 1 } : undefined;
+
+/** Sends a claimed order. Resolves with how it waits again, if it does. */
+const send = async (
+  { deps }: Run,
+  claimed: ClaimedOrder,
+  order: UpstreamOrder,
+  sending: Pick<Sending, "wait" | "beginning">,
+  deadline: Deadline,
+): Promise<Wait | undefined> => {
+  const fulfil = () => fulfilPurchase({ ...deps, ...sending }, order, claimed, deadline);
+  return (await fulfilAndSettle(deps, fulfil, claimed, deadline)).wait;
+};
+
+/** Claims an order that was set aside, and sends it. Orders of the account that follow do not wait for it. */
+const claimAndSendAgain = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
+  const { ledger } = run.deps;
+  const upstreamOrder = upstreamOrderOf(order);
+  const { refusals } = order.waiting;
+  const deadline = orderDeadline(run);
+  const wallet = walletNotRestricted(ledger, order.account_id);
+  const claim = await claimOrder(ledger, order, [wallet], earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
+  if (claim.kind === "not_claimed") return "unchanged";
+  if (claim.kind === "indeterminate") {
+    return waitAgain(run, order, { ...claim.claimed, refusals, claimed: { isIndeterminate: true } }, deadline);
+  }
+  const wait: Sending["wait"] = (reason) =>
+    reason === ORDER_LIMITED ? setAside(order) : { order: order.waiting.order, refusals };
+  const again = await send(run, claim.claimed, upstreamOrder, { wait, beginning: AT_ANY_TIME }, deadline);
+  return again === undefined ? "sent" : "unchanged";
+};
+
+const AT_ANY_TIME: Beginning = { mayBegin: () => true, begun: () => {} };

@@ -1,0 +1,40 @@
+import { readTransaction } from "../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { type ClaimResult, claimOrder, isWaitingOrder, type WaitingOrder } from "../../shared/ledger/waiting-order.ts";
+import { afterClaim, queueLength, queueOf } from "../../shared/ledger/waiting-queue.ts";
+import { readWallet, walletNotRestricted, walletQueueClaim } from "../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+
+/** How many orders wait in an account's queue. */
+export const waitingCount = async (ledger: Ledger, accountId: string): Promise<number> =>
+  queueLength(queueOf(await readWallet(ledger, accountId)));
+
+/** The order as it is stored: it must wait. */
+export const storedWaiting = async (ledger: Ledger, pk: string): Promise<WaitingOrder> => {
+  const stored = await readTransaction(ledger, pk);
+  if (stored === undefined || !isWaitingOrder(stored)) throw new Error("The order does not wait");
+  return stored;
+};
+
+/** A claim as the sender makes it, of an order whose queue is read just before. */
+export const claimAsSender = async (ledger: Ledger, order: WaitingOrder): Promise<ClaimResult> => {
+  const { account_id: accountId, waiting } = order;
+  const before = queueOf(await readWallet(ledger, accountId));
+  const part =
+    waiting.number === undefined
+      ? walletNotRestricted(ledger, accountId)
+      : walletQueueClaim(
+          ledger,
+          accountId,
+          { before, after: afterClaim(before, waiting.number) },
+          isoTime(ledger.clock() + 20_000),
+        );
+  return claimOrder(ledger, order, [part], deadlineIn(29_000));
+};
+
+/** An account's wallet, with the number of orders in its queue. */
+export const walletAndCount = async (ledger: Ledger, accountId: string) => {
+  const wallet = await readWallet(ledger, accountId);
+  return { ...wallet, waiting_orders: queueLength(queueOf(wallet)) };
+};

@@ -1,0 +1,355 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { log } from "../../../../shared/platform/log.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
+import { waitingCount, walletAndCount } from "../../../builders/waiting-order.ts";
+
+/**
+ * Goal: the requests of an account's waiting orders begin in the order in which the orders were placed, whatever happens
+ * to their claims, and no later order is sent before them. Method: five orders wait, and one of them meets a fault.
+ */
+const MINUTE_MS = 60_000;
+const references = ["one", "two", "three", "four", "five"] as const;
+
+let ledger: LedgerAtNoon;
+beforeEach(async () => {
+  ledger = await openLedgerAtNoon();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** Five orders of one account wait, in their order. */
+const fiveOrders = async () => {
+  const service = await aSellingService(ledger);
+  const accountId = await ledger.anAccount(5_000);
+  service.refuse(1);
+  for (const reference of references) await service.buy(accountId, reference);
+  ledger.nowMs += MINUTE_MS;
+  return { service, accountId, order: () => service.arrivedOf(accountId, references) };
+};
+
+const names = z.object({ UpdateExpression: z.string().optional() });
+const isClaim = (command: unknown): boolean =>
+  command instanceof TransactWriteCommand &&
+  (command.input.TransactItems ?? []).some(({ Update }) =>
+    names.safeParse(Update).data?.UpdateExpression?.startsWith("SET claim"),
+  );
+
+/** Has a fault hit calls of all instances: it gets the call, and what sends it. */
+const intercept = (fault: (command: unknown, send: () => Promise<unknown>) => Promise<unknown>): void => {
+  const send = ledger.db.send.bind(ledger.db);
+  vi.spyOn(ledger.db, "send").mockImplementation((command) => fault(command, () => send(command)));
+};
+
+/** The first `count` claims are carried out, and their answers are lost after some time. */
+const loseAnswersOfClaims = (count: number, afterMs: number): void => {
+  let claims = 0;
+  intercept(async (command, send) => {
+    if (!isClaim(command)) return send();
+    claims += 1;
+    if (claims > count) return send();
+    await send();
+    await sleep(afterMs);
+    throw new Error("cut off");
+  });
+};
+
+describe("one run sends the orders of an account in their order", () => {
+  test("if the answer of a claim is lost", async () => {
+    const { service, order } = await fiveOrders();
+    loseAnswersOfClaims(1, 100);
+    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("if a claim takes longer than 3 seconds", { timeout: 20_000 }, async () => {
+    const { service, order } = await fiveOrders();
+    let claims = 0;
+    intercept(async (command, send) => {
+      const answer = await send();
+      if (isClaim(command)) claims += 1;
+      if (isClaim(command) && claims === 1) await sleep(3_500);
+      return answer;
+    });
+    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("if every answer of a claim is lost, and the read that finds it takes seconds", {
+    timeout: 20_000,
+  }, async () => {
+    const { service, order } = await fiveOrders();
+    let reads = 0;
+    let isLost = true;
+    intercept(async (command, send) => {
+      const answer = await send();
+      if (isClaim(command) && isLost) throw new Error("cut off");
+      if (!(command instanceof GetCommand)) return answer;
+      reads += 1;
+      if (reads === 1) await sleep(3_500);
+      isLost = false;
+      return answer;
+    });
+    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("if the connection of a request takes longer than those after it", async () => {
+    const { service, accountId } = await fiveOrders();
+    const slow = referenceOf(await service.transaction(accountId, "two"));
+    const beforeSending = async (reference: string): Promise<void> => {
+      if (reference === slow) await sleep(300);
+    };
+    await service.instance({ beforeSending }).send();
+    const own = await Promise.all(references.map((reference) => service.transaction(accountId, reference)));
+    expect(service.begun).toEqual(own.map(referenceOf));
+  });
+});
+
+describe("an order whose claim cannot be resolved", () => {
+  /** Every claim is carried out, and neither it nor a read of the order is answered. */
+  const loseEverything = (): void =>
+    intercept(async (command, send) => {
+      const answer = await send();
+      if (isClaim(command) || command instanceof GetCommand) throw new Error("cut off");
+      return answer;
+    });
+
+  test("is not sent, holds the later ones of its account, and waits again in its place within seconds", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    loseEverything();
+    await service.sendAfter(0);
+    vi.restoreAllMocks();
+    expect(await order()).toEqual([]);
+    expect(service.queued.map(({ delayS }) => delayS)).toEqual([15]);
+    await service.applyQueued();
+    expect(await waitingCount(ledger, accountId)).toBe(5);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("is refunded if a later order of its account was sent before it could wait again", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    loseEverything();
+    await service.sendAfter(0);
+    vi.restoreAllMocks();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 4, refunded: 0 });
+    await service.applyQueued();
+    expect(await order()).toEqual(["two", "three", "four", "five"]);
+    expect(await service.transaction(accountId, "one")).toMatchObject({
+      status: "failed",
+      failure: { code: "delivery_failed" },
+    });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, waiting_orders: 0 });
+  });
+});
+
+describe("of two runs at the same time", () => {
+  test.each([0, 4_000, -4_000])(
+    "one sends the orders of an account in their order, also with clocks that differ by %i ms",
+    { timeout: 30_000 },
+    async (differenceMs) => {
+      for (let round = 0; round < 4; round += 1) {
+        const { service, accountId, order } = await fiveOrders();
+        intercept(async (command, send) => {
+          await sleep(Math.random() * 20);
+          const answer = await send();
+          await sleep(Math.random() * 20);
+          if (isClaim(command) && Math.random() < 0.2) throw new Error("cut off");
+          return answer;
+        });
+        const other = service.instance({ clock: () => ledger.nowMs + differenceMs });
+        const runs = await Promise.all([service.sendAfter(0), other.send()]);
+        vi.restoreAllMocks();
+        const sent = runs.reduce((total, run) => total + run.sent, 0);
+        expect(await order()).toEqual(references.slice(0, sent));
+        expect(service.simulator.state.requests).toHaveLength(sent);
+        await service.applyQueued();
+        await service.sendAfter(MINUTE_MS);
+        expect(await order()).toEqual(references);
+        expect(await waitingCount(ledger, accountId)).toBe(0);
+        ledger.nowMs += MINUTE_MS;
+      }
+    },
+  );
+});
+
+describe("a process that is frozen between a claim and its request", () => {
+  /** A run is frozen before its first request; `thaw` lets it go on, and resolves with its result. */
+  const frozenRun = async (service: SellingService) => {
+    const [frozen, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isFirst = true;
+    const beforeSending = async (): Promise<void> => {
+      if (!isFirst) return;
+      isFirst = false;
+      frozen.resolve();
+      await released.promise;
+    };
+    const run = service.instance({ beforeSending }).send();
+    await frozen.promise;
+    return async () => {
+      released.resolve();
+      return run;
+    };
+  };
+
+  test("does not send after its turn is over, in which another run has sent the next orders: its order is refunded", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    const thaw = await frozenRun(service);
+    expect(await service.sendAfter(25_000)).toEqual({ waiting: 4, sent: 4, refunded: 0 });
+    expect(await thaw()).toMatchObject({ refunded: 0 });
+    expect(await order()).toEqual(["two", "three", "four", "five"]);
+    expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed" });
+    expect(service.simulator.state.requests).toHaveLength(4);
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, waiting_orders: 0 });
+  });
+
+  test("does not send after its turn is over, in which a new order of its account was sent at once: its order is refunded", async () => {
+    const service = await aSellingService(ledger);
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    ledger.nowMs += MINUTE_MS;
+    const thaw = await frozenRun(service);
+    await service.sendAfter(2 * MINUTE_MS);
+    expect((await service.buy(accountId, "two")).data?.transaction.status).toBe("success");
+    await thaw();
+    expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed" });
+    expect(await service.arrivedOf(accountId, ["one", "two"])).toEqual(["two"]);
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 0 });
+  });
+
+  test("does not send after its turn is over, and its order waits again by the queue if the write that does it fails", async () => {
+    const { service, order } = await fiveOrders();
+    const thaw = await frozenRun(service);
+    ledger.nowMs += 13_000;
+    intercept(async (command, send) => {
+      if (command instanceof TransactWriteCommand) throw new Error("cut off");
+      return send();
+    });
+    expect(await thaw()).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    vi.restoreAllMocks();
+    await service.applyQueued();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("does not send after its turn is over, and its order waits again in its place if no other was sent", async () => {
+    const { service, order } = await fiveOrders();
+    const thaw = await frozenRun(service);
+    ledger.nowMs += 13_000;
+    expect(await thaw()).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    expect(await order()).toEqual([]);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test.each([0, 9_000])(
+    "keeps another run from sending, whose clock is ahead by %i ms, and sends within its turn",
+    async (aheadMs) => {
+      const { service, order } = await fiveOrders();
+      const thaw = await frozenRun(service);
+      ledger.nowMs += 11_000;
+      const other = service.instance({ clock: () => ledger.nowMs + aheadMs });
+      expect(await other.send()).toEqual({ waiting: 4, sent: 0, refunded: 0 });
+      expect(await thaw()).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+      expect(await order()).toEqual(references);
+    },
+  );
+
+  test("does not prolong its turn by a clock that is set back", async () => {
+    const { service, order } = await fiveOrders();
+    const thaw = await frozenRun(service);
+    const performanceMs = performance.now();
+    vi.spyOn(performance, "now").mockImplementation(() => performanceMs + 13_000);
+    ledger.nowMs -= 60_000;
+    expect(await thaw()).toMatchObject({ sent: 0 });
+    expect(await order()).toEqual([]);
+  });
+
+  test("keeps a new order of its account from being sent at once, although none waits any more", async () => {
+    const service = await aSellingService(ledger);
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    ledger.nowMs += 2 * MINUTE_MS;
+    const thaw = await frozenRun(service);
+    ledger.nowMs += 2 * MINUTE_MS;
+    expect(await waitingCount(ledger, accountId)).toBe(0);
+    expect((await service.buy(accountId, "two")).headers).toHaveProperty("x-estimated-delivery");
+    expect(service.arrived()).toEqual([]);
+    await thaw();
+    await service.sendAfter(MINUTE_MS);
+    expect(await service.arrivedOf(accountId, ["one", "two"])).toEqual(["one", "two"]);
+  });
+});
+
+describe("orders that were placed", () => {
+  test("through instances whose clocks differ are sent in the order of their answers", async () => {
+    const service = await aSellingService(ledger);
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    for (const [index, reference] of references.entries()) {
+      const clock = () => ledger.nowMs + (index % 2 === 0 ? 5_000 : -5_000);
+      const { headers } = await service.buy(accountId, reference, service.instance({ clock }));
+      expect(headers).toHaveProperty("x-estimated-delivery");
+    }
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.arrivedOf(accountId, references)).toEqual(references);
+  });
+
+  test("at the same time are each sent once, in one order, in which each one's answer says how many are ahead", async () => {
+    const service = await aSellingService(ledger);
+    const accountId = await ledger.anAccount(5_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    const rest = references.slice(1);
+    await Promise.all(rest.map((reference) => service.buy(accountId, reference)));
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    const order = await service.arrivedOf(accountId, references);
+    expect(order[0]).toBe("one");
+    expect(new Set(order)).toEqual(new Set(references));
+  });
+});
+
+describe("while the index lacks an order that waits", () => {
+  const keys = z.object({ Items: z.array(z.looseObject({ pk: z.string() })) });
+  const hide = (pk: string): void =>
+    intercept(async (command, send) => {
+      const answer = await send();
+      if (!(command instanceof QueryCommand)) return answer;
+      const { Items } = keys.parse(answer);
+      return Object.assign({}, answer, { Items: Items.filter((item) => item.pk !== pk) });
+    });
+
+  test("the later ones of its account are not sent, and those of other accounts are", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    const other = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(other, "other");
+    hide((await service.transaction(accountId, "one")).pk);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 6, sent: 1, refunded: 0 });
+    vi.restoreAllMocks();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("the later ones are sent after 5 minutes, with an alarm: the wallet was restored without it", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    const { pk } = await service.transaction(accountId, "two");
+    const alarm = vi.spyOn(log, "alarm");
+    hide(pk);
+    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(3 * MINUTE_MS)).toEqual({ waiting: 4, sent: 0, refunded: 0 });
+    expect(alarm).not.toHaveBeenCalled();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 3, refunded: 0 });
+    expect(alarm.mock.calls).toEqual([["waiting_orders.missing", { account: accountId }]]);
+    expect(await order()).toEqual(["one", "three", "four", "five"]);
+    expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
+  });
+});
