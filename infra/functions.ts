@@ -127,7 +127,7 @@ export const functionSpecs = {
     egress: true,
     tables: {
       ledger: ["GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem"],
-      cache: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+      cache: ["GetItem", "BatchGetItem", "UpdateItem"],
     },
     queries: ["by_open"],
     sendsTo: ["outcomes"],

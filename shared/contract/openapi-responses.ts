@@ -34,7 +34,7 @@ export const headerComponents = {
   },
   "X-Estimated-Delivery": {
     description:
-      "Seconds until the order is sent, about: it is debited, and waits for the upstream's rate limit. Do not send it again; a webhook reports the outcome.",
+      "Seconds until the order is sent, about; it may take 40 seconds more. It is debited, and waits for the upstream's rate limit. Do not send it again; a webhook reports the outcome.",
     schema: { type: "integer", minimum: 1 },
   },
   "Retry-After": {

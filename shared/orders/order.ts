@@ -47,8 +47,8 @@ export type Waiting<Priced extends Quote> = {
 /** An order that begins to wait (shared/ledger/waiting-order.ts). */
 export type Wait = {
   readonly order: OrderToSend;
-  /** Seconds until it is sent, about; absent if that is not known. */
-  readonly estimatedS?: number;
+  /** Seconds until it is sent, about, if so many orders of its account are sent before; absent if that is not known. */
+  readonly estimateS?: (ahead: number) => number;
 } & Pick<WaitTarget, "refusals" | "claimed">;
 
 export type Quote = {

@@ -245,7 +245,7 @@ const waitOrQueue = async (
   const result = await makeOrderWait(ledger, target, wait.order, deadline);
   switch (result.kind) {
     case "waiting": {
-      const { estimatedS } = wait;
+      const estimatedS = wait.estimateS?.(result.ahead ?? 0);
       return { transaction, isOutcomeSecured: true, wait, ...(estimatedS !== undefined && { estimatedS }) };
     }
     case "not_open":

@@ -8,7 +8,7 @@ import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
 import { endTurn, isSetAside, unlistWallet, type WaitingOrder } from "../ledger/waiting-order.ts";
 import { queueLength } from "../ledger/waiting-queue.ts";
-import { writeUpstreamPace } from "../orders/upstream-pace.ts";
+import { noteQueue } from "../orders/upstream-pace.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -36,6 +36,7 @@ export const sendWaitingOrders = async (
   deadline: Deadline,
 ): Promise<LogFields<"send-waiting-orders.ran">> => {
   const { ledger, gate } = deps;
+  const nextRun = isoTime(ledger.clock() + SCHEDULE_MS);
   const keys = await waitingKeys(ledger);
   const lanes = await openLanes(ledger, keys.wallets);
   const setAside = await readSetAside(ledger, keys.setAside);
@@ -49,7 +50,7 @@ export const sendWaitingOrders = async (
     return { waiting, sent: 0, refunded: 0 };
   }
 
-  await sharePace(deps, lanes);
+  await sharePace(deps, lanes, nextRun);
   const run: Run = {
     deps,
     deadline,
@@ -66,7 +67,7 @@ export const sendWaitingOrders = async (
   // Turns end with the upstream's limit, and refunds do not need it.
   results.push(...(await endDue(run, lanes, { readsOn: true })));
   await endLanes(ledger, lanes);
-  await sharePace(deps, lanes);
+  await sharePace(deps, lanes, nextRun);
   const count = (result: TurnResult): number => results.filter((each) => each === result).length;
   return { waiting, sent: count("sent"), refunded: count("refunded") };
 };
@@ -102,14 +103,18 @@ const oldestWaitingS = (ledger: Ledger, wallets: readonly IndexKey[], lanes: rea
 };
 
 /** Stores for the functions that place orders how many wait for the limit, and until when others must. */
-const sharePace = async ({ cache, ledger, upstream }: SenderDeps, lanes: readonly Lane[]): Promise<void> => {
+const sharePace = async (
+  { cache, ledger, upstream }: SenderDeps,
+  lanes: readonly Lane[],
+  nextRun: string,
+): Promise<void> => {
   const waiting = sum(lanes.filter(({ wallet }) => !wallet.restricted).map(waitingIn));
   try {
-    const waitMs = waiting > 0 ? NEXT_RUN_MS : upstream.waitS("vtu") * 1_000;
-    await writeUpstreamPace(cache, {
-      wait_until: isoTime(ledger.clock() + waitMs),
+    await noteQueue(cache, {
+      queue_until: isoTime(ledger.clock() + (waiting > 0 ? NEXT_RUN_MS : 0)),
       waiting_orders: waiting,
       per_minute: upstream.perMinute("vtu"),
+      next_run: nextRun,
     });
   } catch (error) {
     log.warn("upstream_pace.not_noted", errorFields(error));

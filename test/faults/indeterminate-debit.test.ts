@@ -4,7 +4,7 @@ import { routes } from "../../shared/contract/routes.ts";
 import { consentPk } from "../../shared/ledger/schema.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
-import { NO_ORDER_WAITS, writeUpstreamPace } from "../../shared/orders/upstream-pace.ts";
+import { NO_ORDER_WAITS, noteQueue } from "../../shared/orders/upstream-pace.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { anOrder } from "../builders/service.ts";
@@ -170,14 +170,15 @@ describe.each(Object.entries(LANDS_AFTER_MS))("a debit that lands %s later", (_n
 
   test("counts no waiting order where it would have waited for the upstream's limit", async () => {
     const cache = { db: system.db, table: system.tables[2] ?? "" };
-    await writeUpstreamPace(cache, { ...NO_ORDER_WAITS, wait_until: isoTime(Date.now() + 120_000) });
+    const { limit_until: _limitUntil, ...pace } = NO_ORDER_WAITS;
+    await noteQueue(cache, { ...pace, queue_until: isoTime(Date.now() + 120_000) });
     advance(GATE_CACHE_MS);
     meet("lands_late", NOTHING_ARRIVES);
     const request = await account.send(routes.buyData, order);
     system.plan = () => undefined;
     expect(request.answers).toEqual([undefined]);
     await land();
-    await writeUpstreamPace(cache, NO_ORDER_WAITS);
+    await noteQueue(cache, pace);
     advance(GATE_CACHE_MS);
     expect(await readWallet(system.ledger, account.accountId)).not.toHaveProperty("open");
     await expectNothingCharged();

@@ -53,9 +53,9 @@ export const budgets = {
       {
         function: "send-waiting-orders",
         calls: [
-          ...["Query", "Query", "BatchGetItem", "PutItem"],
+          ...["Query", "Query", "BatchGetItem", "UpdateItem"],
           // The claim, the settlement, the end of the account's turn, and the pace.
-          ...["TransactWriteItems", "UpdateItem", "UpdateItem", "PutItem"],
+          ...["TransactWriteItems", "UpdateItem", "UpdateItem", "UpdateItem"],
         ],
         waitsFor: "upstream",
       },

@@ -168,7 +168,7 @@ test("a spent limit that one instance notes is known to the others with their ne
   expect(other.pace()).toEqual(NO_ORDER_WAITS);
   nowMs += 10_000;
   expect(await other.purchases()).toBe("on");
-  expect(other.pace()).toEqual({ ...NO_ORDER_WAITS, wait_until: isoTime(NOON_MS + 60_000) });
+  expect(other.pace()).toEqual({ ...NO_ORDER_WAITS, limit_until: isoTime(NOON_MS + 60_000) });
 });
 
 test("a pace that cannot be written fails no order, and one that cannot be read as one keeps none waiting", async () => {
@@ -177,7 +177,7 @@ test("a pace that cannot be written fails no order, and one that cannot be read 
   proxy.fault = () => "never_arrives";
   await expect(gate.noteLimitSpent(60, deadlineIn(9_000))).resolves.toBeUndefined();
   countReads();
-  const Item = { pk: UPSTREAM_PACE_PK, wait_until: "soon", waiting_orders: -1, per_minute: 0 };
+  const Item = { pk: UPSTREAM_PACE_PK, limit_until: "soon", queue_until: 1, waiting_orders: -1, per_minute: 0 };
   await store.db.send(new PutCommand({ TableName: store.table, Item }));
   expect(await gate.purchases()).toBe("on");
   expect(gate.pace()).toEqual(NO_ORDER_WAITS);

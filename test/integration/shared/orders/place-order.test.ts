@@ -493,9 +493,11 @@ describe("an order after its debit", () => {
 describe("an order that may wait", () => {
   const toSend = { kind: "airtime", network: "mtn" } as const;
   const waitingIf = (isNeeded: boolean): Pick<OrderRequest, "waiting"> => ({
-    waiting: { isNeeded: () => isNeeded, wait: () => ({ order: toSend, estimatedS: 7 }) },
+    waiting: { isNeeded: () => isNeeded, wait: () => ({ order: toSend, estimateS: (ahead) => 7 + ahead }) },
   });
-  const refusedByLimit: OrderRequest["fulfil"] = async () => ({ wait: { order: toSend, estimatedS: 7 } });
+  const refusedByLimit: OrderRequest["fulfil"] = async () => ({
+    wait: { order: toSend, estimateS: (ahead) => 7 + ahead },
+  });
   const countOf = (accountId: string) => waitingCount(ledger, accountId);
 
   test("is sent at once while the limit is free and no other order of its account waits", async () => {
@@ -518,7 +520,7 @@ describe("an order that may wait", () => {
     await place(anOrder(accountId, { ...waitingIf(false), fulfil: refusedByLimit }));
     const second = { callerReference: "order-2", ...waitingIf(false), fulfil: UNSENT };
     const placed = await place(anOrder(accountId, second));
-    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 7 });
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 8 });
     expect(await countOf(accountId)).toBe(2);
     expect(await place(anOrder(accountId, second))).toMatchObject({
       replayed: true,

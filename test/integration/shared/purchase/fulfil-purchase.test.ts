@@ -176,7 +176,7 @@ test("a purchase whose upstream answers 429 with Retry-After 1 is sent once more
 const sharedWaitS = async ({ db }: TestService): Promise<number> => {
   const key = { pk: UPSTREAM_PACE_PK };
   const { Item } = await db.send(new GetCommand({ TableName: localTableNames.cache, Key: key, ConsistentRead: true }));
-  return (Date.parse(upstreamPaceSchema.parse(Item ?? {}).wait_until) - Date.now()) / 1_000;
+  return (Date.parse(upstreamPaceSchema.parse(Item ?? {}).limit_until) - Date.now()) / 1_000;
 };
 
 describe("an upstream that answers 429 with a long Retry-After", () => {

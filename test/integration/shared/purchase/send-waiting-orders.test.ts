@@ -445,7 +445,10 @@ describe("an account that cannot be read", () => {
       expect(warn.mock.calls.filter(([event]) => event === "waiting_orders.not_read")).toMatchObject([
         ["waiting_orders.not_read", { account: broken }],
       ]);
-      expect(await readUpstreamPace(service.store)).toMatchObject({ waiting_orders: 0 });
+      expect(await readUpstreamPace(service.store)).toMatchObject({
+        waiting_orders: 0,
+        next_run: isoTime(ledger.nowMs + MINUTE_MS),
+      });
       vi.restoreAllMocks();
       expect(await walletAndCount(ledger, broken)).toMatchObject({ waiting_orders: 1 });
       expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });

@@ -75,7 +75,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   "send-waiting-orders": {
     Ledger: "BatchGetItem ConditionCheckItem GetItem UpdateItem",
     "Ledger/index/by_open": "Query",
-    Cache: "BatchGetItem GetItem PutItem UpdateItem",
+    Cache: "BatchGetItem GetItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
   },
