@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AssetHashType, Duration, RemovalPolicy } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
@@ -13,8 +14,8 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
-import { buildSync } from "esbuild";
-import { bundleOptionsOf, projectRoot } from "../bundle/bundle.ts";
+import { projectRoot } from "../bundle/bundle.ts";
+import { bundleOf } from "../bundle/bundles.ts";
 import { type ConsoleFunctionName, type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
@@ -152,7 +153,7 @@ const bundled = (name: FunctionName): Code =>
       image: Runtime.NODEJS_24_X.bundlingImage,
       local: {
         tryBundle: (folder) => {
-          buildSync({ ...bundleOptionsOf(name), outfile: join(folder, "index.mjs") });
+          writeFileSync(join(folder, "index.mjs"), bundleOf(name));
           return true;
         },
       },

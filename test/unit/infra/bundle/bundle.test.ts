@@ -1,15 +1,16 @@
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
+import { bundleOf } from "../../../../infra/bundle/bundles.ts";
 import { functionNames } from "../../../../infra/functions.ts";
 
 /** Packages that record calls, with their requests and errors, in traces. */
 const INSTRUMENTATION = /node_modules\/(aws-xray-sdk|@aws-lambda-powertools|@opentelemetry|dd-trace)/;
 
 test.each(functionNames)(
-  "the bundle of %s has no instrumentation that could put personal data into a trace",
+  "the bundle of %s is the same in a run of esbuild of its own, and has no instrumentation that could put personal data into a trace",
   async (name) => {
-    const { metafile } = await build({
+    const { metafile, outputFiles } = await build({
       ...bundleOptionsOf(name),
       write: false,
       metafile: true,
@@ -17,5 +18,6 @@ test.each(functionNames)(
     const inputs = Object.keys(metafile.inputs);
     expect(inputs).toContain(`functions/${name}/handler.ts`);
     expect(inputs.filter((path) => INSTRUMENTATION.test(path))).toEqual([]);
+    expect(outputFiles.map(({ text }) => text)).toEqual([bundleOf(name)]);
   },
 );
