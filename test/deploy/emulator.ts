@@ -73,7 +73,16 @@ export const startEmulator = async (
     AWS_EC2_METADATA_DISABLED: "true",
   };
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RESOLVE_LOCALHOST)}`;
-  const env = { HOME: home, PATH: path, CI: "true", NODE_OPTIONS, ...environment };
+  const { NODE_COMPILE_CACHE } = process.env;
+  const env = {
+    HOME: home,
+    PATH: path,
+    TMPDIR: tmpdir(),
+    CI: "true",
+    NODE_OPTIONS,
+    ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+    ...environment,
+  };
   try {
     await waitUntilReady(`${endpoint}/_ministack/health`);
   } catch (error) {
@@ -113,6 +122,7 @@ const start = (
     // The functions inherit these variables.
     env: {
       HOME: home,
+      TMPDIR: home,
       PATH: path,
       IOT_MTLS_ENABLED: "0",
       // The origin of URLs in outputs: the name and not the address, because the URLs of queues have it.
