@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/builders/closing-line.ts";
 import { limits } from "./test/builders/limits.ts";
+import { LongestFirst } from "./test/builders/longest-first.ts";
 
 // Workers and the commands that tests start inherit it, and spend half the processor time on loading the same modules.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache", import.meta.url));
@@ -18,6 +19,7 @@ export default defineConfig({
     // The functions log as they do in production; only a failing test shows it.
     silent: "passed-only",
     ...limits,
+    sequence: { sequencer: LongestFirst },
     // Twice the cores: most files wait for emulators, child processes and deadlines.
     maxWorkers: 4,
   },

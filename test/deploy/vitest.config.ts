@@ -11,5 +11,7 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
     ...limits,
+    // Each file has an emulator of its own, and waits for it most of the time.
+    maxWorkers: 3,
   },
 });
