@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "shared/ledger/wallet.ts",
-        find: '"balance_kobo >= :amount AND (',
-        replace: '"attribute_exists(pk) AND (',
+        find: 'MAY_BE_DEBITED = "balance_kobo >= :amount',
+        replace: 'MAY_BE_DEBITED = "attribute_exists(pk)',
       },
     ],
   },
@@ -33,14 +33,14 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "shared/orders/place-order.ts",
-        find: "    const result = await settleTransaction(ledger, transaction, settlement, deadline);",
-        replace: `    if (settlement.status !== "processing") {
-      const { sqsClient } = await import("../platform/aws-clients.ts");
-      const { deliveryQueue } = await import("../webhooks/delivery-queue.ts");
-      const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
-      await queue.send({ transaction: transaction.pk, status: settlement.status }, transaction.account_id);
-    }
-    const result = await settleTransaction(ledger, transaction, settlement, deadline);`,
+        find: "  const result = await settleTransaction(ledger, transaction, settlement, deadline);",
+        replace: `  if (settlement.status !== "processing") {
+    const { sqsClient } = await import("../platform/aws-clients.ts");
+    const { deliveryQueue } = await import("../webhooks/delivery-queue.ts");
+    const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
+    await queue.send({ transaction: transaction.pk, status: settlement.status }, transaction.account_id);
+  }
+  const result = await settleTransaction(ledger, transaction, settlement, deadline);`,
       },
       {
         file: "shared/webhooks/deliver-webhook.ts",
