@@ -5,6 +5,7 @@ import {
   bvnRetrievalResult,
   bvnVerifyRequest,
   bvnVerifyResult,
+  type identityTransaction,
   ninRetrievalResult,
   ninVerifyRequest,
   ninVerifyResult,
@@ -13,14 +14,7 @@ import {
 import type { RateGroup } from "./limits.ts";
 import { type Permission, permissionSchema } from "./permission.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "./purchase.ts";
-import {
-  cancelRequest,
-  type TransactionType,
-  transactionLookup,
-  transactionPage,
-  transactionPath,
-  transactionQuery,
-} from "./transaction.ts";
+import { cancelRequest, transactionLookup, transactionPage, transactionPath, transactionQuery } from "./transaction.ts";
 import { upstreamEvent, upstreamEventReceipt } from "./upstream-event.ts";
 import { walletResult } from "./wallet.ts";
 
@@ -117,19 +111,12 @@ const exampleOwner = {
   date_of_birth: "1979-08-28",
   phone_number: "08000000000",
 };
-const exampleCheck = (
-  callerReference: string,
-  type: TransactionType,
-  title: string,
-  amount: number,
-  reference: string,
-  result: object,
-) => ({
+type CheckInput = { readonly reference: string; readonly is_consent: true } & Readonly<Record<string, unknown>>;
+type CheckedTransaction = Pick<z.input<typeof identityTransaction>, "type" | "title" | "amount" | "reference">;
+const exampleCheck = (input: CheckInput, { type, ...shown }: CheckedTransaction, result: object) => ({
+  input,
   message: "The record was found",
-  data: {
-    transaction: { title, amount, reference, status: "success", type, caller_reference: callerReference },
-    result,
-  },
+  data: { transaction: { ...shown, status: "success", type, caller_reference: input.reference }, result },
 });
 
 /** Every route, by the name of its operation. */
@@ -208,17 +195,16 @@ export const routes = {
     summary: "Verify a NIN",
     description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
-    example: {
-      input: { nin: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2041" },
-      ...exampleCheck(
-        "kyc-2041",
-        "nin_verification",
-        "NIN Verification",
-        150,
-        "VERIFY_YFY4ZDPE7W39AD9A3QMJZEAMEV",
-        examplePerson,
-      ),
-    },
+    example: exampleCheck(
+      { nin: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2041" },
+      {
+        type: "nin_verification",
+        title: "NIN Verification",
+        amount: 150,
+        reference: "VERIFY_YFY4ZDPE7W39AD9A3QMJZEAMEV",
+      },
+      examplePerson,
+    ),
   },
   retrieveNin: {
     method: "POST",
@@ -231,13 +217,16 @@ export const routes = {
     summary: "Retrieve NIN details by phone number",
     description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
-    example: {
-      input: { phone_number: "08000000000", is_consent: true, reference: "kyc-2042" },
-      ...exampleCheck("kyc-2042", "nin_retrieval", "NIN Retrieval", 400, "RETRIEVE_5K4FVAQY00RQP4Q85G4HRNYWF3", {
-        nin: "18000000000",
-        ...exampleOwner,
-      }),
-    },
+    example: exampleCheck(
+      { phone_number: "08000000000", is_consent: true, reference: "kyc-2042" },
+      {
+        type: "nin_retrieval",
+        title: "NIN Retrieval",
+        amount: 400,
+        reference: "RETRIEVE_5K4FVAQY00RQP4Q85G4HRNYWF3",
+      },
+      { nin: "18000000000", ...exampleOwner },
+    ),
   },
   verifyBvn: {
     method: "POST",
@@ -250,13 +239,16 @@ export const routes = {
     summary: "Verify a BVN",
     description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
-    example: {
-      input: { bvn: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2043" },
-      ...exampleCheck("kyc-2043", "bvn_verification", "BVN Verification", 100, "VERIFY_EQF1RD6YXZX7J75N8W0MFNY1Y1", {
-        ...examplePerson,
-        phone_number: "08000000000",
-      }),
-    },
+    example: exampleCheck(
+      { bvn: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2043" },
+      {
+        type: "bvn_verification",
+        title: "BVN Verification",
+        amount: 100,
+        reference: "VERIFY_EQF1RD6YXZX7J75N8W0MFNY1Y1",
+      },
+      { ...examplePerson, phone_number: "08000000000" },
+    ),
   },
   retrieveBvn: {
     method: "POST",
@@ -269,13 +261,16 @@ export const routes = {
     summary: "Retrieve BVN details by phone number",
     description: identityDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
-    example: {
-      input: { phone_number: "08000000000", is_consent: true, reference: "kyc-2044" },
-      ...exampleCheck("kyc-2044", "bvn_retrieval", "BVN Retrieval", 300, "RETRIEVE_5APR9FMNQ7SW5TRXBAF34Y05K4", {
-        bvn: "18000000000",
-        ...exampleOwner,
-      }),
-    },
+    example: exampleCheck(
+      { phone_number: "08000000000", is_consent: true, reference: "kyc-2044" },
+      {
+        type: "bvn_retrieval",
+        title: "BVN Retrieval",
+        amount: 300,
+        reference: "RETRIEVE_5APR9FMNQ7SW5TRXBAF34Y05K4",
+      },
+      { bvn: "18000000000", ...exampleOwner },
+    ),
   },
   getWallet: {
     method: "GET",
