@@ -16,6 +16,7 @@ import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransactionOf } from "./lookup.ts";
 import { deliveriesOf, readDeliveries, repeatsIn } from "./transaction-history.ts";
+import { noEndpoint } from "./webhook.ts";
 
 /** How many deliveries the list shows. */
 export const LATEST_DELIVERIES = 50;
@@ -59,7 +60,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
     const { about, status, accountId, message } = isWebhookId(reference)
       ? await accountEventReplay(context, account, reference, repeat)
       : await transactionReplay(context, account, reference, repeat);
-    await assertReceives(context, account);
+    await assertEndpointEnabled(context, account);
     const auditFields = { about, action: "deliveries replay", why, details: { reference, repeat } };
     await recordAudited(context, account, auditFields);
     // A probe is posted also while the endpoint is down.
@@ -88,11 +89,9 @@ const nextAttemptAt = ({ state, next_attempt_at: at }: Delivery, nowMs: number):
 
 const withoutHeaders = ({ response_headers: _headers, ...attempt }: DeliveryAttempt) => attempt;
 
-const assertReceives = async ({ accounts }: ActionContext, accountId: string): Promise<void> => {
+const assertEndpointEnabled = async ({ accounts }: ActionContext, accountId: string): Promise<void> => {
   const { webhook } = await requireAccount(accounts, accountId);
-  if (webhook?.url === undefined) {
-    throw new OperatorError(`Account ${accountId} has no webhook endpoint`, { command: "Set one with webhook set" });
-  }
+  if (webhook?.url === undefined) throw noEndpoint(accountId);
   if (webhook.status === "on") return;
   throw new OperatorError(`The endpoint of account ${accountId} is disabled: nothing is sent to it`, {
     command: "Enable it with webhook enable",

@@ -120,7 +120,7 @@ const eventsOf = async ({ ledger }: ActionContext, account: string): Promise<str
   ...(await subscribedEvents(ledger, account)),
 ];
 
-const noEndpoint = (account: string): OperatorError =>
+export const noEndpoint = (account: string): OperatorError =>
   new OperatorError(`Account ${account} has no webhook endpoint`, { command: "Set one with webhook set" });
 
 const show = async (context: ActionContext, account: string) => ({
