@@ -1,6 +1,7 @@
 import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
 import { settingsOf } from "../../infra/stages.ts";
 import { sum } from "../../shared/platform/sum.ts";
+import { accessLogLine } from "../local/access-log.ts";
 import type { Budget, Invocation } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 
@@ -25,9 +26,15 @@ const lambdaLines = [
   `END RequestId: ${INVOCATION}`,
   `REPORT RequestId: ${INVOCATION}\tDuration: 1234.56 ms\tBilled Duration: 1235 ms\tMemory Size: 1024 MB\tMax Memory Used: 123 MB\t`,
 ];
-/** API Gateway's access log line, in the format of infra/constructs/api.ts. */
-const ACCESS_LINE =
-  '{"request_id":"JKJaXmPLvHcESHA=","route":"POST /v1/identity/nin/retrieve","status":"200","answered":"200","latency_ms":"1234","error":"-"}';
+/** API Gateway's access log line of a request. */
+const ACCESS_LINE = accessLogLine({
+  requestId: "JKJaXmPLvHcESHA=",
+  routeKey: "POST /v1/identity/nin/retrieve",
+  status: 200,
+  answered: 200,
+  latencyMs: 1234,
+  error: undefined,
+});
 
 const GB = 1_000_000_000;
 const MONTH_DAYS = 730 / 24;
