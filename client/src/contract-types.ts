@@ -46,7 +46,7 @@ export type IdentityTransaction = {
     reference: string;
     status: TransactionStatus;
     "type": TransactionType;
-    /** The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none. */
+    /** The `reference` that the caller sent; null if it sent none. Compare it with your request: an answer about another order says nothing about yours. */
     callerReference: string | null;
 };
 export type BvnRetrieveResult = {
@@ -196,7 +196,7 @@ export type PurchasedTransaction = {
     /** The product and the recipient. */
     description: string;
     "type": TransactionType;
-    /** The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none. */
+    /** The `reference` that the caller sent; null if it sent none. Compare it with your request: an answer about another order says nothing about yours. */
     callerReference: string | null;
     /** The recipient's number. After the retention of the deployment (400 days by default) all but the last two digits are `*`. */
     phoneNumber: string | null;
@@ -213,7 +213,7 @@ export type Transaction = {
     /** The product and the recipient. */
     description: string;
     "type": TransactionType;
-    /** The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none. */
+    /** The `reference` that the caller sent; null if it sent none. Compare it with your request: an answer about another order says nothing about yours. */
     callerReference: string | null;
     /** The recipient's number; null for identity checks. After the retention of the deployment (400 days by default) all but the last two digits are `*`. */
     phoneNumber: string | null;

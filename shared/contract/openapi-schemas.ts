@@ -124,7 +124,7 @@ export const fieldNotes: Readonly<Record<string, JsonSchema>> = {
   bvn: { description: "The bank verification number, 11 digits." },
   caller_reference: {
     description:
-      "The `reference` that the caller sent; null if it sent none. Compare it: another order's answer is none.",
+      "The `reference` that the caller sent; null if it sent none. Compare it with your request: an answer about another order says nothing about yours.",
   },
   "Network.code": { description: "Lower-case network code: `network` of an airtime purchase." },
   counts: { description: "How many entries each list would have if it were not cut." },
