@@ -22,8 +22,8 @@ export const streamConsumers = {
           NewImage: { status: { S: ["success", "failed"] } },
         },
       },
-      // Put as `failed` in place of a debit. Other transactions are put as final ones only when a ledger is completed
-      // after a restore.
+      // A void debit. Other transactions are put as final ones by a cancellation, which sends no webhook, and when a
+      // ledger is completed after a restore.
       { eventName: ["INSERT"], dynamodb: { NewImage: { debit: { S: ["void"] } } } },
     ],
   },

@@ -9,8 +9,6 @@ import { AirtimeClient, OutcomeUnknownError, ServiceError, WaitEndedError } from
  *   node shop.ts 08031234567    sells a bundle to this number
  *   node shop.ts                finishes what an earlier run left open
  *   node shop.ts cancel         gives up what is open: it is delivered, or never will be
- *
- * Only one run at a time: a late answer of one must not replace what another has saved.
  */
 
 const client = new AirtimeClient({

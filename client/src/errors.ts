@@ -95,7 +95,10 @@ export class NotFoundError extends ServiceError {
 export class RecordNotFoundError extends ServiceError {
   override readonly name = "RecordNotFoundError";
 }
-/** The reference belongs to another order, perhaps to this one with other fields. With `transactionReference` it is this check's, and its result is not kept. */
+/**
+ * The reference belongs to another order, perhaps to this one with other fields. With `transactionReference` it belongs to
+ * this check, whose result is not kept any more.
+ */
 export class ReferenceReusedError extends ServiceError {
   override readonly name = "ReferenceReusedError";
 }

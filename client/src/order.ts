@@ -148,9 +148,7 @@ const isResult = <Result extends object>(value: unknown): value is Result | null
 
 /** A reference that is given but has no value must not silently become another order. */
 const referenceFrom = (options: OrderOptions): string => {
-  if (!("reference" in options)) {
-    return newReference();
-  }
+  if (!("reference" in options)) return newReference();
   const { reference } = options;
   if (typeof reference !== "string" || !/^[\w.:-]{1,100}$/.test(reference) || isFolder(reference)) {
     throw new TypeError("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..");

@@ -34,9 +34,8 @@ export interface ApiProps {
 }
 
 /**
- * Responses as access logs show them. An HTTP API has no metric of 429
- * responses; its access log has them, except where they are excessive. Source: AWS, "API Gateway: missing CloudWatch
- * logs".
+ * Filter patterns of the access log: `answered` is what the function returned. An HTTP API has no metric of 429 responses;
+ * its access log has them, except where they are excessive. Source: AWS, "API Gateway: missing CloudWatch logs".
  */
 const serverErrors = (hasConsole: boolean): string => {
   const others = (hasConsole ? consoleRoutes : []).map((route) => ` && ($.route != "${consoleRouteKey(route)}")`);

@@ -73,7 +73,7 @@ export class ServiceError extends Error {
 
 /**
  * It is unknown whether this request, or an earlier one with its reference, was charged, so a `ServiceError` would be
- * wrong. The caller gets a 500 as of the platform, without `X-Error-Code` (docs/interface.md 5.7).
+ * wrong. The caller gets the platform's own 500, without `X-Error-Code` (docs/interface.md 5.7).
  */
 export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";

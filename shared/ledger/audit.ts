@@ -95,17 +95,15 @@ export const readAuditAbout = async (
   );
 };
 
-/** The entries about a transaction, oldest first. That an event about it was discarded is an entry of the service. */
+/** The entries about a transaction, oldest first: of its account, and of the service, which has discarded events. */
 export const readTransactionAudit = async (
   ledger: Ledger,
   { pk, account_id, created_at }: Pick<Transaction, "pk" | "account_id" | "created_at">,
 ): Promise<readonly AuditEntry[]> => {
-  const [ofAccount, ofService] = await Promise.all(
+  const entries = await Promise.all(
     [account_id, SERVICE].map((subject) => readAuditAbout(ledger, subject, pk, created_at)),
   );
-  return [...(ofAccount ?? []), ...(ofService ?? [])].sort((one, other) =>
-    one.created_at < other.created_at ? -1 : 1,
-  );
+  return entries.flat().sort((one, other) => (one.created_at < other.created_at ? -1 : 1));
 };
 
 const PAGE_ENTRIES_MAX = 50;

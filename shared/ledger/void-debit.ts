@@ -16,8 +16,8 @@ export type VoidResult =
   | { readonly kind: "indeterminate" };
 
 /**
- * Records a transaction as `failed` in place of its debit, if nothing has its key: as `void`, unless it says otherwise. A debit puts its transaction on the
- * same condition, so that one in flight fails from then on, however late it lands.
+ * Puts a transaction as `failed` in place of its debit, unless an item has its key: as `void`, or as `cancelled` if the
+ * given one is. The debit has the same condition, so that one in flight fails from then on, however late it lands.
  */
 export const voidDebit = async (
   { db, table, clock }: Ledger,

@@ -54,7 +54,7 @@ const walletUpdate = <Update extends object>({ table }: Pick<Ledger, "table">, a
   Update: { TableName: table, Key: { pk: walletPk(accountId) }, ...update },
 });
 
-/** The wallet is returned if its condition fails: it tells why. */
+/** The stored wallet is returned if a condition fails: it shows which part of it did. */
 const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
 
 const changedBalance = (sign: "+" | "-"): string =>
@@ -68,7 +68,7 @@ const balanceValues = ({ clock }: Ledger, amount: Kobo) => ({
 
 const MAY_BE_DEBITED = "balance_kobo >= :amount AND attribute_not_exists(restricted)";
 
-/** Takes the amount from the wallet if the balance is sufficient: one part of a transaction of writes. */
+/** Takes the amount from the wallet if it is not restricted and holds enough: one part of a transaction of writes. */
 export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET ${changedBalance("-")}`,

@@ -37,13 +37,13 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
     log.warn("upstream.order_limited", fields);
   } else if (outcome.reason === NO_TIME) {
     log.warn("upstream.not_sent", fields);
-  } else if (isRefusal(outcome.reason)) {
+  } else if (needsOperator(outcome.reason)) {
     log.alarm("upstream.account_error", fields);
   } else {
     log.alarm("upstream.unreachable", fields);
   }
 };
 
-/** Whether a person has to end the error of our account. Otherwise no connection stood, which may pass. */
-const isRefusal = (reason: string): boolean =>
+/** Whether the upstream refuses our key, address or balance, which a person has to mend. A lost connection may pass. */
+const needsOperator = (reason: string): boolean =>
   reason.startsWith("status_") || reason === UPSTREAM_BALANCE || reason === NO_UPSTREAM_KEY;

@@ -238,7 +238,7 @@ export const logEvents = {
     stopsSales: true,
     repeated: true,
     fields: { reference: "string", reason: "string" },
-    meaning: "Orders are refunded (502) again and again: no connection to the upstream stands.",
+    meaning: "Orders are refunded (502) again and again: no connection to the upstream can be made.",
     action: "Runbook: the reason says why. Ask the upstream.",
   },
   "upstream.not_sent": {

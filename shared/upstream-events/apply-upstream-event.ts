@@ -211,17 +211,18 @@ const matchOrEscalate = async (deps: SettleDeps, event: EventMessage, deadline: 
   }
   // The event's own transaction may have recorded the reference since the first lookup, and so no longer be a
   // candidate.
-  const isKnownByNow = (await findByUpstreamReference(ledger, event.reference)).length > 0;
+  const isKnown = (await findByUpstreamReference(ledger, event.reference)).length > 0;
   const { transaction } = match;
-  if (!isKnownByNow && (await settleByHeuristicMatch(ledger, transaction, settlementOf(event), deadline))) {
+  if (!isKnown && (await settleByHeuristicMatch(ledger, transaction, settlementOf(event), deadline))) {
     return { kind: "done", outcome: "matched" };
   }
   return { kind: "retry", reason: "candidate_changed", afterS: 1 };
 };
 
 /**
- * Escalates an event with an unknown reference. It is stored before it is noted: of two events that contradict each
- * other the one that is noted second finds the other stored, or else still to be noted again, and gives both one reason.
+ * Escalates an event with an unknown reference. It is stored before it is noted, so that of two events that contradict
+ * each other the second one finds the first and gives both the same reason. A failure that was noted at its arrival, and is
+ * not stored yet, is noted again once it is: then it is the second one.
  */
 const escalateUnknown = async (
   { ledger }: ApplyDeps,

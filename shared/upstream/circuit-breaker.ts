@@ -15,25 +15,25 @@ export type CircuitBreaker = {
   readonly record: (result: ExchangeResult, outcome: Outcome) => void;
   /** Whole seconds until an order may be sent; 0 if one may be sent now. */
   readonly waitS: () => number;
-  /** False from the first answer that is not the upstream's until the next one that is: orders are sent one at a time. */
+  /** False from the first answer that is not the upstream's until the next that is. Then orders go one at a time. */
   readonly isTrusted: () => boolean;
 };
 
 export const circuitBreaker = (clock: Clock): CircuitBreaker => {
   let unrecognized = 0;
-  let closedUntilMs = 0;
+  let openUntilMs = 0;
   return {
     record: (result, outcome) => {
       if (isUnrecognized(outcome)) {
         unrecognized += 1;
-        if (unrecognized >= UNRECOGNIZED_MAX) closedUntilMs = clock() + RETRY_AFTER_S_MAX * 1_000;
+        if (unrecognized >= UNRECOGNIZED_MAX) openUntilMs = clock() + RETRY_AFTER_S_MAX * 1_000;
       } else if (result.kind === "answered" && result.status < 500) {
-        // A 5xx may come from anything, as may no answer.
+        // A 5xx, or no answer, says nothing about who answers.
         unrecognized = 0;
-        closedUntilMs = 0;
+        openUntilMs = 0;
       }
     },
-    waitS: () => Math.ceil(Math.max(0, closedUntilMs - clock()) / 1_000),
+    waitS: () => Math.ceil(Math.max(0, openUntilMs - clock()) / 1_000),
     isTrusted: () => unrecognized === 0,
   };
 };

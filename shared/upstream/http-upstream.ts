@@ -148,8 +148,8 @@ const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Dea
 
 /**
  * Sends a request with the next key of the pool, and once more with another one if the response refused the first. After
- * a 401 the secret is fetched again first: the key may have been rotated. After a 403 only a read is sent again: it is
- * the only one of the three that may be about the order.
+ * a 401 the secret is fetched again first: the key may have been rotated. After a 403 only the catalog's request is sent
+ * again: unlike a 401 and a 429, a 403 may be about the order.
  */
 const sendWithPool = async (
   client: Client,
@@ -164,8 +164,8 @@ const sendWithPool = async (
   if (refusal === undefined) return { result: first, isSentAgain: false };
   if (refusal === 401) await keysInTime(pool.reload, deadline);
   if (refusal !== 429) pool.reject(request.group, refusal, key);
-  const isFinal = refusal === 403 && request.body !== undefined;
-  const other = hasTime(deadline) && !isFinal ? pool.another(request.group, key) : undefined;
+  const isAboutOrder = refusal === 403 && request.body !== undefined;
+  const other = hasTime(deadline) && !isAboutOrder ? pool.another(request.group, key) : undefined;
   if (other === undefined) return { result: first, isSentAgain: false };
   return { result: await sendLast(client, request, other, deadline, first), isSentAgain: true };
 };

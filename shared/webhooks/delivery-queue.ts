@@ -5,7 +5,7 @@ import { accountEvent, transactionEvent } from "./webhook-event.ts";
 const copy = {
   /** Set on a copy: the webhook is delivered again, with a delivery record of its own. */
   repeat: z.string().min(1).max(100).optional(),
-  /** Set on the one message that may be posted to an endpoint that is down. */
+  /** Set on a message that is posted also to an endpoint that is down: one at a time, and each replay. */
   probe: z.literal(true).optional(),
   /** Set on a message that does not wait for its next attempt: the number of attempts so far, so that it makes one. */
   early: z.int().min(0).optional(),

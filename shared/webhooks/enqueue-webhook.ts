@@ -21,7 +21,7 @@ const settledItem = z.object({
   phone_number: z.string().optional().catch(undefined),
 });
 
-/** Enqueues a webhook when a transaction settles, or is put as `failed` without a debit; ignores all other changes. */
+/** Enqueues a webhook when a transaction settles, or when its debit is voided; ignores all other changes. */
 export const enqueueWebhook =
   (queue: DeliveryQueue) =>
   async ({ before, after }: Change): Promise<string> => {

@@ -189,8 +189,8 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
 const walletFields = walletSchema.pick({ account_id: true, version: true, restricted: true });
 
 /**
- * Balances and queues are not compared: they are recomputed from the ledger entries and transactions. A wallet is
- * restricted with its account, whichever ledger is stricter.
+ * Balances and queues are not compared: they are recomputed from the ledger entries and transactions. A wallet that is
+ * restricted in either ledger stays restricted.
  */
 const compareWallet = compareWith(walletFields, (wallets, old, restored): Step => {
   const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
@@ -230,8 +230,8 @@ const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, 
 /** Forward only: an open event takes the operator's decision from the old ledger, or the later reason. */
 const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const fields = differing(oldItem, restoredItem, ["state", "transaction", "reason"]);
-  const isSinceInConflict = old.reason === "conflicting_events" && restored.state === "open";
-  if (fields.length === 0 || (old.state === "open" && !isSinceInConflict)) return { kind: "present" };
+  const hasLaterReason = old.reason === "conflicting_events" && restored.state === "open";
+  if (fields.length === 0 || (old.state === "open" && !hasLaterReason)) return { kind: "present" };
   if (restored.state !== "open") return { kind: "differs", fields };
   const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
   return { kind: "update", item: oldItem, when };
