@@ -46,12 +46,14 @@ export const cancelOrder =
     const result = await voidDebit(ledger, cancelled, deadline);
     if (result.kind === "indeterminate") throw new OutcomeUnknown("The write of a cancelled order is indeterminate");
     const { transaction } = result;
+    // Of two copies of the write, the second one finds the first.
+    const isReplayed = transaction.attempt !== cancelled.attempt;
     return {
       message: transaction.debit === "cancelled" ? "The order is cancelled" : "The order was placed before",
       data: { transaction: transactionToView(transaction) },
       headers: {
         [headers.transactionReference]: referenceOf(transaction),
-        ...(result.kind === "exists" && { [headers.idempotentReplayed]: "true" }),
+        ...(isReplayed && { [headers.idempotentReplayed]: "true" }),
       },
     };
   };

@@ -207,7 +207,9 @@ describe("the write", () => {
         faults += 1;
         return fault;
       };
-      expect(await statusOf(cancel(accountId)), fault).toBe("failed");
+      const cancelled = await cancel(accountId);
+      expect(cancelled.data.transaction.status, fault).toBe("failed");
+      expect(cancelled.headers, fault).not.toHaveProperty("idempotent-replayed");
       expect(faults).toBe(1);
       ledger.proxy.fault = () => undefined;
       expect(await openTransaction(ledger, await aDebit(accountId), [], deadlineIn(20_000))).toMatchObject({
