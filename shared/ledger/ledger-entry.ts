@@ -9,7 +9,7 @@ import type { Ledger } from "./ledger.ts";
 import { accountIdsOf, ownedKeys, type TimeRange } from "./query-index.ts";
 import { adjustmentPk, earlierReleaseFundingPk, entriesOwner, fundingPk } from "./schema.ts";
 import { transactWithRetry } from "./transact.ts";
-import { walletCredit, walletDebit } from "./wallet.ts";
+import { walletAdjustment, walletCredit } from "./wallet.ts";
 
 /** A funding or an adjustment: a credit or debit of the wallet that is not a transaction. */
 export const ledgerEntrySchema = z.object({
@@ -52,7 +52,7 @@ export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: Audit
   const earlier = entry.kind === "funding" ? await findEarlierReleaseFunding(ledger, entry) : undefined;
   if (earlier !== undefined) return { kind: "already_recorded", entry: earlier };
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
-  const walletWrite = entry.amount_kobo < 0 ? walletDebit : walletCredit;
+  const walletWrite = entry.amount_kobo < 0 ? walletAdjustment : walletCredit;
   try {
     await transactWithRetry(ledger, [
       { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },

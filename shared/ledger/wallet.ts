@@ -66,7 +66,8 @@ const balanceValues = ({ clock }: Ledger, amount: Kobo) => ({
   ":now": isoTime(clock()),
 });
 
-const MAY_BE_DEBITED = "balance_kobo >= :amount AND attribute_not_exists(restricted)";
+const IS_SUFFICIENT = "balance_kobo >= :amount";
+const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted)`;
 
 /** Takes the amount from the wallet if it is not restricted and holds enough: one part of a transaction of writes. */
 export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
@@ -88,6 +89,14 @@ export const walletDebitUnlessWaiting = (ledger: Ledger, accountId: string, amou
     ExpressionAttributeNames: { "#open": "open" },
     ExpressionAttributeValues: balanceValues(ledger, amount),
     ...returned,
+  });
+
+/** Takes the amount of an operator's adjustment, also from a restricted wallet: one part of a transaction of writes. */
+export const walletAdjustment = (ledger: Ledger, accountId: string, amount: Kobo) =>
+  walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET ${changedBalance("-")}`,
+    ConditionExpression: IS_SUFFICIENT,
+    ExpressionAttributeValues: balanceValues(ledger, amount),
   });
 
 /** Adds the amount to the wallet: one part of a transaction of writes. */

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { auditEntry } from "../../../../shared/ledger/audit.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { adjustWallet, fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
@@ -54,6 +55,15 @@ describe("recordEntry", () => {
     expect(seen.writes).toBe(1);
     expect(await recordEntry(ledger, anEntry(accountId, -10_000))).toEqual({ kind: "recorded" });
     expect(await ledger.balanceOf(accountId)).toBe(0);
+  });
+
+  test("an entry changes the wallet of a restricted account too, because an operator corrects it", async () => {
+    const accountId = await ledger.aWallet(100);
+    await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, true).Update));
+    expect(await recordEntry(ledger, anEntry(accountId, -6_000))).toEqual({ kind: "recorded" });
+    expect(await recordEntry(ledger, anEntry(accountId, 1_000))).toEqual({ kind: "recorded" });
+    expect(await recordEntry(ledger, anEntry(accountId, -5_001))).toEqual({ kind: "insufficient_balance" });
+    expect(await ledger.balanceOf(accountId)).toBe(50);
   });
 
   test("an entry is recorded with its reason and its audit entry, or neither is", async () => {
