@@ -1,5 +1,5 @@
 import { requireAccount } from "../access/account-store.ts";
-import type { deliveriesActions } from "../contract/actions/deliveries.ts";
+import { type deliveriesActions, LATEST_DELIVERIES } from "../contract/actions/deliveries.ts";
 import { readAuditAbout } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -17,9 +17,6 @@ import type { ActionRuns } from "./action-runs.ts";
 import { requireTransactionOf } from "./lookup.ts";
 import { deliveriesOf, readDeliveries, repeatsIn } from "./transaction-history.ts";
 import { noEndpoint } from "./webhook.ts";
-
-/** How many deliveries the list shows. */
-export const LATEST_DELIVERIES = 50;
 
 export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
   "deliveries list": async (context, { account }) => {

@@ -168,7 +168,7 @@ export const findEvent = async (ledger: Ledger, id: string): Promise<StoredEvent
   id.startsWith(ID_PREFIX) ? getItem(ledger, eventPk(id.slice(ID_PREFIX.length)), storedEventSchema) : undefined;
 
 /** Events are kept for ever, so that no list reads all of them. */
-export const LISTED_EVENTS_MAX = 500;
+const LISTED_EVENTS_MAX = 500;
 
 /** The first events that were stored since a time, oldest first. */
 export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> => {

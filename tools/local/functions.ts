@@ -14,7 +14,7 @@ export type Handler = (event: unknown, context: InvocationContext) => Promise<un
 export type Invoke = (functionName: string, event: unknown, timeoutMs?: number) => Promise<unknown>;
 
 /** The function ran out of time. */
-export class FunctionTimedOut extends Error {
+class FunctionTimedOut extends Error {
   override readonly name = "FunctionTimedOut";
 }
 

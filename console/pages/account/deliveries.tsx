@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { LATEST_DELIVERIES } from "../../../shared/contract/actions/deliveries.ts";
 import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
 import { DataTable } from "../../components/data-table.tsx";
@@ -26,7 +27,7 @@ export const Deliveries = ({ account, isEndpointDown, onShow }: DeliveriesProps)
   return (
     <Section
       title="Deliveries"
-      description="The latest 50, the newest first. Those of older orders are found by reference."
+      description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference.`}
     >
       <FindTransaction account={account} label="Reference or webhook id" button="Show attempts" onFound={onShow} />
       <Query of={deliveries}>

@@ -28,6 +28,9 @@ const delivery = z.object({
 
 const headers = z.record(z.string(), z.string());
 
+/** How many deliveries the list shows. */
+export const LATEST_DELIVERIES = 50;
+
 /** Our reference, the caller's or the upstream's; or the webhook id of an event on request. */
 const reference = referenceInput;
 
@@ -42,7 +45,7 @@ export const deliveriesActions = {
         z.object({ reference: z.string().nullable(), ...delivery.shape, attempts: z.array(attempt) }),
       ),
     }),
-    summary: "List an account's latest 50 deliveries, newest first",
+    summary: `List an account's latest ${LATEST_DELIVERIES} deliveries, newest first`,
   },
   "deliveries show": {
     scope: "account",

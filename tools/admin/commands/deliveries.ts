@@ -1,11 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import {
-  deliveriesRuns,
-  isWebhookId,
-  LATEST_DELIVERIES,
-  requireAccountEvent,
-} from "../../../shared/actions/deliveries.ts";
+import { deliveriesRuns, isWebhookId, requireAccountEvent } from "../../../shared/actions/deliveries.ts";
 import { requireTransaction } from "../../../shared/actions/lookup.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { deliveriesActions } from "../../../shared/contract/actions/deliveries.ts";
@@ -19,7 +14,7 @@ export const addDeliveries = (program: Command): void => {
   addCommand(group, {
     usage: "list <account>",
     readOnly: true,
-    summary: `List an account's latest ${LATEST_DELIVERIES} deliveries, newest first`,
+    summary: deliveriesActions["deliveries list"].summary,
     example: "list acc_0123456789abcdef01",
     input: z.object({ account: accountField }),
     run: list,
