@@ -176,7 +176,7 @@ test("500 bundles bought through a proxy that loses, repeats, mixes up and repla
   expect(balances).toEqual(new Array(ACCOUNTS).fill(1_000));
 });
 
-test("the same world makes an app deliver bundles twice and never that believes each error code and each answer", async () => {
+test("in the same world an app that believes each error code and each answer delivers some bundles twice and others never", async () => {
   const { report, bundles } = await sell(WITHOUT_CLIENT, { orders: 250, restNaira: 100_000, killsAt: [] });
   expect(report).toMatchObject({ delivered: 250, errors: [] });
   expect(bundles.never, "The answer of another order was taken for the own").toBeGreaterThan(0);

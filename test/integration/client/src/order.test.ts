@@ -178,7 +178,7 @@ describe.concurrent("an answer about another order", () => {
     expect(await errorOf(buy(client))).toBeInstanceOf(OutcomeUnknownError);
   });
 
-  test("with another amount is no answer to an airtime purchase, and noise of less than a kobo makes none", async () => {
+  test("with another amount is no answer to an airtime purchase; less than a kobo is no difference", async () => {
     const answer = (amount: number): Step =>
       succeeds({ transaction: { ...transaction, reference: "AIRTIME_1", type: "airtime", amount } });
     const { client, received } = await scripted([answer(100), answer(54.02)]);
@@ -187,7 +187,7 @@ describe.concurrent("an answer about another order", () => {
     expect(received).toHaveLength(2);
   });
 
-  test("is not seen in the masked number of an old order of one's own", async () => {
+  test("is not suspected where the phone number of the own order is masked", async () => {
     const { client } = await scripted([succeeds({ transaction: { ...transaction, phone_number: "*********67" } })]);
     await expect(buy(client)).resolves.toMatchObject({ status: "success", phoneNumber: "*********67" });
   });

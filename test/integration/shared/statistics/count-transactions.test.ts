@@ -59,8 +59,6 @@ const aCountedLedger = async () => {
   return { ledger, cache, order, hours, console, addConsole };
 };
 
-const until = (check: () => Promise<void>) => eventually(check);
-
 test("live orders are counted in the hour of their end, by type, network and status, with the latency of successful ones", async () => {
   const { ledger, order, hours } = await aCountedLedger();
   const accountId = await ledger.anAccount(10_000);
@@ -74,7 +72,7 @@ test("live orders are counted in the hour of their end, by type, network and sta
     network: undefined,
     amount_kobo: koboFromNaira(70),
   });
-  await until(async () => {
+  await eventually(async () => {
     const [noon, one] = await hours();
     expect(noon).toEqual({
       hourMs: NOON_MS,
@@ -108,12 +106,12 @@ test("a console that is removed and added again counts nothing twice, and not wh
   const accountId = await ledger.anAccount(10_000);
   await order(accountId, "success", 800);
   await order(accountId, "success", 800);
-  await until(async () => expect((await hours())[0]?.counts).toMatchObject([{ count: 2 }]));
+  await eventually(async () => expect((await hours())[0]?.counts).toMatchObject([{ count: 2 }]));
   await console.stop();
   await order(accountId, "success", 800, { network: "Glo" });
   await addConsole();
   await order(accountId, "success", 800, { network: "Airtel" });
-  await until(async () => {
+  await eventually(async () => {
     const [noon] = await hours();
     const counts = Object.fromEntries(noon?.counts.map(({ network, count }) => [network, count]) ?? []);
     expect(counts).toEqual({ MTN: 2, Airtel: 1 });
@@ -125,7 +123,7 @@ test("an order with a test key is not counted", async () => {
   const accountId = await ledger.anAccount(1_000);
   await order(accountId, "success", 1_000, { mode: "test", owner: `${accountId}#test` });
   await order(accountId, "success", 1_000, { network: "Airtel" });
-  await until(async () => {
+  await eventually(async () => {
     const [noon] = await hours();
     expect(noon?.counts).toMatchObject([{ network: "Airtel", count: 1 }]);
   });
@@ -138,7 +136,7 @@ test("an order whose debit is void is counted as failed, with its network and wi
     const result = await voidDebit(ledger, { ...unmade, ...changes }, deadlineIn(10_000));
     expect(result.kind).toBe("void");
   }
-  await until(async () => {
+  await eventually(async () => {
     const [noon] = await hours();
     const latency = [0, 0, 0, 0, 0, 0, 0, 0];
     expect(noon?.counts).toEqual([{ type: "data", network: "Glo", status: "failed", count: 1, kobo: 50_000, latency }]);
@@ -150,7 +148,7 @@ test("an order that waited is counted with the time since it was sent", async ()
   const { ledger, order, hours } = await aCountedLedger();
   const accountId = await ledger.anAccount(1_000);
   await order(accountId, "success", 600_000, { sent_at: isoTime(NOON_MS + 598_500) });
-  await until(async () => {
+  await eventually(async () => {
     const [noon] = await hours();
     expect(noon?.counts).toMatchObject([{ count: 1, latency: [0, 1, 0, 0, 0, 0, 0, 0] }]);
   });
@@ -167,7 +165,7 @@ test("an order that an operator resolved or matched is counted without a latency
   const [event] = await listEvents(ledger, "0000");
   if (event === undefined) throw new Error("The event was not stored");
   await matchEvent(ledger, event, await ledger.anOpenTransaction(accountId, old), decision);
-  await until(async () => {
+  await eventually(async () => {
     const [noon] = await hours();
     expect(noon?.counts).toMatchObject([{ status: "success", count: 3, latency: [0, 1, 0, 0, 0, 0, 0, 0] }]);
   });
@@ -180,7 +178,7 @@ test("the last balance of each day is kept, and a day without a change has that 
   ledger.nowMs = NOON_MS + 2 * 24 * HOUR_MS;
   await order(accountId, "failed", 1_000);
   await fundWallet(ledger, { accountId, fundingId: "second", amountKobo: koboFromNaira(300) });
-  await until(async () => {
+  await eventually(async () => {
     const days = await readDailyBalances(cache, accountId, 4, ledger.nowMs);
     expect(days).toEqual([
       { day: "2026-11-20", balanceKobo: undefined },
