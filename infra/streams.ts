@@ -3,8 +3,8 @@ import type { FunctionName } from "./functions.ts";
 
 /**
  * The consumers of the ledger's stream, of which DynamoDB allows two. Each of `patterns` lets changes through, in the
- * form of Lambda's event filters: a list holds the values that an attribute may have, or the prefix of one. AWS waits up
- * to `windowS` for a full batch, the local service for 2 s.
+ * form of Lambda's event filters: a list holds the values that an attribute may have, or the prefix of one. AWS waits
+ * up to `windowS` for a full batch, the local service for 2 s.
  */
 export const streamConsumers = {
   webhooks: {
@@ -28,10 +28,10 @@ export const streamConsumers = {
     ],
   },
   /**
-   * Statistics are approximate: what fails for so long is left out, without a dead letter. A console that is removed and
-   * added again has a new mapping, which must not add the last day to the same hours once more. So what ends without a
-   * console, or in the minutes until Lambda polls the stream, is not counted. Source: AWS, "Polling and batching
-   * streams", stream starting positions.
+   * Statistics are approximate: what fails for so long is left out, without a dead letter. A console that is removed
+   * and added again has a new mapping, which must not add the last day to the same hours once more. So what ends
+   * without a console, or in the minutes until Lambda polls the stream, is not counted. Source: AWS, "Polling and
+   * batching streams", stream starting positions.
    */
   statistics: {
     consumer: "count-transactions",

@@ -1,8 +1,8 @@
 import { verifyWebhook, WebhookVerificationError } from "@airtime-service/client";
 
 /**
- * Records a final status; `reference` is the service's. It may be called twice with the same one, and before the purchase
- * has returned.
+ * Records a final status; `reference` is the service's. It may be called twice with the same one, and before the
+ * purchase has returned.
  */
 export type Settle = (reference: string, status: "success" | "failed") => Promise<void>;
 

@@ -41,8 +41,8 @@ type Extent<Mode extends CheckMode, Basic, Advanced> = Mode extends "advanced" ?
 /**
  * A client of the service. One for each API key is enough for a process.
  *
- * Every order has a reference, and each attempt to place it has the same: it is charged and delivered once, however often
- * it is sent.
+ * Every order has a reference, and each attempt to place it has the same: it is charged and delivered once, however
+ * often it is sent.
  */
 export class AirtimeClient {
   /** Networks and data plans. */

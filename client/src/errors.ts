@@ -43,8 +43,8 @@ export type ServiceErrorDetails<Code extends string = ErrorCode> = Known & {
 
 /**
  * The service refused the request or reports a failed order: the answer had `X-Error-Code`. An order that throws it has
- * failed for good: it was refunded, or cancelled before it was placed. Every other refusal of an order is the `cause` of
- * an `OutcomeUnknownError`.
+ * failed for good: it was refunded, or cancelled before it was placed. Every other refusal of an order is the `cause`
+ * of an `OutcomeUnknownError`.
  */
 export class ServiceError extends AirtimeError {
   override readonly name: string = "ServiceError";
@@ -96,8 +96,8 @@ export class RecordNotFoundError extends ServiceError {
   override readonly name = "RecordNotFoundError";
 }
 /**
- * The reference belongs to another order, perhaps to this one with other fields. With `transactionReference` it belongs to
- * this check, whose result is not kept any more.
+ * The reference belongs to another order, perhaps to this one with other fields. With `transactionReference` it belongs
+ * to this check, whose result is not kept any more.
  */
 export class ReferenceReusedError extends ServiceError {
   override readonly name = "ReferenceReusedError";

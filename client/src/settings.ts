@@ -12,7 +12,9 @@ export type ClientOptions = {
   readonly attemptTimeoutMs?: number;
   /** Used instead of the global `fetch`. It must not retry or follow redirects. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Called after each attempt, for logs and metrics. It gets neither keys nor personal data; what it throws is ignored. */
+  /**
+   * Called after each attempt, for logs and metrics. It gets neither keys nor personal data; what it throws is ignored.
+   */
   readonly onAttempt?: (event: AttemptEvent) => void;
 };
 
@@ -52,8 +54,8 @@ export const parseSettings = (options: ClientOptions): Settings => {
 type Deno = { createHttpClient?(options: { poolMaxIdlePerHost: number }): unknown };
 
 /**
- * The global fetch. Deno's sends a request again by itself if a kept connection ends without an answer: a refusal of the
- * second would hide that the first may have placed the order. So it keeps no connections there.
+ * The global fetch. Deno's sends a request again by itself if a kept connection ends without an answer: a refusal of
+ * the second would hide that the first may have placed the order. So it keeps no connections there.
  */
 const platformFetch = (): typeof globalThis.fetch => {
   const deno: Deno | undefined = Reflect.get(globalThis, "Deno");

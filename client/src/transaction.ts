@@ -5,9 +5,9 @@ import type { Settings } from "./settings.ts";
 const STATUSES: Readonly<Record<TransactionStatus, true>> = { processing: true, success: true, failed: true };
 
 /**
- * Only what decides a transaction is checked, because fields of an answer may be added later. A status that this release
- * does not know is no answer: an app that compares with `success` would take it for `failed`. Nor is a transaction of
- * the other mode: a simulated success delivers nothing.
+ * Only what decides a transaction is checked, because fields of an answer may be added later. A status that this
+ * release does not know is no answer: an app that compares with `success` would take it for `failed`. Nor is a
+ * transaction of the other mode: a simulated success delivers nothing.
  */
 export const isTransaction = <Transaction extends { reference: string; status: TransactionStatus }>(
   { apiKey }: Pick<Settings, "apiKey">,

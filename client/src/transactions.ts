@@ -58,8 +58,8 @@ export class Transactions {
 
   /**
    * Looks a transaction up until its status is final. `success` was delivered, `failed` was refunded. Throws a
-   * `WaitEndedError` after `timeoutMs` (default 120,000), if `signal` aborts and if a lookup is refused. It says nothing
-   * about the order, which may be paid: so it is neither a `ServiceError` nor an `AbortedError`.
+   * `WaitEndedError` after `timeoutMs` (default 120,000), if `signal` aborts and if a lookup is refused. It says
+   * nothing about the order, which may be paid: so it is neither a `ServiceError` nor an `AbortedError`.
    */
   async wait(reference: string, { timeoutMs = WAIT_TIMEOUT_MS, signal }: CallOptions = {}): Promise<FinalTransaction> {
     checkReference(reference);
@@ -82,8 +82,9 @@ export class Transactions {
   }
 
   /**
-   * Gives an order up: no request with this reference places it from now on, also none that is still on its way. Returns
-   * the transaction: `failed` if the order was not placed or failed before, else `success` or `processing` as it is.
+   * Gives an order up: no request with this reference places it from now on, also none that is still on its way.
+   * Returns the transaction: `failed` if the order was not placed or failed before, else `success` or `processing` as
+   * it is.
    */
   async cancel(order: Cancellation, options: CallOptions = {}): Promise<Transaction> {
     checkReference(order.reference);

@@ -10,7 +10,9 @@ type State = {
   readonly failure?: PageFailure;
 };
 
-/** A page that fails, or that cannot be loaded offline or after a deployment, is replaced by a notice; the rest stays. */
+/**
+ * A page that fails, or that cannot be loaded offline or after a deployment, is replaced by a notice; the rest stays.
+ */
 export class ErrorBoundary extends Component<Props, State> {
   override state: State = { hasFailed: false };
 

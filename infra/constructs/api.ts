@@ -34,8 +34,9 @@ export interface ApiProps {
 }
 
 /**
- * Filter patterns of the access log: `answered` is what the function returned. An HTTP API has no metric of 429 responses;
- * its access log has them, except where they are excessive. Source: AWS, "API Gateway: missing CloudWatch logs".
+ * Filter patterns of the access log: `answered` is what the function returned. An HTTP API has no metric of 429
+ * responses; its access log has them, except where they are excessive. Source: AWS, "API Gateway: missing CloudWatch
+ * logs".
  */
 const serverErrors = (hasConsole: boolean): string => {
   const others = (hasConsole ? consoleRoutes : []).map((route) => ` && ($.route != "${consoleRouteKey(route)}")`);
@@ -127,7 +128,9 @@ export class Api extends Construct {
     if (console) this.countConsoleRefusals();
   }
 
-  /** 500 responses in 5 minutes, and other 5xx responses that no function returned; those of the console are left out. */
+  /**
+   * 500 responses in 5 minutes, and other 5xx responses that no function returned; those of the console are left out.
+   */
   get serverErrors(): Metric {
     return this.gatewayMetric("ServerErrors");
   }
@@ -278,8 +281,8 @@ class FunctionIntegration extends HttpLambdaIntegration {
 
 /**
  * Below `/aws/vendedlogs/`, because API Gateway otherwise lists each log group in one resource policy of the account,
- * which ends at 5120 characters. The stack's own id makes the name new for each creation: a group that a failed one left
- * behind is not in the way, and this one has its retention from the start.
+ * which ends at 5120 characters. The stack's own id makes the name new for each creation: a group that a failed one
+ * left behind is not in the way, and this one has its retention from the start.
  */
 const accessLogName = (stage: string): string =>
   `/aws/vendedlogs/${stage}-airtime-access-${Fn.select(2, Fn.split("/", Aws.STACK_ID))}`;

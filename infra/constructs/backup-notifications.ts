@@ -18,7 +18,9 @@ export interface BackupNotificationsProps {
 /** After the planned hour a backup begins within one hour, and ends within another one. */
 const LATE_HOURS = 2;
 
-/** Notifies of backups and copies that failed, or never began: until the next one, more would be lost with the region. */
+/**
+ * Notifies of backups and copies that failed, or never began: until the next one, more would be lost with the region.
+ */
 export const addBackupNotifications = (
   scope: Construct,
   { stage, recovery, tables, alarms }: BackupNotificationsProps,

@@ -45,7 +45,8 @@ export class OperatorPolicies extends Construct {
         ["dynamodb:Query"],
         tables.ledger.indexes.map(({ name }) => `${ledger.tableArn}/index/${name}`),
       ),
-      // `wallet verify` resets a checkpoint that is wrong; it is derived data. A request without the key would match too.
+      // `wallet verify` resets a checkpoint that is wrong; it is derived data. A request without the key would match
+      // too.
       allow(["dynamodb:PutItem"], [ledger.tableArn], {
         "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [checkpointPk("*")] },
         Null: { "dynamodb:LeadingKeys": "false" },

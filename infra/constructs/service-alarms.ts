@@ -155,8 +155,8 @@ const addTableAlarms = (alarms: Alarms, tables: Data["tables"]): void => {
     for (const index of [undefined, ...indexes.map((each) => each.name)]) {
       for (const kind of ["Read", "Write"]) {
         alarms.addThresholdAlarm(`${outputOf(name)}${outputOf(index ?? "")}${kind}Throttles`, {
-          // CloudWatch ignores missing data of this namespace, and there is data only where something was throttled: the
-          // alarm would never end. Source: AWS, "PutMetricAlarm", TreatMissingData.
+          // CloudWatch ignores missing data of this namespace, and there is data only where something was throttled:
+          // the alarm would never end. Source: AWS, "PutMetricAlarm", TreatMissingData.
           metric: filled(
             new Metric({
               namespace: "AWS/DynamoDB",

@@ -107,8 +107,8 @@ export class ServiceFunction extends LambdaFunction {
   }
 
   /**
-   * Only requests of a function's code name a function. Sources: AWS, "Giving Lambda functions access to resources in an
-   * Amazon VPC", best practice; "Using source function ARN to control function access behavior".
+   * Only requests of a function's code name a function. Sources: AWS, "Giving Lambda functions access to resources in
+   * an Amazon VPC", best practice; "Using source function ARN to control function access behavior".
    */
   private allowNetworkInterfaces(): void {
     this.allow(NETWORK_INTERFACE_ACTIONS, ["*"]);

@@ -110,8 +110,8 @@ export const KEY_WRITES_MAX = 90;
 const withNextVersion = (account: Account): Account => ({ ...account, version: account.version + 1 });
 
 /**
- * Replaces the account that was read, together with writes to its keys' items. `isRestricted`: also restricts the wallet,
- * or ends its restriction; undefined leaves the wallet as it is.
+ * Replaces the account that was read, together with writes to its keys' items. `isRestricted`: also restricts the
+ * wallet, or ends its restriction; undefined leaves the wallet as it is.
  */
 export const replaceAccount = (
   store: AccountTable,

@@ -157,8 +157,8 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
   );
 
 /**
- * Replaces the list of those who may manage an account in the console. `before`: the list that the operator saw. Another
- * one is not replaced, because somebody who was removed meanwhile would be back.
+ * Replaces the list of those who may manage an account in the console. `before`: the list that the operator saw.
+ * Another one is not replaced, because somebody who was removed meanwhile would be back.
  */
 export const setOwners = (
   store: AccountStore,

@@ -18,7 +18,9 @@ import type { ActionContext } from "./action-context.ts";
 type WaitingAccount = {
   readonly accountId: string;
   readonly orders: readonly WaitingOrder[];
-  /** How many its wallet counts, and were set aside. It differs for moments only, because the list comes from an index. */
+  /**
+   * How many its wallet counts, and were set aside. It differs for moments only, because the list comes from an index.
+   */
   readonly counted: number;
   readonly isRestricted: boolean;
 };

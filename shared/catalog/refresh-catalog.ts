@@ -76,7 +76,9 @@ export const refreshCatalog = async (
 
 type Served = Snapshot & { readonly catalog: Catalog };
 
-/** The catalog with what it changes for callers. The first one of a stage, or after an unreadable one, changes nothing. */
+/**
+ * The catalog with what it changes for callers. The first one of a stage, or after an unreadable one, changes nothing.
+ */
 const withChange = (snapshot: Snapshot, before: Served | undefined, catalog: Catalog, nowMs: number): Snapshot => {
   if (before === undefined) return snapshot;
   const change = changeBetween(before.catalog, catalog, isoTime(nowMs));

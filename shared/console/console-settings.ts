@@ -2,7 +2,9 @@ import * as z from "zod";
 
 const scopes = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const DISCOVERY = "/.well-known/openid-configuration";
-/** Its tokens name another issuer. Source: AWS, "Amazon Cognito endpoints and quotas" and "Verifying JSON web tokens". */
+/**
+ * Its tokens name another issuer. Source: AWS, "Amazon Cognito endpoints and quotas" and "Verifying JSON web tokens".
+ */
 const COGNITO_SIGN_IN_DOMAIN = /\.auth(-fips)?\.[a-z0-9-]+\.amazoncognito\.com$/;
 
 /** How people sign in to the console, and what their groups mean: the setting `console` of a stage. */

@@ -69,8 +69,8 @@ export const envelopedError = (
 
 /**
  * What API Gateway answers when an invocation fails: no header of ours promises anything. Answered here, because an
- * invocation that fails on purpose would raise alarms and roll a release back. Source: AWS, "Troubleshooting issues with
- * HTTP API Lambda integrations".
+ * invocation that fails on purpose would raise alarms and roll a release back. Source: AWS, "Troubleshooting issues
+ * with HTTP API Lambda integrations".
  */
 export const platformFailure = (): ApiResponse => ({
   statusCode: 500,

@@ -28,8 +28,8 @@ export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): 
 export type TransactionList = { readonly transactions: readonly Transaction[]; readonly next: Cursor | undefined };
 
 /**
- * One page, newest first. A page may be short or empty although `next` is set: the filters are applied after the index is
- * read. Only the first read is as small as the page, so that a small page does not take many calls to fill.
+ * One page, newest first. A page may be short or empty although `next` is set: the filters are applied after the index
+ * is read. Only the first read is as small as the page, so that a small page does not take many calls to fill.
  */
 export const listTransactions = async (
   ledger: Ledger,

@@ -22,8 +22,8 @@ export type OpenResult =
   /** The debit got no answer, was not made, and can no longer be: the transaction is recorded as `failed`. */
   | { readonly kind: "void"; readonly transaction: Transaction }
   /**
-   * The write may have arrived, or may yet arrive: the order must not be sent upstream. Another transaction may have its
-   * reference.
+   * The write may have arrived, or may yet arrive: the order must not be sent upstream. Another transaction may have
+   * its reference.
    */
   | { readonly kind: "indeterminate" };
 
@@ -31,9 +31,9 @@ export type OpenResult =
  * Debits the wallet and puts the transaction and its records, in one write or not at all. A test transaction changes no
  * wallet.
  *
- * The write is built once, because its retries must be the same request. If two attempts got no response, the write that
- * voids the debit decides: it fails where the debit was made, and then the write token shows whether the item under this
- * key is this request's own.
+ * The write is built once, because its retries must be the same request. If two attempts got no response, the write
+ * that voids the debit decides: it fails where the debit was made, and then the write token shows whether the item
+ * under this key is this request's own.
  */
 export const openTransaction = async (
   ledger: Ledger,

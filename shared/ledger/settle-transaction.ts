@@ -72,8 +72,8 @@ export const settleTransaction = async (
 };
 
 /**
- * The same, but nothing is written if the order began or ceased to wait since the target was read. The sender of waiting
- * orders refunds by it: an order that ceased to wait may be on its way upstream.
+ * The same, but nothing is written if the order began or ceased to wait since the target was read. The sender of
+ * waiting orders refunds by it: an order that ceased to wait may be on its way upstream.
  */
 export const settleAsRead = async (
   ledger: Ledger,
@@ -172,8 +172,8 @@ const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, 
 };
 
 /**
- * Which upstream reference the stored transaction may have: any; none, for a heuristic match; or none or this one, for an
- * operator's.
+ * Which upstream reference the stored transaction may have: any; none, for a heuristic match; or none or this one, for
+ * an operator's.
  */
 export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string };
 

@@ -66,8 +66,8 @@ export const transactionSchema = z.object({
   /** Set if an operator settled it: when it ended says nothing of the upstream. */
   resolved_by: z.literal("operator").optional(),
   /**
-   * Only on a transaction that is `failed` without a debit, so that it changed no wallet (void-debit.ts): its debit got no
-   * answer, or the caller cancelled the order before it was placed.
+   * Only on a transaction that is `failed` without a debit, so that it changed no wallet (void-debit.ts): its debit got
+   * no answer, or the caller cancelled the order before it was placed.
    */
   debit: z.enum(["void", "cancelled"]).optional(),
   /** Only on a live transaction that is `processing`: its key in the index of open transactions or waiting orders. */

@@ -7,8 +7,8 @@ import { upstreamReferencePk } from "./schema.ts";
 
 /**
  * What is known of an upstream reference that no order's own request recorded: the transaction to which it was matched,
- * and the key of the first event with each status. A match and the note of an event change this item, so that of a match
- * and an event that contradicts it the second one finds the first.
+ * and the key of the first event with each status. A match and the note of an event change this item, so that of a
+ * match and an event that contradicts it the second one finds the first.
  */
 export const upstreamReferenceSchema = z.object({
   pk: z.string(),

@@ -145,8 +145,8 @@ export const walletQueueJoin = (ledger: Ledger, accountId: string, { tail }: Wai
 
 /**
  * Puts the number of a claimed order back in front: one part of a transaction of writes. `turnUntil`: the turn that the
- * claim began, for an order that was never sent. The write fails if another order was claimed since, or if the wallet has
- * left the list: then new orders are sent at once.
+ * claim began, for an order that was never sent. The write fails if another order was claimed since, or if the wallet
+ * has left the list: then new orders are sent at once.
  */
 export const walletQueueReturn = (ledger: Ledger, accountId: string, number: number, turnUntil?: string) =>
   walletUpdate(ledger, accountId, {
@@ -171,8 +171,8 @@ const without = (numbers: ReadonlySet<number>, kept: ReadonlySet<number>): Reado
   new Set([...numbers].filter((number) => !kept.has(number)));
 
 /**
- * Claims a number, on condition that no other claim or return has changed the queue: one part of a transaction of writes.
- * Until `turnUntil` the order's request may begin.
+ * Claims a number, on condition that no other claim or return has changed the queue: one part of a transaction of
+ * writes. Until `turnUntil` the order's request may begin.
  */
 export const walletQueueClaim = (
   ledger: Ledger,
@@ -251,8 +251,8 @@ export const walletUnlisted = (ledger: Ledger, accountId: string, queue: Waiting
 };
 
 /**
- * Sets the balance and the numbers of the waiting orders, if nobody has changed either since the wallet was read: one part
- * of a transaction of writes. Only a carry-over corrects a wallet.
+ * Sets the balance and the numbers of the waiting orders, if nobody has changed either since the wallet was read: one
+ * part of a transaction of writes. Only a carry-over corrects a wallet.
  */
 export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, waiting: ReadonlySet<number>) => {
   const { queue_tail: tail } = read;

@@ -12,8 +12,8 @@ import type { OrderDeps } from "./order.ts";
 import { refusalByGate } from "./order-gate.ts";
 
 /**
- * POST /transactions/cancel. Puts a `failed` transaction under the caller's reference if there is none, by the write that
- * voids a debit: no copy of the order can be placed from then on, however late it arrives.
+ * POST /transactions/cancel. Puts a `failed` transaction under the caller's reference if there is none, by the write
+ * that voids a debit: no copy of the order can be placed from then on, however late it arrives.
  */
 export const cancelOrder =
   ({ ledger, keyedHashes, gate }: Pick<OrderDeps, "ledger" | "keyedHashes" | "gate">) =>

@@ -33,8 +33,8 @@ const REFUSAL_NOTED_MS = 60_000;
 const NOTE_MS_MAX = 1_000;
 
 /**
- * Whether orders may be placed, whether they must wait, and whether the upstream refuses them: three items, read together
- * and cached for 10 seconds.
+ * Whether orders may be placed, whether they must wait, and whether the upstream refuses them: three items, read
+ * together and cached for 10 seconds.
  */
 export type OrderGate = {
   /**
@@ -45,8 +45,8 @@ export type OrderGate = {
   /** As it was at the last reading. */
   readonly pace: () => UpstreamPace;
   /**
-   * Tells the other instances that the upstream's limit is spent for so long. Never rejects, and leaves the time for the
-   * settlement.
+   * Tells the other instances that the upstream's limit is spent for so long. Never rejects, and leaves the time for
+   * the settlement.
    */
   readonly noteLimitSpent: (waitS: number, deadline: Deadline) => Promise<void>;
   /**

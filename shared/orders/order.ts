@@ -59,8 +59,8 @@ export type Quote = {
 };
 
 /**
- * What the upstream's outcome does to the ledger: a settlement now, another one after `afterS`, both, or nothing; or the
- * order must wait, because the upstream's rate limit refused it.
+ * What the upstream's outcome does to the ledger: a settlement now, another one after `afterS`, both, or nothing; or
+ * the order must wait, because the upstream's rate limit refused it.
  */
 export type Fulfilment = {
   readonly settlement?: Settlement;

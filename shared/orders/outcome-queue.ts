@@ -22,8 +22,8 @@ const settlementMessage = z.object({
 
 /**
  * An order whose debit got no response, and which was not sent: it is refunded if the debit was made, and otherwise
- * recorded as it is here, so that the debit can no longer be made. Its phone number is masked. The message alone moves no
- * money: only a debit with its write token is refunded.
+ * recorded as it is here, so that the debit can no longer be made. Its phone number is masked. The message alone moves
+ * no money: only a debit with its write token is refunded.
  */
 const voidMessage = z.object({ kind: z.literal("void"), item: transactionSchema });
 export type VoidMessage = z.infer<typeof voidMessage>;

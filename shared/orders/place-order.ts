@@ -232,8 +232,8 @@ const settleOrQueue = async (
 };
 
 /**
- * Makes an order wait that was certainly not carried out, now or by the outcomes queue. Only an order that waits now has
- * an estimate: one that the queue makes wait may be overtaken before.
+ * Makes an order wait that was certainly not carried out, now or by the outcomes queue. Only an order that waits now
+ * has an estimate: one that the queue makes wait may be overtaken before.
  */
 const waitOrQueue = async (
   { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,

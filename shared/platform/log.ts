@@ -6,8 +6,8 @@ type FieldTypes = { readonly string: string; readonly number: number; readonly b
 type FieldType = keyof FieldTypes;
 
 /**
- * How soon a person has to act. `page`: at any hour, because nothing is sold, or the harm grows until then. `ticket`: on
- * a working day.
+ * How soon a person has to act. `page`: at any hour, because nothing is sold, or the harm grows until then. `ticket`:
+ * on a working day.
  */
 export type Urgency = "page" | "ticket";
 

@@ -25,7 +25,10 @@ export type WaitReason = typeof RATE_LIMITED | typeof ORDER_LIMITED | typeof TUR
 export type Sending = {
   readonly upstream: Pick<Upstream, "buy" | "waitS">;
   readonly gate: Pick<OrderGate, "noteLimitSpent" | "noteOutcome">;
-  /** How the order waits, for this reason. Absent if it does not wait, undefined if it does not any more: it is refunded. */
+  /**
+   * How the order waits, for this reason. Absent if it does not wait, undefined if it does not any more: it is
+   * refunded.
+   */
   readonly wait?: ((reason: WaitReason) => Wait | undefined) | undefined;
   readonly beginning?: Beginning;
 };

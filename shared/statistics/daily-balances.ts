@@ -65,7 +65,9 @@ const setDailyBalance = async (
 
 const dayItem = z.object({ pk: z.string(), balance_kobo: z.int() });
 
-/** The days until that of `nowMs`, oldest first, each with its last balance: that of the day before if none changed it. */
+/**
+ * The days until that of `nowMs`, oldest first, each with its last balance: that of the day before if none changed it.
+ */
 export const readDailyBalances = async (
   cache: Table,
   accountId: string,

@@ -65,9 +65,10 @@ const UNRECOGNIZED = "unrecognized_";
  * Only the upstream refuses an order, in its own envelope. Any other response may come from a firewall, a gateway or a
  * proxy, which may have passed the order on before.
  *
- * Precedence: some bodies override a refusal, because the order may have been delivered. These are a transaction that is
- * not `failed`, a duplicate reference (we never reuse one, so an earlier copy arrived), and wording that the order is not
- * finished. An explicit `failed` overrides the wording, but not `errors.reference`: it may describe the second copy only.
+ * Precedence: some bodies override a refusal, because the order may have been delivered. These are a transaction that
+ * is not `failed`, a duplicate reference (we never reuse one, so an earlier copy arrived), and wording that the order
+ * is not finished. An explicit `failed` overrides the wording, but not `errors.reference`: it may describe the second
+ * copy only.
  */
 export const classify = (result: ExchangeResult, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "account_error", reason: result.reason };
@@ -112,7 +113,9 @@ const classifyAnswer = (result: Answered, body: ParsedBody | undefined, fields: 
 /** A 429 that states the upstream's rate limit, in whatever body: the upstream checks its limit before the order. */
 const isOfLimiter = (result: Answered): boolean => result.status === 429 && statesRateLimit(result);
 
-/** Whether the response is not the upstream's: the base URL is wrong, or something in front of the upstream answered. */
+/**
+ * Whether the response is not the upstream's: the base URL is wrong, or something in front of the upstream answered.
+ */
 export const isUnrecognized = (outcome: Outcome | CheckOutcome): boolean =>
   outcome.kind === "unknown" && outcome.reason.startsWith(UNRECOGNIZED);
 

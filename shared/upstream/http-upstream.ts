@@ -147,9 +147,9 @@ const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Dea
 };
 
 /**
- * Sends a request with the next key of the pool, and once more with another one if the response refused the first. After
- * a 401 the secret is fetched again first: the key may have been rotated. After a 403 only the catalog's request is sent
- * again: unlike a 401 and a 429, a 403 may be about the order.
+ * Sends a request with the next key of the pool, and once more with another one if the response refused the first.
+ * After a 401 the secret is fetched again first: the key may have been rotated. After a 403 only the catalog's request
+ * is sent again: unlike a 401 and a 429, a 403 may be about the order.
  */
 const sendWithPool = async (
   client: Client,

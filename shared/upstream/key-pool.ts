@@ -44,13 +44,13 @@ export type KeyPool = {
   /** The next healthy key with budget, except one. */
   readonly another: (group: RateGroup, than: string) => string | undefined;
   /**
-   * Records what a response says about the key: its budget, and that it is accepted. True if the response is a 429 about
-   * its order only.
+   * Records what a response says about the key: its budget, and that it is accepted. True if the response is a 429
+   * about its order only.
    */
   readonly record: (group: RateGroup, result: ExchangeResult, key: string) => boolean;
   /**
-   * Sets a key aside that the upstream rejected: after a 401 for every group, after a 403 for this one, because a key may
-   * lack one permission. It ends with `SET_ASIDE_MS`, or when the secret changes.
+   * Sets a key aside that the upstream rejected: after a 401 for every group, after a 403 for this one, because a key
+   * may lack one permission. It ends with `SET_ASIDE_MS`, or when the secret changes.
    */
   readonly reject: (group: RateGroup, status: RejectionStatus, key: string) => void;
   /** Seconds until the first healthy key has budget again; 0 while one has. */

@@ -49,8 +49,8 @@ const statedCount = ({ headers: sent }: Answered, name: "rateLimit" | "rateRemai
 };
 
 /**
- * Remembers a key's exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over; and
- * how many requests are left until then. A 429 that states requests left exhausts nothing.
+ * Remembers a key's exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over;
+ * and how many requests are left until then. A 429 that states requests left exhausts nothing.
  */
 export const upstreamLimit = (clock: Clock): UpstreamLimit => {
   const freeAtMs = new Map<string, number>();

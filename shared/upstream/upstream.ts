@@ -36,7 +36,10 @@ export const NO_TIME = "no_time";
 /** Reason of an `account_error`: nothing was sent, because the order's turn was over (`Beginning`). */
 export const TURN_OVER = "turn_over";
 
-/** When the request of a waiting order may begin. It is not sent again with the same key after a 429: later orders follow. */
+/**
+ * When the request of a waiting order may begin. It is not sent again with the same key after a 429: later orders
+ * follow.
+ */
 export type Beginning = {
   /** Asked just before the first byte; false if the order may not be sent any more. */
   readonly mayBegin: () => boolean;

@@ -25,8 +25,8 @@ const attemptSchema = z.object({
   http_status: z.int().optional(),
   answer_bytes: z.int().optional(),
   /**
-   * Some headers of the response of a failed attempt (next-step.ts). A delivered webhook has none, so its item takes two
-   * write units.
+   * Some headers of the response of a failed attempt (next-step.ts). A delivered webhook has none, so its item takes
+   * two write units.
    */
   response_headers: z.partialRecord(z.enum(KEPT_RESPONSE_HEADERS), z.string()).optional(),
   duration_ms: z.int(),

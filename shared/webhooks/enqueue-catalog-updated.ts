@@ -6,8 +6,8 @@ import { webhookId } from "./signature.ts";
 import { catalogUpdatedBody } from "./webhook-body.ts";
 
 /**
- * Enqueues `catalog.updated` for each subscribed account. Of a change that is announced twice, both copies have the same
- * id and body, and the second finds the first one's record.
+ * Enqueues `catalog.updated` for each subscribed account. Of a change that is announced twice, both copies have the
+ * same id and body, and the second finds the first one's record.
  */
 export const enqueueCatalogUpdated =
   ({ ledger, queue }: { readonly ledger: Table; readonly queue: DeliveryQueue }) =>

@@ -117,7 +117,9 @@ const lowBalanceEvent = (accountId: string, at: string, { balance, threshold }: 
   }),
 });
 
-/** Replaces the subscription if it has not ended and its mark is the one that was read; resolves with whether it did. */
+/**
+ * Replaces the subscription if it has not ended and its mark is the one that was read; resolves with whether it did.
+ */
 const replace = async (ledger: Ledger, lowSince: string | undefined, item: Subscription): Promise<boolean> => {
   const put = new PutCommand({
     TableName: ledger.table,

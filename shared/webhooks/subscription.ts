@@ -9,8 +9,8 @@ import { isoTime } from "../platform/time.ts";
 import { accountEvent } from "./webhook-event.ts";
 
 /**
- * An account's choice of an event beside `transaction.updated`. It is an item of its own, so that the subscriptions to an
- * event are found without reading all accounts, and no purchase writes it. It is never deleted: without `open` the
+ * An account's choice of an event beside `transaction.updated`. It is an item of its own, so that the subscriptions to
+ * an event are found without reading all accounts, and no purchase writes it. It is never deleted: without `open` the
  * subscription has ended.
  */
 export const subscriptionSchema = z.object({

@@ -7,7 +7,10 @@ export type FinalStatus = z.infer<typeof finalStatus>;
 
 export const TRANSACTION_UPDATED = "transaction.updated";
 
-/** A transaction became final. The body is made from the ledger at each attempt, so queue and record have no phone number. */
+/**
+ * A transaction became final. The body is made from the ledger at each attempt, so queue and record have no phone
+ * number.
+ */
 export const transactionEvent = z.object({
   /** Absent in messages and records of releases that had no other event. */
   event: z.literal(TRANSACTION_UPDATED).default(TRANSACTION_UPDATED),

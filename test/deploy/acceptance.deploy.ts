@@ -13,7 +13,9 @@ import { startTokenIssuer } from "../builders/token-issuer.ts";
 import { bootstrap } from "./deployed-stage.ts";
 import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 
-/** Goal: `npm run acceptance` runs whole, says what it skips, and leaves nothing of its stage and all of what is not. */
+/**
+ * Goal: `npm run acceptance` runs whole, says what it skips, and leaves nothing of its stage and all of what is not.
+ */
 
 const provider = await startTokenIssuer("acceptance");
 const emulator = await startEmulator({}, provider.certificate);

@@ -6,7 +6,9 @@ import { ageTransaction, type OperatedService, startOperatedService } from "../b
 import { eventually } from "../builders/eventually.ts";
 import { claimAsSender } from "../builders/waiting-order.ts";
 
-/** Goal: an operator sees the orders that wait for the upstream's rate limit, what becomes of them, and can refund one. */
+/**
+ * Goal: an operator sees the orders that wait for the upstream's rate limit, what becomes of them, and can refund one.
+ */
 let service: OperatedService;
 let app: Awaited<ReturnType<OperatedService["newApp"]>>;
 beforeAll(async () => {

@@ -11,8 +11,8 @@ import { answers, drops, refuses, startScriptedServer, succeeds } from "../build
 import { startTestService, type TestService } from "../builders/service.ts";
 
 /**
- * Goal: the packed client works in the same way in every runtime. Method: one app runs in each of them, and its lines are
- * compared. Installed by `npm run test:runtimes`.
+ * Goal: the packed client works in the same way in every runtime. Method: one app runs in each of them, and its lines
+ * are compared. Installed by `npm run test:runtimes`.
  */
 const run = promisify(execFile);
 /** A program of the packages of this folder, which are those of Linux x64. */

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as z from "zod";
 
-/** Goal: each script of package.json is started by a check, at least in a short form, so that none stops working unseen. */
+/**
+ * Goal: each script of package.json is started by a check, at least in a short form, so that none stops working unseen.
+ */
 const CI = ".ci/run";
 const SHORT_FORMS = "test/scripts/short-forms.script.ts";
 const startedBy: Readonly<Record<string, readonly [file: string, command: string]>> = {

@@ -8,7 +8,8 @@ const HOURS_OF_MONTH = 730;
 
 /**
  * What a run costs, in USD: what the stage costs at rest, for each begun hour, and every request priced as a purchase
- * that an event settles, with its webhook, which is more than most requests cost. An estimate: nothing is read from a bill.
+ * that an event settles, with its webhook, which is more than most requests cost. An estimate: nothing is read from a
+ * bill.
  */
 export const estimateDollars = (requests: number, elapsedMs: number): number => {
   const hours = Math.ceil(elapsedMs / 3_600_000);

@@ -15,7 +15,9 @@ export type CommandResult = { readonly code: number; readonly stdout: string; re
 
 const tools = join(projectRoot, "node_modules", ".bin");
 
-/** Runs a command in the project, in a process group of its own: Ctrl-C must not end it before the clean-up is planned. */
+/**
+ * Runs a command in the project, in a process group of its own: Ctrl-C must not end it before the clean-up is planned.
+ */
 export const runCommand = async (
   command: string,
   args: readonly string[],

@@ -22,8 +22,8 @@ const handlerModule = z.object({ handler: z.custom<Handler>((value) => typeof va
 let loads = 0;
 
 /**
- * Loads functions/<name>/handler.ts. Set the environment first, because handlers read it when they load. Each call loads
- * a new module, so a second service in the process reads its own environment.
+ * Loads functions/<name>/handler.ts. Set the environment first, because handlers read it when they load. Each call
+ * loads a new module, so a second service in the process reads its own environment.
  */
 export const loadHandler = async (name: string, folder: URL): Promise<Handler> => {
   loads += 1;

@@ -8,8 +8,9 @@ export type AuthorizedClaims = Readonly<Record<string, string>>;
 export type Authorize = (authorization: string | undefined) => Promise<AuthorizedClaims | undefined>;
 
 /**
- * A JWT authorizer of API Gateway, with the rules that AWS documents and without a tolerance of clocks. AWS takes all RSA
- * algorithms; the local provider has only this one. Source: AWS, "Control access to HTTP APIs with JWT authorizers".
+ * A JWT authorizer of API Gateway, with the rules that AWS documents and without a tolerance of clocks. AWS takes all
+ * RSA algorithms; the local provider has only this one. Source: AWS, "Control access to HTTP APIs with JWT
+ * authorizers".
  */
 export const jwtAuthorizer =
   ({

@@ -2,8 +2,8 @@
 export type Throttle = (routeKey: string, nowMs: number) => boolean;
 
 /**
- * API Gateway's token bucket for each route: as many tokens as the route takes requests a second, filled at that rate. A
- * route without a limit takes all. Source: AWS, "Throttle requests to your HTTP APIs for better throughput".
+ * API Gateway's token bucket for each route: as many tokens as the route takes requests a second, filled at that rate.
+ * A route without a limit takes all. Source: AWS, "Throttle requests to your HTTP APIs for better throughput".
  */
 export const createThrottle = (limits: ReadonlyMap<string, number>): Throttle => {
   const buckets = new Map<string, { tokens: number; atMs: number }>();

@@ -21,7 +21,9 @@ export const writeUnits = {
   by_open: 2,
 };
 
-/** What an order adds that waits for the upstream's limit: beside the debit, the wait and the claim change the wallet. */
+/**
+ * What an order adds that waits for the upstream's limit: beside the debit, the wait and the claim change the wallet.
+ */
 export const waiting = {
   walletWrites: 3,
   /** Units of one key, `live`: the order leaves it to wait, and is in it again while it is sent. */

@@ -18,7 +18,9 @@ const endpointView = z.object({
   events: z.array(z.string()),
 });
 
-/** How many webhooks that waited for the endpoint are sent now; null if that is not known: they follow within minutes. */
+/**
+ * How many webhooks that waited for the endpoint are sent now; null if that is not known: they follow within minutes.
+ */
 const requeued = { requeued: z.int().nullable() };
 
 /** An account's webhook endpoint. */

@@ -22,7 +22,10 @@ const sha256 = (data: string | Uint8Array): string => hash("sha256", data, "hex"
 const hmac = (key: KeyObject, data: string): Buffer => createHmac("sha256", key).update(data).digest();
 const derive = (key: KeyObject, data: string): KeyObject => createSecretKey(hmac(key, data));
 
-/** Signs requests with the scope and headers of this authorization: AWS Signature Version 4. A day's key is derived once. */
+/**
+ * Signs requests with the scope and headers of this authorization: AWS Signature Version 4. A day's key is derived
+ * once.
+ */
 const signerLike = (authorization: string, { accessKeyId, secretAccessKey }: Credentials) => {
   const [, region = "", service = "", names = ""] = AUTHORIZATION.exec(authorization) ?? [];
   let signing: { readonly day: string; readonly key: KeyObject } | undefined;

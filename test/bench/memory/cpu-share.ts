@@ -2,7 +2,10 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isShort } from "../extent.ts";
 
-/** A function of this size has a whole core; a smaller one has its share. Source: AWS, "Configure Lambda function memory". */
+/**
+ * A function of this size has a whole core; a smaller one has its share. Source: AWS, "Configure Lambda function
+ * memory".
+ */
 export const WHOLE_CORE_MB = 1_769;
 /** The period after which Lambda gives the share again, as measured by https://arxiv.org/html/2506.01283v2. */
 export const PERIOD_US = 20_000;

@@ -1,7 +1,9 @@
 import { aLambdaContext } from "../../builders/lambda-context.ts";
 import { type Invoked, invocation } from "./invocation.ts";
 
-/** A process that does what Lambda's runtime does: loads the bundle, and invokes its handler with one event at a time. */
+/**
+ * A process that does what Lambda's runtime does: loads the bundle, and invokes its handler with one event at a time.
+ */
 const [bundle = ""] = process.argv.slice(2);
 const { handler } = await import(bundle);
 const send = (message: Invoked): void => void process.send?.(message);

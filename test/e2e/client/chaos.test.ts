@@ -77,7 +77,9 @@ const settle = async (apiKey, order, reference) => {
   }
 };`;
 
-/** The retry rule without its two last parts: an error code is final, and whatever is answered is the order's answer. */
+/**
+ * The retry rule without its two last parts: an error code is final, and whatever is answered is the order's answer.
+ */
 const WITHOUT_CLIENT = `
 const ask = async (apiKey, method, path, body) => {
   const headers = { authorization: "Bearer " + apiKey, "content-type": "application/json" };

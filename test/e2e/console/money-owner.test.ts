@@ -10,7 +10,9 @@ import { expectAccessible } from "../../builders/browser.ts";
 import { consoleTests, type Page } from "../../builders/console-pages.ts";
 import { transactionOf } from "../../builders/service.ts";
 
-/** Goal: owners and readers see what an account bought and paid, and nothing of another account or beyond their role. */
+/**
+ * Goal: owners and readers see what an account bought and paid, and nothing of another account or beyond their role.
+ */
 const { service, signIn, expectError } = consoleTests();
 
 const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });

@@ -11,7 +11,9 @@ import { eventually } from "../../builders/eventually.ts";
 import { anOrder, BUY_DATA } from "../../builders/service.ts";
 import { signIn as tokenOf } from "../../builders/sign-in.ts";
 
-/** Goal: the pages about catalog, upstream and statistics show what is stored, and each change is an operator's alone. */
+/**
+ * Goal: the pages about catalog, upstream and statistics show what is stored, and each change is an operator's alone.
+ */
 const { service, signIn } = consoleTests({ announces: true });
 
 const db = () => service().endpoints.accounts.db;

@@ -20,8 +20,8 @@ export const simulatorStackName = (stage: string): string =>
 const TIMEOUT_S = 29;
 
 /**
- * What a throw-away stage has instead of an upstream, and a queue that its alarms notify. It keeps the simulator's state
- * in a table, because simultaneous requests are handled by as many instances of the function.
+ * What a throw-away stage has instead of an upstream, and a queue that its alarms notify. It keeps the simulator's
+ * state in a table, because simultaneous requests are handled by as many instances of the function.
  */
 export class SimulatorStack extends Stack {
   constructor(scope: Construct, stage: string) {

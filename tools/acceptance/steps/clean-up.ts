@@ -7,7 +7,9 @@ const DELETED_MS_MAX = 60 * 60_000;
 const LISTED_MS_MAX = 2 * 60_000;
 const POLL_MS = 2_000;
 
-/** Deletes the stage, its simulator and what a stage's deletion leaves behind. Refuses everything that lacks the tag. */
+/**
+ * Deletes the stage, its simulator and what a stage's deletion leaves behind. Refuses everything that lacks the tag.
+ */
 export const cleanUp = async (stage: string, wait: Wait): Promise<Outcome> => {
   const names: string[] = [];
   for (const name of stackNames(stage)) {

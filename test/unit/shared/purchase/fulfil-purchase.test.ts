@@ -11,7 +11,9 @@ const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) 
 const kept = { upstream_reference: "U1", upstream_amount_kobo: 480_00 };
 const FAILED = "delivery_failed";
 
-/** The fulfilment of an order for 500 NGN whose upstream reports this outcome; without `wait` it is never made to wait. */
+/**
+ * The fulfilment of an order for 500 NGN whose upstream reports this outcome; without `wait` it is never made to wait.
+ */
 const fulfil = (outcome: Outcome, mode: Mode = "live", wait?: Sending["wait"]) => {
   const upstream: Upstream = {
     waitS: () => 0,
