@@ -1,7 +1,4 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -43,6 +40,7 @@ import { eventually } from "../../../builders/eventually.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
 import { claimAsSender, waitingCount, walletAndCount } from "../../../builders/waiting-order.ts";
 
 /**
@@ -556,9 +554,9 @@ describe("unreadable events", () => {
 });
 
 test("of ten messages nine are applied, and an invalid one becomes a dead letter", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "outcomes-"));
-  const shape = { consumer: "apply-upstream-event", batchSize: 10, visibilityTimeoutS: 1, receivesMax: 2 };
-  const queues = await startQueues({ outcomes: shape }, folder);
+  const visibilityTimeoutS = VISIBILITY_TIMEOUT_S;
+  const shape = { consumer: "apply-upstream-event", batchSize: 10, visibilityTimeoutS, receivesMax: 2 };
+  const queues = await startQueues({ outcomes: shape });
   const events = await Promise.all(Array.from({ length: 9 }, () => anEvent()));
   const orders = await Promise.all(events.map(({ reference }) => anOrder({ upstream_reference: reference })));
   const bodies = [...events.map((event) => JSON.stringify(event)), '{"kind":"event","status":"junk"}'];
@@ -572,7 +570,7 @@ test("of ten messages nine are applied, and an invalid one becomes a dead letter
     queueUrl: queues.url("outcomes"),
     batchSize: 10,
     functionName: "apply-upstream-event",
-    invoke: (_name, batch) => handler(batch, aLambdaContext()),
+    invoke: retriedAtOnce(queues.client, queues.url("outcomes"), (_name, batch) => handler(batch, aLambdaContext())),
   });
   const depth = async (name: string) => {
     const { Attributes } = await queues.client.send(
@@ -584,7 +582,6 @@ test("of ten messages nine are applied, and an invalid one becomes a dead letter
   for (const order of orders) expect(await order.stored()).toMatchObject({ status: "success" });
   await consumer.stop();
   await queues.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** All sequences of some values. */

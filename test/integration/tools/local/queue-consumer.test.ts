@@ -7,13 +7,14 @@ import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { startQueues } from "../../../../tools/local/queues.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { eventually } from "../../../builders/eventually.ts";
+import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
 
-/** A queue with a visibility timeout of 1 s and 2 receives, its consumer, and the events of its invocations. */
+/** A queue with 2 receives, its consumer, and the events of its invocations. */
 const consumedQueue = async (
   handle: (event: SQSEvent) => unknown,
-  { dataDir = temporaryFolder(), batchSize = 10 } = {},
+  { dataDir, batchSize = 10 }: { readonly dataDir?: string; readonly batchSize?: number } = {},
 ) => {
-  const shape = { consumer: "consumer", batchSize, visibilityTimeoutS: 1, receivesMax: 2 };
+  const shape = { consumer: "consumer", batchSize, visibilityTimeoutS: VISIBILITY_TIMEOUT_S, receivesMax: 2 };
   const sqs = await startQueues({ jobs: shape }, dataDir);
   const { client, url } = sqs;
   const events: SQSEvent[] = [];
@@ -22,8 +23,15 @@ const consumedQueue = async (
     events.push(sqsEvent);
     return handle(sqsEvent);
   };
-  const mapping = { client, queueName: "jobs", queueUrl: url("jobs"), batchSize, functionName: "consumer", invoke };
-  const consumer = consumeQueue(mapping);
+  const queueUrl = url("jobs");
+  const consumer = consumeQueue({
+    client,
+    queueName: "jobs",
+    queueUrl,
+    batchSize,
+    functionName: "consumer",
+    invoke: retriedAtOnce(client, queueUrl, invoke),
+  });
   cleanups.push(sqs.stop, consumer.stop);
   const send = (body: string) => client.send(new SendMessageCommand({ QueueUrl: url("jobs"), MessageBody: body }));
   const count = async (queueName: string): Promise<number> => {
@@ -76,7 +84,7 @@ test.each<[string, () => unknown]>([
 
 test("unhandled messages survive a restart of the queues", async () => {
   const dataDir = temporaryFolder();
-  const { send, events } = await consumedQueue(() => Promise.reject(new Error("not yet")), { dataDir });
+  const { send, events } = await consumedQueue(() => new Promise(() => {}), { dataDir });
   await send("stored");
   await eventually(() => expect(events).toHaveLength(1));
   await cleanups.pop()?.();
