@@ -88,7 +88,7 @@ export const transactionsActions = {
           amount: z.number(),
           created_at: z.iso.datetime(),
           age_s: z.int(),
-          /** An order that the upstream refused by itself is sent again, and holds back no other one. */
+          /** An order that the upstream refused because of the order itself is sent again, and holds back no other one. */
           reason: z.enum(["upstream_limit", "refused_by_upstream", "account_restricted"]),
         }),
       ),
