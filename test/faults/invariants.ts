@@ -11,7 +11,8 @@ import { queueOf, waitingNumbers } from "../../shared/ledger/waiting-queue.ts";
 import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
-import type { System } from "./system/system.ts";
+import { LIMITED_RECIPIENT } from "../../tools/simulator/fulfilment.ts";
+import type { Answer, System } from "./system/system.ts";
 import { accountsOf, type SentRequest, type TestAccount } from "./test-account.ts";
 
 const EVER = { from: "0000", to: "9999" };
@@ -35,7 +36,7 @@ const violationsOf = async (account: TestAccount): Promise<readonly string[]> =>
     ...(await unlisted(account, transactions)),
     ...(await wrongWaits(account, transactions)),
     ...overtaken(account, transactions),
-    ...account.system.logged.filter(isPersonal).map((line) => `Was logged: ${line}`),
+    ...account.system.observed.lines.filter(({ line }) => isPersonal(line)).map(({ line }) => `Was logged: ${line}`),
     ...(await account.system.eventSources.deadLetters()).map((body) => `There is a dead letter: ${body}`),
   ];
 };
@@ -80,7 +81,9 @@ const sum = (items: readonly { readonly amount_kobo: number }[]): number =>
 /** At most one order, and no final status that the upstream contradicts. A check without a result is refunded. */
 const wrongUpstreamOrder = ({ system }: TestAccount, transaction: Transaction): string[] => {
   const reference = referenceOf(transaction);
-  const seen = system.upstream.requests.filter((request) => request.reference === reference);
+  const seen = system.upstream.requests.filter(
+    (request) => request.reference === reference && request.outcome !== LIMITED_RECIPIENT,
+  );
   const order = system.upstream.purchases.find((purchase) => purchase.reference === reference);
   if (transaction.mode === "test") return seen.length > 0 ? [`${reference} of the sandbox went upstream`] : [];
   return [
@@ -171,9 +174,16 @@ const wrongAnswers = ({ route, body, mode, answers }: SentRequest, transactions:
     // The result of an earlier check expires: then the error is about its reference.
     const isEarlier =
       position > 0 && transaction !== undefined && isIdentityCheck(transaction) && code === "reference_reused";
-    return isCharged && !isEarlier ? [`${what}: ${code}, and the transaction is ${transaction.status}`] : [];
+    // One that names no transaction says nothing about later requests with its reference.
+    const later = "x-transaction-reference" in answer.headers ? [] : answers.slice(position + 1);
+    const isOfLater = later.some((other) => other === undefined || isFirstSuccess(other));
+    return isCharged && !isEarlier && !isOfLater
+      ? [`${what}: ${code}, and the transaction is ${transaction.status}`]
+      : [];
   });
 };
+
+const isFirstSuccess = ({ headers }: Answer): boolean => !(CODE in headers) && !("idempotent-replayed" in headers);
 
 /** The operator's list has every open live transaction, except those that wait: the sender's list has these. */
 const unlisted = async (
@@ -231,14 +241,16 @@ const overtaken = ({ system, requests }: TestAccount, transactions: readonly Tra
   };
   const isRefusedAfterAnswer = (request: SentRequest): boolean => {
     const own = ownReference(request) ?? "";
-    const lines = system.logged.slice(request.loggedAtAnswer);
-    return lines.some((line) => line.includes("_limited") && line.includes(own));
+    const lines = system.observed.lines.filter(({ atMs }) => atMs >= request.answeredMs);
+    return lines.some(({ line }) => line.includes("_limited") && line.includes(own));
   };
-  return requests.flatMap((first, index) => {
+  return requests.flatMap((first) => {
     const isAnswered = first.answers[0]?.headers["x-estimated-delivery"] !== undefined;
     const position = sentAt(first);
     if (!isAnswered || position < 0 || isRefusedAfterAnswer(first)) return [];
-    const earlier = requests.slice(index + 1).filter((later) => sentAt(later) >= 0 && sentAt(later) < position);
+    // Checks never wait.
+    const later = requests.filter(({ placedMs, route }) => placedMs >= first.answeredMs && route.group === "vtu");
+    const earlier = later.filter((other) => sentAt(other) >= 0 && sentAt(other) < position);
     return earlier.map(({ body }) => `${body.reference} was sent before ${first.body.reference}, which waited`);
   });
 };

@@ -149,6 +149,6 @@ export const closeTestAccount = async (account: TestAccount): Promise<void> => {
   }
   system.upstream.reset();
   system.eventSources.changes.length = 0;
-  system.logged.length = 0;
+  for (const seen of Object.values(system.observed)) seen.length = 0;
   receiver.received.length = 0;
 };

@@ -8,6 +8,7 @@ import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import { now } from "./system/clock.ts";
 import type { Ending } from "./system/effects.ts";
 import type { Answer, System } from "./system/system.ts";
 
@@ -17,8 +18,9 @@ export type SentRequest = {
   readonly mode: Mode;
   readonly body: Readonly<Record<string, unknown>> & { readonly reference: string };
   readonly answers: (Answer | undefined)[];
-  /** How many lines were logged when its first answer came. */
-  loggedAtAnswer: number;
+  readonly placedMs: number;
+  /** When its first answer came, or would have come. */
+  answeredMs: number;
 };
 
 /** An operator's command, which is run again until it ends. */
@@ -84,7 +86,7 @@ export const openTestAccount = async (
   const resend = async (request: SentRequest): Promise<void> => {
     const { route, mode, body, answers } = request;
     answers.push(await system.call(route, keys[mode], body));
-    if (answers.length === 1) request.loggedAtAnswer = system.logged.length;
+    if (answers.length === 1) request.answeredMs = now();
   };
   return {
     system,
@@ -96,7 +98,14 @@ export const openTestAccount = async (
     others: [],
     resend,
     send: async (route, body, mode = "live") => {
-      const request: SentRequest = { route, mode, body, answers: [], loggedAtAnswer: 0 };
+      const request: SentRequest = {
+        route,
+        mode,
+        body,
+        answers: [],
+        placedMs: now(),
+        answeredMs: Number.POSITIVE_INFINITY,
+      };
       requests.push(request);
       await resend(request);
       return request;

@@ -17,8 +17,8 @@ import { newHistory, TABLE_VIEW } from "./history.ts";
 import { newHolds } from "./holds.ts";
 import { type Item, tableShapes } from "./items.ts";
 import { newReads } from "./reads.ts";
-import type { StrictSettings } from "./settings.ts";
-import { newThrottles, type Touch } from "./throttles.ts";
+import type { Range, StrictSettings } from "./settings.ts";
+import { newThrottles, type Throttled, type Touch } from "./throttles.ts";
 import { newTokens } from "./tokens.ts";
 import type { Forward, WireAnswer } from "./wire.ts";
 import { singleWrite, transactionWrites, type Write } from "./writes.ts";
@@ -39,6 +39,12 @@ export type StrictDynamoDb = {
   readonly notSimulated: string[];
   /** From now on nothing happens by chance; holds of transactions, tokens and lag go on. */
   readonly calm: () => void;
+  /** How far the indexes are behind what is written from now on. */
+  readonly lagBy: (lagMs: Range) => void;
+  /** Keeps one key of an index full: every write that changes what the index has of it is refused, and every query. */
+  readonly fillIndexKey: (key: string | undefined) => void;
+  /** How often a full key refused a call. */
+  readonly fullKeyRefusals: () => number;
 };
 
 /** The clock that the holds, tokens and lag go by. */
@@ -51,6 +57,8 @@ const realTime: StrictTime = {
   sleep: (delayMs) => new Promise((wake) => setTimeout(wake, delayMs)),
 };
 
+/** How far a read without `ConsistentRead` may be behind. */
+const WEAK_READ_LAG_MS = 2_000;
 const READS = new Set(["GetItem", "BatchGetItem", "Query", "Scan"]);
 const SINGLE_WRITES = new Set(["PutItem", "UpdateItem", "DeleteItem"]);
 /** Our code does not use these, and they would bypass the layer. */
@@ -73,6 +81,7 @@ export const strictDynamoDb = ({
 }): StrictDynamoDb => {
   const { now, sleep } = time;
   let active = settings;
+  let lagMs: Range = { min: 0, max: settings.lagMaxMs };
   const chance = chanceOf(seed);
   const shapes = tableShapes(forward);
   const holds = newHolds(now);
@@ -83,7 +92,16 @@ export const strictDynamoDb = ({
   const notSimulated: string[] = [];
   const reads = newReads({ forward, shapes, history, throttles, counted, lags: settings.lagMaxMs > 0 });
 
-  const touchOf = ({ table, id, indexes }: Write): Touch => ({ kind: "Write", table, id, indexes });
+  /** Without its former image, a write of an item that leaves a full key would pass. */
+  const touchOf = async (write: Write, sent: unknown): Promise<Touch> => {
+    const { table, id, indexes } = write;
+    const isNamed = (image: unknown): boolean => JSON.stringify(image ?? null).includes(`"${throttles.fullIndexKey}"`);
+    const isFull =
+      throttles.fullIndexKey !== undefined &&
+      indexes.length > 0 &&
+      (isNamed(sent) || isNamed((await imagesOf(forward, [write])).get(id)));
+    return { kind: "Write", table, id, indexes, ...(isFull && { indexKeys: [throttles.fullIndexKey ?? ""] }) };
+  };
 
   /** Somebody else's transaction takes one of the items. */
   const letOthersHold = (writes: readonly Write[]): void => {
@@ -99,14 +117,18 @@ export const strictDynamoDb = ({
     for (const write of writes.filter(({ changes }) => changes)) {
       const { indexes } = await shapes(write.table);
       const views = [TABLE_VIEW, ...indexes.map(({ name }) => name)];
-      const delaysMs = views.map((view): [string, number] => [view, chance.within({ min: 0, max: settings.lagMaxMs })]);
+      const weakMs = { min: 0, max: Math.min(lagMs.max, WEAK_READ_LAG_MS) };
+      const delaysMs = views.map((view): [string, number] => [
+        view,
+        chance.within(view === TABLE_VIEW ? weakMs : lagMs),
+      ]);
       history.add(write, images.get(write.id), new Map(delaysMs));
     }
   };
 
   const write = async (operation: string, body: string): Promise<WireAnswer> => {
     const target = await singleWrite(shapes, operation, JSON.parse(body));
-    const throttled = throttles.refusalOf(touchOf(target));
+    const throttled = throttles.refusalOf(await touchOf(target, JSON.parse(body)));
     if (throttled !== undefined) return counted("throttled", throttledAnswer(throttled));
     letOthersHold([target]);
     const images = await before([target]);
@@ -129,7 +151,10 @@ export const strictDynamoDb = ({
       case "new":
     }
     const end = token === undefined ? () => {} : tokens.begin(token, request.TransactItems);
-    const throttled = writes.map((one) => throttles.refusalOf(touchOf(one)));
+    const throttled: (Throttled | undefined)[] = [];
+    for (const [index, one] of writes.entries()) {
+      throttled.push(throttles.refusalOf(await touchOf(one, request.TransactItems[index])));
+    }
     if (throttled.some((one) => one !== undefined)) {
       end("cancelled", now());
       return counted("throttled", cancelled(throttled.map((one) => (one ? THROTTLED_REASON : NO_REASON))));
@@ -176,7 +201,16 @@ export const strictDynamoDb = ({
   return {
     counts,
     notSimulated,
+    lagBy: (range) => {
+      lagMs = range;
+    },
+    fillIndexKey: (key) => {
+      throttles.fullIndexKey = key;
+    },
+    fullKeyRefusals: () => throttles.fullRefusals,
     calm: () => {
+      lagMs = { min: 0, max: settings.lagMaxMs };
+      throttles.fullIndexKey = undefined;
       active = { ...active, foreignHolds: 0, throttling: 0, lostAnswers: 0, slowAnswers: 0 };
     },
     handle: async (operation, body) => {

@@ -43,7 +43,10 @@ export const newReads = ({
     const { TableName: table, IndexName: index, ...keys } = queryTarget.parse(JSON.parse(body));
     const texts = [keys.ExpressionAttributeValues, keys.ExclusiveStartKey].flatMap((of) => Object.values(of));
     if (texts.some(({ S }) => typeof S === "string" && !isKey(S))) return badKeyAnswer;
-    const throttled = throttles.refusalOf({ kind: "Read", table, indexes: [index] });
+    const indexKeys = Object.values(keys.ExpressionAttributeValues).flatMap(({ S }) =>
+      typeof S === "string" ? [S] : [],
+    );
+    const throttled = throttles.refusalOf({ kind: "Read", table, indexes: [index], indexKeys });
     if (throttled !== undefined) return refused(throttled);
     const behind = history.behind(table, index);
     if (behind.size === 0) return forward("Query", body);

@@ -12,7 +12,7 @@ export type StrictSettings = {
   readonly foreignHolds: number;
   /** Whether a cancelled transaction binds its token to its parameters, which AWS does not document. */
   readonly cancelledBindsToken: boolean;
-  /** How far indexes, and reads without `ConsistentRead`, may be behind the table; 0 is never. */
+  /** How far indexes may be behind the table; 0 is never. Reads without `ConsistentRead` are by 2 s at most. */
   readonly lagMaxMs: number;
   /** Share of calls at which a partition key, a table or an index begins to be throttled, for `throttledMs`. */
   readonly throttling: number;

@@ -27,20 +27,23 @@ type Context = {
   readonly body: unknown;
 };
 
+/** The outcome of an order that is refused with a 429 of its own. */
+export const LIMITED_RECIPIENT = "limited_recipient";
+
 /** Fulfils one request, from the check for a duplicate reference to the response, and records its outcome. */
 export const fulfil = ({ state, path, caller, body }: Context, request: OrderRequest): Result => {
   const { outcome, type, prefix, amountKobo, networkName, phoneNumber, subjectField } = request;
   const { mode, key: keyUsed } = caller;
   const reference = request.reference ?? null;
   const record = (name: string): void =>
-    void state.requests.push({ path, mode, reference, body, outcome: name, at: new Date().toISOString() });
+    void state.requests.push({ path, mode, reference, body, outcome: name, at: new Date(Date.now()).toISOString() });
 
   if (reference !== null && state.isReferenceUsed(mode, reference)) {
     record("duplicate_reference");
     throw invalidField("reference", "The reference has already been used.");
   }
   if (phoneNumber !== null && state.limitedRecipients.has(phoneNumber)) {
-    record("limited_recipient");
+    record(LIMITED_RECIPIENT);
     throw new HttpError(429, "Too many requests for this recipient.");
   }
   if (outcome.kind === "reject") {

@@ -76,7 +76,7 @@ export const runOnSystem = async (
   const property = fc.asyncProperty(programs(stepsMax), async (program) => {
     const name = settingOf(programsRun);
     programsRun += 1;
-    if (programsRun % RESTART_EVERY === 0) system.restart();
+    if (programsRun % RESTART_EVERY === 0) system.fleet.end();
     system.setStrict(undefined, 0);
     await system.runSchedule("refresh-catalog");
     const session = await openSession(system, endpoint);

@@ -10,7 +10,7 @@ import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { transactionsOf, violations } from "../invariants.ts";
 import { closeTestAccount, deliverUntilIdle, resolveOpen, sendUntilNoneWaits } from "../recovery.ts";
 import { advance } from "../system/clock.ts";
-import type { Ending, Fault } from "../system/effects.ts";
+import { canHit, type Ending, type Fault, isFreezeEffect } from "../system/effects.ts";
 import type { Answer, System } from "../system/system.ts";
 import { type AppEndpoint, openTestAccount, type TestAccount } from "../test-account.ts";
 import {
@@ -56,7 +56,7 @@ export const openSession = async (system: System, endpoint: AppEndpoint): Promis
   return { system, callers: [await caller(), await caller()], requests: 0, met: nothingMet(), mayWaitUntilMs: 0 };
 };
 
-/** A fault, and the effect that it hits, counted from 1. */
+/** A fault, and the effect, counted from 1, from which on it hits the first one that it can. */
 export type InjectedFault = { readonly at: number; readonly fault: Fault };
 /** An upstream that answered 429 gets no order for so long. */
 const UPSTREAM_PAUSE_MS = 31_000;
@@ -92,9 +92,12 @@ export const withFault = async (
     return hasIntervened();
   }
   let effects = 0;
-  system.plan = () => {
+  let isHit = false;
+  system.plan = (effect) => {
     effects += 1;
-    return effects === injected.at ? injected.fault : undefined;
+    if (isHit || effects < injected.at || !canHit(effect, injected.fault)) return undefined;
+    isHit = true;
+    return injected.fault;
   };
   await work();
   system.plan = () => undefined;
@@ -102,7 +105,8 @@ export const withFault = async (
     noteLimit(session);
     advance(UPSTREAM_PAUSE_MS);
   }
-  return effects >= injected.at || hasIntervened();
+  // What became of connections while a process was frozen disturbs nobody.
+  return (isHit && !isFreezeEffect(injected.fault)) || hasIntervened();
 };
 
 /** Sends a request that must be answered; undefined where AWS intervened and the answer is a server error or none. */

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import type { FaultPlan } from "./effects.ts";
 import { eventQueue, type Timed } from "./event-queue.ts";
+import { meet } from "./realities.ts";
 
 /**
  * Simulated time. It stands still while code is at work, and jumps to the next event once nothing can go on without
@@ -25,6 +26,8 @@ export type Process = {
   readonly held: Event[];
   /** The faults of its present work. */
   plan: FaultPlan;
+  /** The faults of everybody, where the plan has none. It is asked again for each attempt of a call. */
+  readonly weather: FaultPlan;
   /** Ends it, as `kill -9` does. */
   die: () => void;
   /** It connects for the first time: its modules have been fetched. */
@@ -75,15 +78,28 @@ export const freeze = (process: Process): void => {
   if (process.state === "runs") process.state = "frozen";
 };
 
-/** What a frozen process missed happens now: its timers or its sockets first. */
-export const thaw = (process: Process, first: "timer" | "socket"): void => {
+/** Something happens to the connections of a frozen process. */
+export const miss = (process: Process, act: () => void): void => {
+  process.held.push({ atMs: nowMs, order: 0, act, owner: process, kind: "socket", isOver: false });
+};
+
+/** How a process goes on that was frozen: with what its timers or its sockets missed, or with its new work. */
+export const awakenings = ["timer", "socket", "work"] as const;
+export type Awakening = (typeof awakenings)[number];
+
+/** Timers that are due fire last, unless they come first: Node's event loop reads sockets before. */
+export const thaw = (process: Process, first: Awakening, begin: () => void): void => {
   process.state = "runs";
   const missed = process.held.splice(0).filter(({ isOver }) => !isOver);
-  const isFirst = ({ kind }: Event): boolean => kind === first;
-  for (const event of [...missed.filter(isFirst), ...missed.filter((each) => !isFirst(each))]) {
-    insert(Object.assign(event, { atMs: nowMs }));
-  }
+  const kinds = new Set(missed.map(({ kind }) => kind));
+  if (first === "timer" && kinds.size > 1) meet("a thaw in which timers fire before sockets are read");
+  for (const event of missed.filter(({ kind }) => kind === first)) again(event);
+  schedule(0, begin, process);
+  const rest = missed.filter(({ kind }) => kind !== first);
+  for (const event of rest.toSorted((one, other) => (one.kind < other.kind ? -1 : 1))) again(event);
 };
+
+const again = (event: Event): Event => insert(Object.assign(event, { atMs: nowMs }));
 
 /** Work outside the simulation, such as a call of an emulator: time stands still until it is done. */
 let atWork = 0;

@@ -9,6 +9,8 @@ export const faults = [
   "dies_before",
   /** The process ends after the effect, and never sees its answer. */
   "dies_after",
+  /** The process ends when it has written half of its request. */
+  "dies_writing",
   /** It is refused for now, without an effect. The upstream and receivers answer 429. */
   "throttled",
   /** Another write held the item, without an effect. */
@@ -19,8 +21,22 @@ export const faults = [
   "answer_lost",
   /** Its answer does not come, and it takes effect when `landLateWrites` says so. */
   "lands_late",
+  /** While the process was frozen, the servers closed its idle connections. */
+  "fin",
+  /** The same, by a reset. */
+  "rst",
+  /** Something on the way forgot them, and answers the next byte with a reset. */
+  "forgotten",
+  /** The same, and nothing answers. */
+  "swallowed",
 ] as const;
 export type Fault = (typeof faults)[number];
+
+/** What can become of the connections of a frozen process. */
+export const freezeEffects = ["fin", "rst", "forgotten", "swallowed"] as const satisfies readonly Fault[];
+export type FreezeEffect = (typeof freezeEffects)[number];
+export const isFreezeEffect = (fault: Fault | undefined): fault is FreezeEffect =>
+  freezeEffects.some((effect) => effect === fault);
 
 const WRITES = /^(Put|Update|Delete|TransactWrite)Item/;
 
@@ -28,6 +44,7 @@ const WRITES = /^(Put|Update|Delete|TransactWrite)Item/;
 export const canHit = ({ place, name }: Effect, fault: Fault): boolean => {
   // An answer to the caller can only be lost, after everything before it.
   if (place === "return") return fault === "dies_after";
+  if (place === "thaw" || isFreezeEffect(fault)) return place === "thaw" && isFreezeEffect(fault);
   const isOfWrites = fault === "conflict" || fault === "lands_late";
   return !isOfWrites || (place === "dynamodb" && WRITES.test(name));
 };

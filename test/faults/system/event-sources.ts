@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import {
   DescribeStreamCommand,
@@ -21,7 +22,9 @@ import type { Invoke } from "../../../tools/local/functions.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
 import type { LocalQueues } from "../../../tools/local/queues.ts";
 import { matchesPattern } from "../../../tools/local/stream-consumer.ts";
-import type { MessageDelivery, StrictAws } from "./strict-aws.ts";
+import { catchUp, now, outside } from "./clock.ts";
+import { meet } from "./realities.ts";
+import type { StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;
 
@@ -38,12 +41,38 @@ export type EventSources = {
    * A queue's messages are delivered one after the other, or concurrently, as by many invocations.
    */
   readonly deliver: (concurrency?: Concurrency) => Promise<void>;
+  /**
+   * Polls once, as Lambda does all the time: hands over what is there, in batches, and does not wait. Each shard of the
+   * stream has one batch at a time under way for each consumer.
+   */
+  readonly poll: () => Promise<void>;
+  /** Resolves when what the polls handed over has ended. */
+  readonly polled: () => Promise<void>;
+  /** The stream's shards are split into so many others, which are read after them. */
+  readonly reshard: (shards: number) => void;
+  /** A consumer is removed and added again: it begins where infra/streams.ts says. */
+  readonly addAgain: (consumer: ConsumerName) => void;
+  /** DynamoDB removes the changes that nobody has read. */
+  readonly trimHorizon: () => void;
   /** How many messages the queues hold, visible or not. */
   readonly waiting: () => Promise<number>;
   readonly deadLetters: () => Promise<readonly string[]>;
   /** Every change of a transaction's status in the stream so far. */
   readonly changes: StatusChange[];
 };
+
+/** A message as the queue gives it; it is given again if it is not forgotten. */
+type GivenMessage = { readonly message: Message; readonly isForgotten: boolean };
+
+/** The age of the oldest message or change that was not handled, as CloudWatch has it. */
+export type Sample = { readonly atMs: number; readonly oldestMs: number } & (
+  | { readonly kind: "queue"; readonly name: QueueName; readonly messages: number; readonly deadLetters: number }
+  | { readonly kind: "stream"; readonly name: ConsumerName }
+);
+
+type ConsumerName = keyof typeof streamConsumers;
+/** What a consumer has still to get from one shard, oldest first. */
+type Shard = { readonly pending: StreamRecord[]; isBusy: boolean };
 
 export const openEventSources = async (parts: {
   readonly sqs: LocalQueues;
@@ -52,67 +81,190 @@ export const openEventSources = async (parts: {
   readonly invoke: Invoke;
   /** How the queues deliver; undefined is each message once, in order. */
   readonly strict: () => StrictAws | undefined;
+  /** Takes what is measured each minute while the sources are polled. */
+  readonly note: (sample: Sample) => void;
 }): Promise<EventSources> => {
   const { sqs, invoke } = parts;
   const stream = await streamReader(parts.dynamodb, parts.ledgerTable);
   const changes: StatusChange[] = [];
-  let pending: StreamRecord[] = [];
+  const records: StreamRecord[] = [];
+  /** When a change was seen first: the emulator's own time is not simulated. */
+  const readMs = new WeakMap<StreamRecord, number>();
+  let shardCount = 1;
+  /** Older shards first: a shard is read once those before it are empty. */
+  const shards: Record<ConsumerName, Shard[][]> = { webhooks: [[]], statistics: [[]] };
+  const underWay = new Set<Promise<void>>();
+  /** The messages that were received and are not deleted yet. */
+  const unhandled = new Map<string, { readonly name: QueueName; readonly sentMs: number }>();
+  let sampledMs = now();
+
+  const begin = (work: Promise<void>): void => {
+    const tracked = work.finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+  };
+
+  const hand = (consumer: ConsumerName, record: StreamRecord): void => {
+    if (!streamConsumers[consumer].patterns.some((pattern) => matchesPattern(pattern, record))) return;
+    const newest = shards[consumer].at(-1) ?? [];
+    const index = shardOf(record, shardCount);
+    newest[index] ??= { pending: [], isBusy: false };
+    newest[index].pending.push(record);
+  };
+
+  const readStream = async (): Promise<void> => {
+    const fresh = await outside(stream);
+    changes.push(...fresh.flatMap(changeOf));
+    records.push(...fresh);
+    for (const record of fresh) {
+      readMs.set(record, now());
+      for (const name of consumerNames) hand(name, record);
+    }
+  };
+
+  /** The shards that a consumer may read now. */
+  const readable = (consumer: ConsumerName): readonly Shard[] => {
+    const generations = shards[consumer];
+    while (generations.length > 1 && generations[0]?.every(({ pending }) => pending.length === 0)) generations.shift();
+    return generations[0]?.filter((shard) => shard !== undefined) ?? [];
+  };
+
+  /** Delivers a batch of a shard. What follows the first failure stays. */
+  const deliverBatch = async (
+    consumer: ConsumerName,
+    shard: Shard,
+    count: number,
+    copies: number,
+  ): Promise<boolean> => {
+    const batch = shard.pending.slice(0, count);
+    if (batch.length === 0) return false;
+    shard.isBusy = true;
+    const event = { Records: batch };
+    const copy = (): Promise<number> =>
+      invoke(streamConsumers[consumer].consumer, event).then(
+        (answer) => batch.length - firstFailure(batch, answer),
+        () => batch.length,
+      );
+    const [left = 0] = await Promise.all(Array.from({ length: copies }, copy));
+    shard.pending.splice(0, batch.length - left);
+    shard.isBusy = false;
+    return left === 0;
+  };
 
   const deliverChanges = async (): Promise<boolean> => {
-    const fresh = await stream();
-    changes.push(...fresh.flatMap(changeOf));
-    pending.push(...fresh.filter(passesFilter));
-    const given = pending;
-    pending = [];
-    for (const [position, record] of given.entries()) {
-      try {
-        const answer = await invoke(streamConsumers.webhooks.consumer, { Records: [record] });
-        if (failuresOf(answer) === 0) continue;
-      } catch {
-        // The shard is read again from this record.
-      }
-      pending = given.slice(position);
-      break;
+    await readStream();
+    let delivered = false;
+    for (const shard of readable("webhooks")) {
+      while (await deliverBatch("webhooks", shard, 1, 1)) delivered = true;
     }
-    return given.length > pending.length;
+    return delivered;
+  };
+
+  const receive = async (name: QueueName): Promise<readonly Message[]> => {
+    const command = new ReceiveMessageCommand({
+      QueueUrl: sqs.url(name),
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: 0,
+      MessageSystemAttributeNames: ["SentTimestamp"],
+    });
+    const { Messages = [] } = await outside(() => sqs.client.send(command));
+    for (const { MessageId = "", Attributes } of Messages) {
+      unhandled.set(MessageId, { name, sentMs: Number(Attributes?.SentTimestamp ?? now()) });
+    }
+    return Messages;
+  };
+
+  /** Delivers messages in one batch. Returns those that were handled, and that the queue forgets. */
+  const deliverTogether = async (name: QueueName, messages: readonly Message[]): Promise<readonly Message[]> => {
+    const answer = await invoke(queues[name].consumer, { Records: messages.map(recordOf) }).catch(() => undefined);
+    if (answer === undefined) return [];
+    const failed = new Set(batchAnswer.parse(answer).batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    return messages.filter(({ MessageId = "" }) => !failed.has(MessageId));
+  };
+
+  /** The messages as often and in the order as the queue gives them. */
+  const given = (messages: readonly Message[]): readonly GivenMessage[] => {
+    const strict = parts.strict();
+    return (strict?.ordered(messages) ?? messages).flatMap((message) => {
+      const messageDelivery = strict?.messageDelivery() ?? "once";
+      const length = messageDelivery === "later" ? 0 : messageDelivery === "twice" ? 2 : 1;
+      return Array.from({ length }, () => ({ message, isForgotten: messageDelivery !== "again_later" }));
+    });
   };
 
   const deliverMessages = async (name: QueueName, concurrency: Concurrency): Promise<boolean> => {
-    const { Messages = [] } = await sqs.client.send(
-      new ReceiveMessageCommand({ QueueUrl: sqs.url(name), MaxNumberOfMessages: 10, WaitTimeSeconds: 0 }),
-    );
+    const messages = await receive(name);
     const done = new Set<Message>();
-    const deliver = async (message: Message, messageDelivery: MessageDelivery): Promise<void> => {
-      const answer = await invoke(queues[name].consumer, { Records: [recordOf(message)] }).catch(() => undefined);
-      if (answer !== undefined && failuresOf(answer) === 0 && messageDelivery !== "again_later") done.add(message);
-    };
-    const strict = parts.strict();
-    const deliveries = (strict?.ordered(Messages) ?? Messages).flatMap((message) => {
-      const messageDelivery = strict?.messageDelivery() ?? "once";
-      const times = messageDelivery === "later" ? 0 : messageDelivery === "twice" ? 2 : 1;
-      return Array.from({ length: times }, () => () => deliver(message, messageDelivery));
+    const deliveries = given(messages).map(({ message, isForgotten }) => async (): Promise<void> => {
+      const handled = await deliverTogether(name, [message]);
+      if (handled.length > 0 && isForgotten) done.add(message);
     });
     if (concurrency === "concurrent") await Promise.all(deliveries.map((delivery) => delivery()));
     else for (const delivery of deliveries) await delivery();
-    if (done.size > 0) await forget(name, [...done]);
-    return Messages.length > 0;
+    await forget(name, [...done]);
+    return messages.length > 0;
   };
 
   const forget = async (name: QueueName, messages: readonly Message[]): Promise<void> => {
+    if (messages.length === 0) return;
+    for (const { MessageId = "" } of messages) unhandled.delete(MessageId);
     const Entries = messages.map(({ ReceiptHandle }, position) => ({ Id: String(position), ReceiptHandle }));
-    await sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: sqs.url(name), Entries }));
+    await outside(() => sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: sqs.url(name), Entries })));
   };
 
-  const waitingIn = async (name: QueueName): Promise<number> => {
-    const { Attributes = {} } = await sqs.client.send(
-      new GetQueueAttributesCommand({ QueueUrl: sqs.url(name), AttributeNames: ["All"] }),
-    );
+  const waitingIn = async (name: string): Promise<number> => {
+    const command = new GetQueueAttributesCommand({ QueueUrl: sqs.url(name), AttributeNames: ["All"] });
+    const { Attributes = {} } = await outside(() => sqs.client.send(command));
     return counts.reduce((total, count) => total + Number(Attributes[count] ?? 0), 0);
+  };
+
+  const handleBatch = async (name: QueueName, batch: readonly GivenMessage[]): Promise<void> => {
+    const handled = await deliverTogether(
+      name,
+      batch.map(({ message }) => message),
+    );
+    const done = batch.filter(({ message, isForgotten }) => isForgotten && handled.includes(message));
+    await forget(
+      name,
+      done.map(({ message }) => message),
+    );
+  };
+
+  const pollQueue = async (name: QueueName): Promise<void> => {
+    const messages = given(await receive(name));
+    const seen = new Set<Message>();
+    const [first, second]: [GivenMessage[], GivenMessage[]] = [[], []];
+    for (const each of messages) {
+      (seen.has(each.message) ? second : first).push(each);
+      seen.add(each.message);
+    }
+    if (second.length > 0) meet("both copies of a message in work at once");
+    for (const copies of [second, first]) {
+      for (let start = 0; start < copies.length; start += queues[name].batchSize) {
+        begin(handleBatch(name, copies.slice(start, start + queues[name].batchSize)));
+      }
+    }
+  };
+
+  const ageMs = (sinceMs: readonly number[]): number => Math.max(0, ...sinceMs.map((since) => now() - since));
+  /** What CloudWatch measures each minute. */
+  const sample = async (): Promise<void> => {
+    sampledMs = now();
+    for (const name of queueNames) {
+      const oldestMs = ageMs([...unhandled.values()].filter((one) => one.name === name).map(({ sentMs }) => sentMs));
+      const [messages, deadLetters] = [await waitingIn(name), await waitingIn(deadLettersOf(name))];
+      parts.note({ atMs: now(), kind: "queue", name, oldestMs, messages, deadLetters });
+    }
+    for (const name of consumerNames) {
+      const pending = shards[name].flat().flatMap((shard) => shard?.pending ?? []);
+      const oldestMs = ageMs(pending.map((record) => readMs.get(record) ?? now()));
+      parts.note({ atMs: now(), kind: "stream", name, oldestMs });
+    }
   };
 
   return {
     changes,
     deliver: async (concurrency = "sequential") => {
+      await catchUp();
       for (;;) {
         const delivered = [
           await deliverChanges(),
@@ -122,7 +274,42 @@ export const openEventSources = async (parts: {
         if (!delivered.includes(true)) return;
       }
     },
-    waiting: async () => pending.length + (await waitingIn("outcomes")) + (await waitingIn("delivery")),
+    poll: async () => {
+      if (now() - sampledMs >= SAMPLE_MS) await sample();
+      await readStream();
+      for (const name of consumerNames) {
+        for (const shard of readable(name)) {
+          if (shard.isBusy) continue;
+          // A shard may have two readers for a while.
+          const copies = parts.strict()?.messageDelivery() === "twice" ? 2 : 1;
+          if (copies > 1 && shard.pending.length > 0) meet("two readers of a shard");
+          begin(deliverBatch(name, shard, streamConsumers[name].batchSize, copies).then(() => {}));
+        }
+      }
+      await pollQueue("outcomes");
+      await pollQueue("delivery");
+    },
+    polled: async () => {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+    reshard: (count) => {
+      meet("resharding");
+      shardCount = count;
+      for (const name of consumerNames) shards[name].push([]);
+    },
+    trimHorizon: () => {
+      for (const shard of Object.values(shards).flat(2)) shard?.pending.splice(0);
+    },
+    addAgain: (name) => {
+      meet("a consumer that is added again");
+      shards[name] = [[]];
+      if (streamConsumers[name].startingPosition === "LATEST") return;
+      for (const record of records) hand(name, record);
+    },
+    waiting: async () => {
+      const pending = shards.webhooks.flat().flatMap((shard) => shard?.pending ?? []).length;
+      return pending + (await waitingIn("outcomes")) + (await waitingIn("delivery"));
+    },
     deadLetters: async () => {
       const read = Object.keys(queues).map((name) =>
         sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url(deadLettersOf(name)), MaxNumberOfMessages: 10 })),
@@ -132,14 +319,28 @@ export const openEventSources = async (parts: {
   };
 };
 
+const SAMPLE_MS = 60_000;
+const queueNames = ["outcomes", "delivery"] as const satisfies readonly QueueName[];
+const consumerNames = ["webhooks", "statistics"] as const satisfies readonly ConsumerName[];
+
+/** All changes of one item are in one shard. */
+const shardOf = ({ dynamodb }: StreamRecord, count: number): number =>
+  Number.parseInt(createHash("sha256").update(JSON.stringify(dynamodb?.Keys)).digest("hex").slice(0, 8), 16) % count;
+
 const counts = [
   "ApproximateNumberOfMessages",
   "ApproximateNumberOfMessagesNotVisible",
   "ApproximateNumberOfMessagesDelayed",
 ] as const;
 
-const batchAnswer = z.object({ batchItemFailures: z.array(z.unknown()) });
-const failuresOf = (answer: unknown): number => batchAnswer.parse(answer).batchItemFailures.length;
+const batchAnswer = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
+
+/** The place in a batch from which on it must be repeated. A consumer that answers nothing took all of it. */
+const firstFailure = (batch: readonly StreamRecord[], answer: unknown): number => {
+  const failed = new Set(batchAnswer.safeParse(answer).data?.batchItemFailures.map((each) => each.itemIdentifier));
+  const first = batch.findIndex(({ dynamodb }) => failed.has(dynamodb?.SequenceNumber ?? ""));
+  return first < 0 ? batch.length : first;
+};
 
 const recordOf = ({ MessageId: messageId, ReceiptHandle: receiptHandle, Body: body }: Message) => ({
   messageId,
@@ -155,9 +356,6 @@ const changeOf = ({ dynamodb }: StreamRecord): StatusChange[] => {
   if (!pk.startsWith("transaction#") || before?.status === after?.status) return [];
   return [{ pk, from: before?.status, to: after?.status }];
 };
-
-const passesFilter = (record: StreamRecord): boolean =>
-  streamConsumers.webhooks.patterns.some((pattern) => matchesPattern(pattern, record));
 
 /** A page with fewer records is the last one for now. */
 const PAGE_RECORDS = 1_000;

@@ -1,26 +1,30 @@
+import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import * as z from "zod";
-import { outside, type Process, pass, simulate } from "./clock.ts";
-import type { Effect, Fault } from "./effects.ts";
+import { now, outside, type Process, pass, simulate } from "./clock.ts";
+import { type Effect, type Fault, isFreezeEffect } from "./effects.ts";
 import type { ClientEnd, Serve } from "./network.ts";
+import { meet } from "./realities.ts";
 import type { StrictAws } from "./strict-aws.ts";
 
 export type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
-
-/** What the requests to a port of this machine are; those to every other port are webhooks. */
-export type Places = ReadonlyMap<number, Effect["place"]>;
 
 /** Names a fault that is decided for an effect, and what came of it. */
 export type Noted = (process: Process, effect: Effect, what: string) => void;
 
 /** The writes whose fault is `lands_late`, in the order in which they were sent. */
-const lateWrites: (() => Promise<unknown>)[] = [];
+const lateWrites: { readonly land: () => Promise<unknown>; readonly sentMs: number }[] = [];
+const MINUTE_MS = 60_000;
 
-/** Lets them take effect now, each copy that was sent of them. Returns how many. */
-export const landLateWrites = async (): Promise<number> => {
-  const landing = lateWrites.splice(0);
-  for (const land of landing) await simulate(land);
+/** Lets those take effect now that were sent so long ago, each copy of them. Returns how many. */
+export const landLateWrites = async (ageMs = 0): Promise<number> => {
+  const later = lateWrites.findIndex(({ sentMs }) => now() - sentMs < ageMs);
+  const landing = lateWrites.splice(0, later < 0 ? lateWrites.length : later);
+  for (const { land, sentMs } of landing) {
+    if (now() - sentMs >= MINUTE_MS) meet("a write that lands a minute late");
+    await simulate(land);
+  }
   return landing.length;
 };
 
@@ -29,34 +33,31 @@ export const landLateWrites = async (): Promise<number> => {
  * as `strict` says at that moment.
  */
 export const createInjector = (parts: {
-  readonly places: Places;
   readonly strict: () => StrictAws | undefined;
   /** Half of the time from a request to its answer. */
   readonly latencyMs: () => number;
   readonly happens: (share: number) => boolean;
   readonly note: Noted;
 }): { readonly serve: Serve; readonly close: () => void } => {
-  const { places, strict, latencyMs, happens, note } = parts;
+  const { strict, latencyMs, happens, note } = parts;
   const agent = new Agent({ keepAlive: true });
   /** By call: the SDK's own retries of a call get the same fault. */
   const decided = new Map<string, Fault | undefined>();
 
   const decide = (process: Process, effect: Effect, { headers }: IncomingMessage): Fault | undefined => {
-    const call = headers["amz-sdk-invocation-id"]?.toString();
-    if (call === undefined) return process.plan(effect);
+    const call = headers["amz-sdk-invocation-id"]?.toString() ?? randomUUID();
     if (!decided.has(call)) decided.set(call, process.plan(effect));
-    return decided.get(call);
+    return decided.get(call) ?? process.weather(effect);
   };
 
-  const effectOf = ({ port }: ClientEnd, { method, url, headers }: IncomingMessage): Effect => {
-    const place = places.get(port) ?? "receiver";
+  const effectOf = ({ place }: ClientEnd, { method, url, headers }: IncomingMessage): Effect => {
     if (place === "receiver") return { place, name: "POST" };
     if (place === "upstream") return { place, name: `${method} ${url}` };
     return { place, name: headers["x-amz-target"]?.toString().split(".")[1] ?? "" };
   };
 
   /** Sends a request on; undefined if the connection ends without an answer. */
-  const forward = (port: number, { method, url: path, headers }: IncomingMessage, body: Buffer) =>
+  const forward = (port: number, { method, url: path, headers }: IncomingMessage, body: Buffer, bytes = body.length) =>
     outside(
       () =>
         new Promise<Answer | undefined>((resolve) => {
@@ -68,7 +69,8 @@ export const createInjector = (parts: {
             );
           });
           outgoing.once("error", () => resolve(undefined));
-          outgoing.end(body);
+          if (bytes === body.length) outgoing.end(body);
+          else outgoing.write(body.subarray(0, bytes), () => outgoing.destroy());
         }),
     );
 
@@ -112,12 +114,18 @@ export const createInjector = (parts: {
 
     if (fault !== undefined) note(process, effect, fault);
     if (fault === "dies_before") return process.die();
+    if (fault === "dies_writing") {
+      meet("a kill in the middle of a socket write");
+      process.die();
+      await forward(port, request, body, Math.floor(body.length / 2));
+      return;
+    }
     await pass(latencyMs());
-    switch (fault) {
+    switch (isFreezeEffect(fault) ? undefined : fault) {
       case undefined: {
         const answer = await act();
         await pass(latencyMs());
-        return answer === undefined ? (places.get(port) === "dynamodb" ? undefined : client.reset()) : send(answer);
+        return answer === undefined ? (effect.place === "dynamodb" ? undefined : client.reset()) : send(answer);
       }
       case "dies_after":
         await act();
@@ -134,7 +142,7 @@ export const createInjector = (parts: {
         await act();
         return lose();
       case "lands_late":
-        lateWrites.push(act);
+        lateWrites.push({ land: act, sentMs: now() });
         return lose();
     }
   };

@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { syncBuiltinESMExports } from "node:module";
 import { Duplex } from "node:stream";
 import * as z from "zod";
-import { type Event, type Process, processes, schedule } from "./clock.ts";
+import { type Event, miss, type Process, processes, schedule } from "./clock.ts";
+import type { Effect, FreezeEffect } from "./effects.ts";
+import { isPooled, meet } from "./realities.ts";
 
 /** The modules as everybody reads them: these functions are looked up when they are called. */
 const net = process.getBuiltinModule("node:net");
@@ -29,17 +31,31 @@ abstract class End extends Duplex {
 export class ClientEnd extends End {
   readonly process: Process;
   readonly port: number;
+  readonly place: Effect["place"];
   connecting = true;
   timeout = 0;
   #idle: Event | undefined;
   readonly #server: ServerEnd;
+  /** What became of it while its process was frozen. */
+  #lost: FreezeEffect | undefined;
 
-  constructor(owner: Process, port: number, signal: AbortSignal | undefined) {
+  constructor(owner: Process, port: number, place: Effect["place"], signal: AbortSignal | undefined) {
     super({ allowHalfOpen: false, ...(signal && { signal }) });
     this.remoteAddress = undefined;
     this.process = owner;
     this.port = port;
+    this.place = place;
     this.#server = new ServerEnd(this);
+    connections.set(owner, connectionsOf(owner).add(this));
+  }
+
+  /** Its process is frozen, and it comes to an end. */
+  lose(effect: FreezeEffect): void {
+    this.#lost = effect;
+    if (isPooled(this.place)) meet(`${effect} of connections to ${this.place}`);
+    processes.exit(() => this.#server.abandon());
+    if (effect === "fin") miss(this.process, () => this.receive(null));
+    if (effect === "rst") miss(this.process, () => this.reset());
   }
 
   /** The connection stands. */
@@ -63,6 +79,7 @@ export class ClientEnd extends End {
 
   /** The connection is reset. */
   reset(): void {
+    if (this.destroyed) return;
     const error = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
     this.#inProcess(() => this.destroy(error));
   }
@@ -91,7 +108,8 @@ export class ClientEnd extends End {
       return;
     }
     this.#touch();
-    processes.exit(() => this.#server.push(chunk));
+    if (this.#lost === undefined) processes.exit(() => this.#server.push(chunk));
+    else if (this.#lost !== "swallowed") schedule(1, () => this.reset(), this.process, "socket");
     done();
   }
   override _final(done: Done): void {
@@ -101,19 +119,31 @@ export class ClientEnd extends End {
   override _destroy(error: Error | null, done: Done): void {
     this.timeout = 0;
     this.#touch();
+    connectionsOf(this.process).delete(this);
     processes.exit(() => this.#server.destroy());
     done(error);
   }
 }
 
+const connections = new WeakMap<Process, Set<ClientEnd>>();
+/** The open connections of a process. */
+export const connectionsOf = (process: Process): Set<ClientEnd> => connections.get(process) ?? new Set();
+
 /** The server's end. What it writes arrives with the next event. */
 class ServerEnd extends End {
   readonly client: ClientEnd;
+  #isAbandoned = false;
 
   constructor(client: ClientEnd) {
     super();
     this.client = client;
     this.on("error", () => {});
+  }
+
+  /** It ends, and the client does not learn it. */
+  abandon(): void {
+    this.#isAbandoned = true;
+    this.destroy();
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
@@ -130,7 +160,7 @@ class ServerEnd extends End {
   }
 
   #send(chunk: Buffer | null): void {
-    schedule(0, () => this.client.receive(chunk), this.client.process, "socket");
+    if (!this.#isAbandoned) schedule(0, () => this.client.receive(chunk), this.client.process, "socket");
   }
 }
 
@@ -143,7 +173,11 @@ const target = z.object({ port: z.coerce.number(), signal: z.instanceof(AbortSig
  * Has the connections of processes end at `serve`, without sockets; those of the test itself are real. Returns the
  * function that undoes it.
  */
-export const openNetwork = (serve: Serve, latencyMs: () => number): (() => void) => {
+export const openNetwork = (
+  serve: Serve,
+  placeOf: (port: number) => Effect["place"],
+  latencyMs: () => number,
+): (() => void) => {
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const { socket } = request;
     if (!(socket instanceof ServerEnd)) throw new Error("A connection that is not simulated");
@@ -156,7 +190,7 @@ export const openNetwork = (serve: Serve, latencyMs: () => number): (() => void)
   const connectSimulated = (owner: Process, options: unknown, opened: unknown): ClientEnd => {
     const { port, signal } = target.parse(options);
     owner.loaded();
-    const client = new ClientEnd(owner, port, signal);
+    const client = new ClientEnd(owner, port, placeOf(port), signal);
     if (typeof opened === "function") client.once("connect", () => opened());
     schedule(latencyMs(), () => client.open(server), owner, "socket");
     return client;

@@ -19,7 +19,6 @@ import { signatureOf } from "../../../shared/upstream-events/upstream-signature.
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import type { EndpointStore } from "../../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
-import type { Invoke } from "../../../tools/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
@@ -32,13 +31,14 @@ import { freshTables } from "../../builders/tables.ts";
 import { chanceOf } from "../../strict/chance.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { now, openClock, processes } from "./clock.ts";
-import type { Ending, FaultPlan } from "./effects.ts";
-import { type EventSources, openEventSources } from "./event-sources.ts";
-import { openFleet } from "./fleet.ts";
+import type { Effect, Ending, FaultPlan } from "./effects.ts";
+import { type EventSources, openEventSources, type Sample } from "./event-sources.ts";
+import { type Fleet, type Invocation, openFleet } from "./fleet.ts";
 import { createInjector } from "./injector.ts";
 import { openNetwork } from "./network.ts";
 import { newProcess, workIn } from "./process.ts";
 import { openRandom } from "./random.ts";
+import { forgetRealities } from "./realities.ts";
 import { type StrictAws, strictAws } from "./strict-aws.ts";
 
 /** In milliseconds: from a process to whatever it calls, and as long back. */
@@ -61,6 +61,17 @@ export type Answer = z.output<typeof answerSchema>;
 
 type UpstreamOrder = Simulator["state"]["purchases"][number];
 
+/** What somebody sees of the system from outside, with the simulated times: what alarms are made from. */
+export type Observed = {
+  /** Every line of log: events, and metrics in CloudWatch's embedded format. */
+  readonly lines: { readonly atMs: number; readonly by: string; readonly line: string }[];
+  readonly invocations: Invocation[];
+  /** What the gateway answered; a function without an answer is a 500 of the platform. */
+  readonly answers: { readonly atMs: number; readonly route: string; readonly status: number }[];
+  /** Of queues and the stream, each minute in which a test polls them. */
+  readonly samples: Sample[];
+};
+
 /**
  * The functions as they are deployed, with real stores around them. Nothing runs by itself: a test runs each event
  * source and each schedule, and advances the clock.
@@ -73,10 +84,12 @@ export type System = {
   readonly endpoints: EndpointStore;
   readonly keyedHashes: KeyedHashes;
   readonly tables: readonly string[];
-  /** Every line that was logged. */
-  readonly logged: string[];
+  readonly observed: Observed;
   /** The faults of every run from now on. */
   plan: FaultPlan;
+  /** The faults of every function from now on, where the plan has none. */
+  weather: FaultPlan;
+  readonly fleet: Fleet;
   /** The strict AWS behind our code's calls; undefined is the emulators as they are. */
   readonly strict: () => StrictAws | undefined;
   /** What happened so far, in short: the same for the same seed and the same work. */
@@ -95,10 +108,6 @@ export type System = {
   readonly runSchedule: (schedule: ScheduledFunction) => Promise<void>;
   readonly eventSources: EventSources;
   readonly deliveryQueue: DeliveryQueue;
-  /** Starts all functions again, with empty memory. */
-  readonly restart: () => void;
-  /** Starts a process of each function that has none any more. */
-  readonly revive: () => Promise<void>;
   /**
    * Starts them again with other settings, as a deployment does. `ledger`, `accounts` and `eventSources` follow the
    * tables.
@@ -116,6 +125,7 @@ const START_MS = Date.UTC(2026, 10, 22, 9);
 export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promise<System> => {
   const restoreRandom = openRandom(seed);
   const restoreClock = openClock(startMs);
+  forgetRealities();
   const folder = mkdtempSync(join(tmpdir(), "system-"));
   const secrets = loadSecrets(join(folder, "secrets.json"));
   // Not shared: the more records the emulator's streams hold, deleted tables included, the longer its writes take.
@@ -159,40 +169,56 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
   const latencyMs = (): number => Math.ceil(chance.within(LATENCY_MS));
   const trace = createHash("sha256");
   const portOf = (url: string): number => Number(new URL(url).port);
+  const places = new Map<number, Effect["place"]>([
+    [portOf(dynamodb), "dynamodb"],
+    [portOf(sqs.endpoint), "sqs"],
+    [portOf(secretsManager.endpoint), "secrets"],
+    [portOf(simulator.baseUrl), "upstream"],
+  ]);
   const injector = createInjector({
-    places: new Map([
-      [portOf(dynamodb), "dynamodb"],
-      [portOf(sqs.endpoint), "sqs"],
-      [portOf(secretsManager.endpoint), "secrets"],
-      [portOf(simulator.baseUrl), "upstream"],
-    ]),
     strict: () => strict,
     latencyMs,
     happens: (share) => chance.happens(share),
     note: ({ name }, effect, what) => void trace.update(`${now()} ${name} ${effect.place} ${effect.name} ${what}\n`),
   });
-  const restoreNetwork = openNetwork(injector.serve, latencyMs);
+  const restoreNetwork = openNetwork(injector.serve, (port) => places.get(port) ?? "receiver", latencyMs);
 
-  const logged: string[] = [];
+  const observed: Observed = { lines: [], invocations: [], answers: [], samples: [] };
   console.log = (line: unknown) => {
+    const { state, name: by = "test" } = processes.getStore() ?? {};
     // A killed process says nothing more.
-    if (processes.getStore()?.state !== "dead") logged.push(String(line));
+    if (state !== "dead") observed.lines.push({ atMs: now(), by, line: String(line) });
   };
 
   const db = documentClient();
   const accounts: AccountStore = { db, accessTable, ledgerTable };
-  const system: Pick<System, "plan" | "run"> = {
+  const system: Pick<System, "plan" | "weather" | "run"> = {
     plan: () => undefined,
-    run: (work) => workIn(newProcess("operator"), system.plan, work),
+    weather: () => undefined,
+    run: (work) =>
+      workIn(
+        newProcess("operator", (effect) => system.weather(effect)),
+        system.plan,
+        work,
+      ),
   };
-  const fleet = openFleet(() => system.plan);
+  const fleet = openFleet({
+    plan: () => system.plan,
+    weather: (effect) => system.weather(effect),
+    chance: () => chance,
+    note: (invocation) => void observed.invocations.push(invocation),
+  });
   const endStrict = (): void => {
     const { notSimulated = [] } = strict?.dynamodb ?? {};
     strict?.close();
     strict = undefined;
     if (notSimulated.length > 0) throw new Error(`The strict layer does not simulate ${notSimulated.join("\n")}`);
   };
-  const invoked: Invoke = fleet.invoke;
+  const openSources = (ledgerTable: string): Promise<EventSources> =>
+    openEventSources({
+      ...{ sqs, dynamodb, ledgerTable, invoke: fleet.invoke, strict: () => strict },
+      note: (sample) => void observed.samples.push(sample),
+    });
   const { token, hmac } = { token: secrets["webhook-token"], hmac: secrets["upstream-webhook-hmac"] };
 
   const opened: System = Object.assign(system, {
@@ -203,7 +229,8 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
     endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     keyedHashes: await loadKeyedHashes(secret(secretsClient(), "reference-key"))(),
     tables,
-    logged,
+    fleet,
+    observed,
     strict: () => strict,
     trace: () => trace.copy().digest("hex"),
     setStrict: (settings: StrictSettings | undefined, seed: number) => {
@@ -213,7 +240,8 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
     },
     call: async (route: Route, key: string, body: unknown, path: string = route.path) => {
       const event = requestEvent(route, path, { authorization: `Bearer ${key}` }, body);
-      const { data } = answerSchema.safeParse(await invoked(route.function, event).catch(() => undefined));
+      const { data } = answerSchema.safeParse(await fleet.invoke(route.function, event).catch(() => undefined));
+      observed.answers.push({ atMs: now(), route: routeKey(route), status: data?.statusCode ?? 500 });
       return data?.statusCode === 500 && !("x-error-code" in data.headers) ? undefined : data;
     },
     sendEvent: async (order: UpstreamOrder, status: "success" | "failed") => {
@@ -228,16 +256,14 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
         ),
         pathParameters: { token },
       };
-      const answer = await invoked(routes.receiveUpstreamEvent.function, event).catch(() => undefined);
+      const answer = await fleet.invoke(routes.receiveUpstreamEvent.function, event).catch(() => undefined);
       return answerSchema.safeParse(answer).data?.statusCode === 200;
     },
     runSchedule: async (schedule: ScheduledFunction) => {
-      await invoked(schedule, {}).catch(() => undefined);
+      await fleet.invoke(schedule, {}).catch(() => undefined);
     },
-    eventSources: await openEventSources({ sqs, dynamodb, ledgerTable, invoke: invoked, strict: () => strict }),
+    eventSources: await openSources(ledgerTable),
     deliveryQueue: deliveryQueue(sqsClient(), sqs.url("delivery")),
-    restart: fleet.end,
-    revive: fleet.revive,
     deploy: async (changes: Partial<FunctionEnvironment>) => {
       functionEnvironment = { ...functionEnvironment, ...changes };
       setEnvironment(functionEnvironment);
@@ -251,13 +277,7 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
         endpoints: { ...opened.endpoints, accounts: adopted },
         tables: [ACCESS_TABLE, LEDGER_TABLE, cacheTable],
         ...(isOtherLedger && {
-          eventSources: await openEventSources({
-            sqs,
-            dynamodb,
-            ledgerTable: LEDGER_TABLE,
-            invoke: invoked,
-            strict: () => strict,
-          }),
+          eventSources: await openSources(LEDGER_TABLE),
         }),
       });
     },

@@ -1,0 +1,203 @@
+import { describe, expect, test, vi } from "vitest";
+import { setAccountStatus } from "../../shared/access/accounts.ts";
+import { waitingOrders } from "../../shared/ledger/schema.ts";
+import {
+  begin,
+  type Load,
+  type OrderLine,
+  placeOrder,
+  runTraffic,
+  type Traffic,
+} from "./mixed-load/traffic.ts";
+import { gateAnswers, limited, oddRetryAfters } from "./mixed-load/weather.ts";
+import { now, pass } from "./system/clock.ts";
+
+/**
+ * Goal: what happens to one order, one account, one process or one index holds up and misleads nobody else. Method:
+ * traffic of three accounts in simulated time, with one disturbance.
+ */
+const SEED = Number(process.env.MODEL_SEED ?? 1);
+vi.setConfig({ testTimeout: 600_000 });
+const S = 1_000;
+const MINUTE_MS = 60 * S;
+const recipients = ["08031234567", "08031234568", "08031234569", "08031234570", "08031234571", "08031234572"];
+/** Until the next run of the sender, and as long for the run itself. */
+const WAIT_MS_MAX = 150 * S;
+
+const steady = { minutes: 8, seed: SEED, ordersAMinute: 3, aws: "perfect", phoneNumbers: recipients } as const;
+const run = (changes: Partial<Traffic> & Pick<Traffic, "disturb">) => runTraffic({ ...steady, ...changes });
+
+const describeOrder = ({ transaction, placedMs, carriedOutMs }: OrderLine): string => {
+  const waited =
+    carriedOutMs === undefined ? "never carried out" : `carried out after ${(carriedOutMs - placedMs) / S} s`;
+  return `${transaction.caller_reference} of ${transaction.account_id}: ${transaction.status}, ${waited}`;
+};
+/** Orders that should have been delivered by then, and were not. */
+const late = (orders: readonly OrderLine[], waitMsMax = WAIT_MS_MAX): readonly string[] =>
+  orders
+    .filter(({ carriedOutMs, placedMs, transaction }) => {
+      const isInTime = carriedOutMs !== undefined && carriedOutMs - placedMs <= waitMsMax;
+      return !isInTime || transaction.status !== "success";
+    })
+    .map(describeOrder);
+
+test(`orders to one recipient that the upstream refuses by themselves hold up no other account (seed ${SEED})`, async () => {
+  const refused = "08039999999";
+  let repeating = "";
+  const repeat = async (load: Load): Promise<void> => {
+    while (now() < load.endsMs) {
+      const [account] = load.accounts;
+      repeating = account?.accountId ?? "";
+      if (account !== undefined) begin(load, placeOrder(load, account, refused));
+      await pass(20 * S);
+    }
+  };
+  const { orders, violations } = await run({
+    disturb: (load) => {
+      load.system.upstream.limitedRecipients.add(refused);
+      void repeat(load);
+      return () => load.system.upstream.limitedRecipients.clear();
+    },
+  });
+  expect(late(orders.filter(({ accountId }) => accountId !== repeating))).toEqual([]);
+  expect(violations).toEqual([]);
+});
+
+test.each(["1", ...oddRetryAfters])(
+  `a 429 with Retry-After: %s holds up orders for two minutes at most (seed ${SEED})`,
+  async (retryAfter) => {
+    const { orders, violations } = await run({
+      minutes: 6,
+      disturb: ({ system }) => {
+        void pass(MINUTE_MS).then(() => system.upstream.faults.add(limited(retryAfter)));
+        return () => {};
+      },
+    });
+    expect(late(orders)).toEqual([]);
+    expect(violations).toEqual([]);
+  },
+);
+
+test(`answers of something before the upstream, after it carried out the orders, refund none and repeat none (seed ${SEED})`, async () => {
+  const { violations } = await run({
+    disturb: ({ system, endsMs }) => {
+      const answer = async (): Promise<void> => {
+        while (now() < endsMs) {
+          for (const gateAnswer of gateAnswers) {
+            system.upstream.faults.add(gateAnswer);
+            await pass(25 * S);
+          }
+        }
+      };
+      void answer();
+      return () => system.upstream.faults.clear();
+    },
+  });
+  expect(violations).toEqual([]);
+});
+
+test(`an index key of one account that stays full holds up the waiting orders of no other (seed ${SEED})`, async () => {
+  const waitMsMax = 4 * MINUTE_MS;
+  let full = "";
+  let endsMs = 0;
+  const { orders, violations } = await run({
+    aws: "lag",
+    ordersAMinute: 5,
+    upstreamOrdersAMinute: 12,
+    disturb: ({ system, accounts, ...load }) => {
+      full = accounts[0]?.accountId ?? "";
+      endsMs = load.endsMs;
+      void pass(2 * MINUTE_MS).then(() => system.strict()?.dynamodb.fillIndexKey(waitingOrders(full)));
+      return () => system.strict()?.dynamodb.fillIndexKey(undefined);
+    },
+  });
+  // What is placed later may still wait when the traffic ends.
+  const others = orders.filter(({ accountId, placedMs }) => accountId !== full && placedMs + waitMsMax < endsMs);
+  expect(others).not.toEqual([]);
+  expect(late(others, waitMsMax)).toEqual([]);
+  expect(violations).toEqual([]);
+});
+
+test(`no order of a restricted account is sent, also none that waits (seed ${SEED})`, async () => {
+  let restricted = "";
+  let sinceMs = 0;
+  let untilMs = 0;
+  const { orders, violations } = await run({
+    ordersAMinute: 6,
+    upstreamOrdersAMinute: 10,
+    disturb: ({ system, accounts }) => {
+      restricted = accounts[0]?.accountId ?? "";
+      const restrict = async (): Promise<void> => {
+        await pass(3 * MINUTE_MS);
+        await system.run(() => setAccountStatus(system.accounts, restricted, "restricted"));
+        // What was claimed before may be on its way.
+        sinceMs = now() + 35 * S;
+      };
+      void restrict();
+      return async () => {
+        untilMs = now();
+        await system.run(() => setAccountStatus(system.accounts, restricted, "active"));
+      };
+    },
+  });
+  const sent = orders.filter(
+    ({ accountId, carriedOutMs = 0 }) => accountId === restricted && carriedOutMs > sinceMs && carriedOutMs < untilMs,
+  );
+  expect(sinceMs).toBeGreaterThan(0);
+  expect(sent.map(describeOrder)).toEqual([]);
+  expect(violations).toEqual([]);
+});
+
+describe("waiting orders", () => {
+  /** A burst of one account while the limit is spent, and a sender whose writes lose many answers. */
+  const burst: Traffic["disturb"] = (load) => {
+    const { system, chance, accounts } = load;
+    const [account] = accounts;
+    const order = async (): Promise<void> => {
+      await pass(MINUTE_MS);
+      system.upstream.faults.add(limited("60"));
+      for (let count = 0; count < 12 && account !== undefined; count += 1)
+        await placeOrder(load, account, "08031234567");
+      system.weather = ({ place, name }) =>
+        place === "dynamodb" && name === "TransactWriteItems" && chance.happens(0.25) ? "never_arrives" : undefined;
+    };
+    begin(load, order());
+    return () => {
+      system.weather = () => undefined;
+    };
+  };
+
+  test.each([SEED, SEED + 1, SEED + 2])("of an account are carried out in their order (seed %i)", async (seed) => {
+    const { orders, violations } = await run({ seed, aws: "conflicts", ordersAMinute: 1, disturb: burst });
+    for (const [, of] of Map.groupBy(orders, ({ accountId }) => accountId)) {
+      const waited = of.filter(
+        ({ transaction, carriedOutMs }) => transaction.claim !== undefined && carriedOutMs !== undefined,
+      );
+      const inOrder = waited.toSorted((one, other) =>
+        one.transaction.created_at < other.transaction.created_at ? -1 : 1,
+      );
+      const sent = waited.toSorted((one, other) => (one.carriedOutMs ?? 0) - (other.carriedOutMs ?? 0));
+      expect(sent.map(describeOrder)).toEqual(inOrder.map(describeOrder));
+    }
+    expect(violations).toEqual([]);
+  });
+
+  test(`are sent when their answers said, whichever process gave them (seed ${SEED})`, async () => {
+    const { orders, violations } = await run({
+      minutes: 5,
+      ordersAMinute: 6,
+      disturb: ({ system }) => {
+        system.fleet.spread = 4;
+        void pass(2 * MINUTE_MS).then(() => system.upstream.faults.add(limited("60")));
+        return () => {};
+      },
+    });
+    const wrong = orders.flatMap((order) => {
+      const estimatedS = Number(order.request.answers[0]?.headers["x-estimated-delivery"] ?? 0);
+      const waitedS = ((order.carriedOutMs ?? 0) - order.placedMs) / S;
+      return waitedS > estimatedS + 70 ? [`${describeOrder(order)}, and should have been after ${estimatedS} s`] : [];
+    });
+    expect(wrong).toEqual([]);
+    expect(violations).toEqual([]);
+  });
+});
