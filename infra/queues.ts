@@ -6,7 +6,7 @@ const VISIBILITY_TIMEOUT_S = 6 * QUEUE_FUNCTION_TIMEOUT_S;
 
 /** Every queue with its consumer; each has its own dead-letter queue, `<queue>-dead-letters`. */
 export const queues = {
-  /** An event with an unknown reference is received 4 times; the other receives are for faults of the service. */
+  /** An event with an unknown reference is received 5 times; the other receives are for faults of the service. */
   outcomes: {
     consumer: "apply-upstream-event",
     batchSize: 10,

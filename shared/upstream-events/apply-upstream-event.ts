@@ -245,10 +245,15 @@ const escalateUnknown = async (
 };
 
 /**
- * The ages of an event at which an unknown reference is looked up again: the write that records it may still be in
- * flight. After the last one the event is matched or escalated.
+ * From this age on an event with an unknown reference is matched or escalated. AWS states no limit for the lag of an
+ * index: one of minutes hides the event's own order, and another one that looks the same would be the only candidate.
  */
-const RETRY_AGES_MS = [5_000, 30_000, 180_000];
+export const DECISION_AGE_MS = 360_000;
+/**
+ * The ages at which an unknown reference is looked up again: the write that records it may still be in flight, or not
+ * yet in the index.
+ */
+const RETRY_AGES_MS = [5_000, 30_000, 180_000, DECISION_AGE_MS];
 
 /** Seconds until the next retry, or undefined after the last one. */
 const retryDelayS = (ageMs: number): number | undefined => {

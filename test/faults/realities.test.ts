@@ -1,16 +1,15 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../shared/access/accounts.ts";
+import { routes } from "../../shared/contract/routes.ts";
 import { waitingOrders } from "../../shared/ledger/schema.ts";
-import {
-  begin,
-  type Load,
-  type OrderLine,
-  placeOrder,
-  runTraffic,
-  type Traffic,
-} from "./mixed-load/traffic.ts";
+import { anOrder } from "../builders/service.ts";
+import { strictSettings } from "../strict/settings.ts";
+import { transactionsOf } from "./invariants.ts";
+import { begin, type Load, type OrderLine, placeOrder, runTraffic, type Traffic } from "./mixed-load/traffic.ts";
 import { gateAnswers, limited, oddRetryAfters } from "./mixed-load/weather.ts";
-import { now, pass } from "./system/clock.ts";
+import { advance, now, pass } from "./system/clock.ts";
+import { startSystem } from "./system/system.ts";
+import { openAppEndpoint, openTestAccount } from "./test-account.ts";
 
 /**
  * Goal: what happens to one order, one account, one process or one index holds up and misleads nobody else. Method:
@@ -146,6 +145,43 @@ test(`no order of a restricted account is sent, also none that waits (seed ${SEE
   expect(sinceMs).toBeGreaterThan(0);
   expect(sent.map(describeOrder)).toEqual([]);
   expect(violations).toEqual([]);
+});
+
+describe("an event whose order the indexes hide for minutes", () => {
+  const LAG_MS = 4 * MINUTE_MS;
+  const ABANDONED_MS = 20 * MINUTE_MS;
+
+  test.each([
+    ["whose answer was recorded", "08031234567"],
+    ["that got no answer", "08000000007"],
+  ])("settles no other order that looks the same as the one %s", async (_name, phone_number) => {
+    const system = await startSystem({ seed: SEED });
+    const endpoint = await openAppEndpoint();
+    onTestFinished(async () => {
+      await endpoint.stop();
+      await system.stop();
+    });
+    await system.runSchedule("refresh-catalog");
+    const account = await openTestAccount(system, endpoint);
+    system.setStrict({ ...strictSettings.lag, queues: { duplicates: 0, late: 0, reordered: false } }, SEED);
+    const buy = (reference: string) => account.send(routes.buyData, { ...anOrder({ phone_number }), reference });
+    system.plan = ({ place }) => (place === "upstream" ? "dies_before" : undefined);
+    await buy("never-sent");
+    system.plan = () => undefined;
+    advance(10 * S);
+    system.strict()?.dynamodb.lagBy({ min: LAG_MS, max: LAG_MS });
+    await buy("sent");
+    const [order] = system.upstream.purchases;
+    if (order === undefined) throw new Error("Nothing was ordered");
+    system.upstream.settle(order, "success");
+    await system.sendEvent(order, "success");
+    for (let elapsedMs = 0; elapsedMs < ABANDONED_MS; elapsedMs += 15 * S) {
+      await system.eventSources.deliver();
+      advance(15 * S);
+    }
+    const statuses = (await transactionsOf(account)).map(({ caller_reference, status }) => [caller_reference, status]);
+    expect(Object.fromEntries(statuses)).toMatchObject({ "never-sent": "processing" });
+  });
 });
 
 describe("waiting orders", () => {

@@ -6,6 +6,7 @@ import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshold.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { latestEvents } from "../../shared/upstream-events/stored-event.ts";
 import { enableEndpoint, recordEndpointHealth, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
@@ -130,7 +131,7 @@ const resolve =
   };
 
 /** After so long an event without a known reference is matched, or stored for an operator. */
-const MATCH_MS = 190_000;
+const MATCH_MS = DECISION_AGE_MS + 10_000;
 /** An event whose transaction the index does not show yet is retried after 5 s. */
 const EVENT_RETRY_MS = 6_000;
 

@@ -36,7 +36,7 @@ const ORDERS_PER_KEY = 40;
 
 /**
  * Makes concurrent purchases with replays and upstream faults, and checks every balance, response, upstream order and
- * webhook. With `settles` the run continues until no transaction is open, for more than 3 minutes, because unmatched
+ * webhook. With `settles` the run continues until no transaction is open, for more than 6 minutes, because unmatched
  * events wait as long.
  */
 export const runPurchases = async (options: {

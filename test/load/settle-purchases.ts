@@ -3,6 +3,7 @@ import { openTransactions } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
 import type { EventDelivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
@@ -74,9 +75,6 @@ export const sendMissingEvents = async (
   return orders;
 };
 
-/** An event of an unknown reference is matched or escalated once it is 3 minutes old. */
-const DECISION_MS = 180_000;
-
 /** Waits until each order is settled or its event is escalated to the operator. */
 export const waitForDecisions = async (ledger: Ledger, orders: readonly Order[]): Promise<void> => {
   await vi.waitFor(
@@ -88,7 +86,7 @@ export const waitForDecisions = async (ledger: Ledger, orders: readonly Order[])
       );
       expect(undecided).toEqual([]);
     },
-    { timeout: DECISION_MS + 120_000, interval: 2_000 },
+    { timeout: DECISION_AGE_MS + 120_000, interval: 2_000 },
   );
 };
 

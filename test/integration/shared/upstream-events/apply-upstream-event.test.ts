@@ -23,7 +23,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { startQueues } from "../../../../tools/local/queues.ts";
@@ -417,7 +417,7 @@ describe("events under our own reference", () => {
     const reference = `DATA_${(await aTransactionPk()).slice("transaction#".length)}`;
     const event = await anEvent({ reference, phoneNumber });
     expect(await apply(event)).toMatchObject({ kind: "retry", reason: "reference_unknown" });
-    ledger.nowMs += 180_000;
+    ledger.nowMs += DECISION_AGE_MS;
     expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
     expect(await order.stored()).toMatchObject({ status: "success", upstream_reference: reference });
   });
@@ -433,15 +433,17 @@ describe("events under an unknown reference", () => {
     [30_000, 150],
     [179_000, 1],
     [179_999, 1],
+    [180_000, 180],
+    [359_999, 1],
   ])("an event of %i ms with an unknown reference is retried after %i s", async (ageMs, afterS) => {
     const event = await anEvent();
     ledger.nowMs += ageMs;
     expect(await apply(event)).toEqual({ kind: "retry", reason: "reference_unknown", afterS });
   });
 
-  test("an event of 3 minutes with an unknown reference is escalated", async () => {
+  test("an event of 6 minutes with an unknown reference is escalated", async () => {
     const event = await anEvent();
-    ledger.nowMs += 180_000;
+    ledger.nowMs += DECISION_AGE_MS;
     expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
   });
 
@@ -477,7 +479,7 @@ test("in any sequence a settlement and events of one order, each twice, set one 
     const queue = sequence.flatMap((position) => [messages[position], messages[position]]);
     const statuses: (string | undefined)[] = [];
     // A message that is to be retried comes again when it is too old for another retry.
-    for (const nowMs of [NOON_MS, NOON_MS + 180_000]) {
+    for (const nowMs of [NOON_MS, NOON_MS + DECISION_AGE_MS]) {
       ledger.nowMs = nowMs;
       for (const message of queue.splice(0)) {
         if (message === undefined) continue;

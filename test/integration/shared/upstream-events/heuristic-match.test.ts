@@ -7,7 +7,7 @@ import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { eventSummary, findEvent, listEvents, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, keyedHashes } from "../../../builders/event-message.ts";
@@ -18,7 +18,6 @@ import { emulatorClient } from "../../../builders/tables.ts";
 /**
  * Goal: an event with an unknown reference settles at most the one order that it can be about, or is escalated.
  */
-const AGE_MS = 180_000;
 const MINUTE_MS = 60_000;
 let ledger: FaultyLedger;
 beforeAll(async () => {
@@ -29,7 +28,7 @@ afterAll(() => ledger.proxy.stop());
 
 /** Applies an event that is too old for another retry. */
 const apply = (event: EventMessage, deadline = deadlineIn(20_000)) => {
-  ledger.nowMs = Date.parse(event.received_at) + AGE_MS;
+  ledger.nowMs = Date.parse(event.received_at) + DECISION_AGE_MS;
   return applyOutcomeMessage({ ledger, keyedHashes })(event, deadline);
 };
 const made = (ageMs: number): Partial<Transaction> => ({ created_at: isoTime(NOON_MS - ageMs) });
@@ -136,31 +135,31 @@ describe("two events that contradict each other under one unknown reference", ()
   test("a failed that waits for its next retry keeps the success from being matched", async () => {
     const events = await twoEvents();
     expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
-    expect(await applyAt(events.success, AGE_MS)).toEqual(CONFLICT);
-    expect(await applyAt(events.failed, AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(CONFLICT);
     await expectBothKept(events);
   });
 
   test("a failed that an operator was given already keeps the success from being matched, and gets its reason", async () => {
     const events = await twoEvents();
-    expect(await applyAt(events.failed, AGE_MS)).toEqual({ kind: "done", outcome: "unknown_failure" });
+    expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: "unknown_failure" });
     expect(await applyAt(events.success, 0)).toMatchObject(RETRY);
-    expect(await applyAt(events.success, AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(CONFLICT);
     await expectBothKept(events);
   });
 
   test("a failed after a success that fits no order gives both one reason", async () => {
     const events = await twoEvents();
     const other = { ...events.success, amount_kobo: koboFromNaira(501) };
-    expect(await applyAt(other, AGE_MS)).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await applyAt(other, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: "no_candidate" });
     expect(await applyAt(events.failed, 0)).toMatchObject(RETRY);
-    expect(await applyAt(events.failed, AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(CONFLICT);
     await expectBothKept(events);
   });
 
   test("a failed after the match is a contradiction of the order's final status, before the index shows the match too", async () => {
     const { order, success, failed } = await twoEvents();
-    expect(await applyAt(success, AGE_MS)).toEqual({ kind: "done", outcome: "matched" });
+    expect(await applyAt(success, DECISION_AGE_MS)).toEqual({ kind: "done", outcome: "matched" });
     const db = emulatorClient(ledger.proxy.endpoint);
     db.middlewareStack.add(
       (next) => async (args) => {
@@ -190,8 +189,8 @@ describe("two events that contradict each other under one unknown reference", ()
     for (let round = 0; round < 20; round += 1) {
       const { order, success, failed } = await twoEvents();
       const applied = applyOutcomeMessage({ ledger, keyedHashes });
-      ledger.nowMs = NOON_MS + AGE_MS;
-      const old = { ...failed, received_at: isoTime(NOON_MS + AGE_MS - (round % 2) * AGE_MS) };
+      ledger.nowMs = NOON_MS + DECISION_AGE_MS;
+      const old = { ...failed, received_at: isoTime(NOON_MS + DECISION_AGE_MS - (round % 2) * DECISION_AGE_MS) };
       const both = await Promise.all([applied(success, deadlineIn(20_000)), applied(old, deadlineIn(20_000))]);
       for (const event of [success, { ...failed, received_at: isoTime(NOON_MS) }]) {
         await applied(event, deadlineIn(20_000));
@@ -217,12 +216,12 @@ describe("two events that contradict each other under one unknown reference", ()
       },
       { step: "initialize", priority: "high" },
     );
-    ledger.nowMs = NOON_MS + AGE_MS;
-    const apart = { ledger: { ...ledger, db, clock: () => NOON_MS + AGE_MS }, keyedHashes };
+    ledger.nowMs = NOON_MS + DECISION_AGE_MS;
+    const apart = { ledger: { ...ledger, db, clock: () => NOON_MS + DECISION_AGE_MS }, keyedHashes };
     const result = await applyOutcomeMessage(apart)(events.success, deadlineIn(20_000));
     expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
-    expect(await applyAt(events.success, AGE_MS)).toEqual(CONFLICT);
-    expect(await applyAt(events.failed, AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(events.failed, DECISION_AGE_MS)).toEqual(CONFLICT);
     await expectBothKept(events);
   });
 
@@ -237,11 +236,11 @@ describe("two events that contradict each other under one unknown reference", ()
 
   test("events that an operator closed keep their reason", async () => {
     const { success, failed } = await twoEvents();
-    await applyAt(failed, AGE_MS);
+    await applyAt(failed, DECISION_AGE_MS);
     const [stored] = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
     if (stored === undefined) throw new Error("The event was not stored");
     await discardEvent(ledger, stored, { by: "ada", why: "ticket 7" });
-    expect(await applyAt(success, AGE_MS)).toEqual(CONFLICT);
+    expect(await applyAt(success, DECISION_AGE_MS)).toEqual(CONFLICT);
     const closed = await findEvent(ledger, storedEventId(stored));
     expect(closed).toMatchObject({ state: "discarded", reason: "unknown_failure" });
   });
@@ -251,7 +250,7 @@ describe("what an event with an unknown reference costs", () => {
   /** The units of each attempt, by operation. */
   const costOf = async (event: EventMessage) => {
     const attempts: Record<string, number>[] = [];
-    for (const ageMs of [0, 5_000, 30_000, AGE_MS]) {
+    for (const ageMs of [0, 5_000, 30_000, DECISION_AGE_MS]) {
       ledger.nowMs = Date.parse(event.received_at) + ageMs;
       ledger.proxy.calls.length = 0;
       await applyOutcomeMessage({ ledger, keyedHashes })(event, deadlineIn(20_000));
@@ -309,7 +308,7 @@ const applyBeside = (
     },
     { step: "initialize", priority: "high" },
   );
-  ledger.nowMs = Date.parse(event.received_at) + AGE_MS;
+  ledger.nowMs = Date.parse(event.received_at) + DECISION_AGE_MS;
   return applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes })(
     event,
     deadlineIn(20_000),
