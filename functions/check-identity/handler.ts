@@ -3,6 +3,7 @@ import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/ide
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { replayStore } from "../../shared/identity/replay-store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
+import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -19,9 +20,10 @@ const db = documentClient();
 const secrets = secretsClient();
 const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);
 const replayKey = secret(secrets, env.REPLAY_KEY_SECRET_ID);
+const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
 const deps = {
-  ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
-  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  ledger,
+  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "record")),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
   gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock, "identity"),

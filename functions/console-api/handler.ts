@@ -3,6 +3,7 @@ import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { consoleHandler } from "../../shared/console/console-handler.ts";
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { actions } from "../../shared/contract/actions/actions.ts";
+import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
@@ -18,11 +19,12 @@ const db = documentClient();
 const secrets = secretsClient();
 const clock = systemClock;
 const accounts = { db, accessTable: env.ACCESS_TABLE, ledgerTable: env.LEDGER_TABLE, clock };
+const ledger = { db, table: env.LEDGER_TABLE, clock };
 const stage = stageName();
 
 /** The actions of the console. */
 export const handler = consoleHandler(actions, runs, parseConsoleSettings(env.CONSOLE), {
-  ledger: { db, table: env.LEDGER_TABLE, clock },
+  ledger,
   accounts,
   endpoints: { accounts, webhookSealingKey: secret(secrets, env.WEBHOOK_KEY_SECRET_ID), clock },
   addressRules: {
@@ -34,7 +36,7 @@ export const handler = consoleHandler(actions, runs, parseConsoleSettings(env.CO
   purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
   waitingMinutes: env.WAITING_MINUTES,
   facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
-  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
   sqs: sqsClient(),
   queues: queueUrls({
     outcomes: env.OUTCOMES_QUEUE_URL,

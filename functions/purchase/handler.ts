@@ -2,6 +2,7 @@ import { createAdmission } from "../../shared/access/admission.ts";
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
+import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { cancelOrder } from "../../shared/orders/cancel-order.ts";
 import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
@@ -21,9 +22,10 @@ const env = readEnv(functionEnvironments.purchase);
 const db = documentClient();
 const secrets = secretsClient();
 const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);
+const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
 const deps = {
-  ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
-  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
+  ledger,
+  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "record")),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, liveKey }), test: sandboxUpstream },
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
   gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock, "vtu"),

@@ -1,6 +1,7 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { getTransaction, getWallet, listCallerTransactions } from "../../shared/ledger/read-account.ts";
+import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -10,7 +11,8 @@ import { systemClock } from "../../shared/platform/time.ts";
 const env = readEnv(functionEnvironments["read-account"]);
 const db = documentClient();
 const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
-const keyedHashes = loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID));
+const referenceKey = secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID);
+const keyedHashes = loadKeyedHashes(referenceKey, checkReferenceKey(ledger, "ignore"));
 
 /** The wallet and the transactions of the caller's account. */
 export const handler = apiHandler("read-account", createAdmission(db, env.ACCESS_TABLE), {

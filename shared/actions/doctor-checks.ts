@@ -1,5 +1,6 @@
 import { openTransactions } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
+import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
 import { longWaitS } from "../ledger/waiting-order.ts";
 import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
@@ -113,6 +114,16 @@ export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
   return ok(age);
 };
 
+export const referenceKey: DoctorCheck = async ({ keyedHashes }) => {
+  try {
+    await keyedHashes();
+    return ok("is the ledger's");
+  } catch (error) {
+    if (!(error instanceof OtherReferenceKeyError)) throw error;
+    return wrong("is not the one that the ledger was written with", 'Follow "Reference key" in docs/runbook.md');
+  }
+};
+
 export const deadLetters: DoctorCheck = async (context) => {
   const counts = await Promise.all(
     Object.entries(context.queues.deadLetters).map(async ([name, url]) => ({
@@ -164,6 +175,7 @@ export const consoleChecks: Readonly<Record<string, DoctorCheck>> = {
   address: ifSelling(upstreamAddress),
   orders,
   catalog,
+  "reference key": referenceKey,
   "upstream's webhook": commandOnly,
   limits: commandOnly,
   consumers: commandOnly,

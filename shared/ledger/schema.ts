@@ -19,6 +19,7 @@ const itemKinds = [
   "parked", // shared/webhooks/parked-account.ts
   "subscription", // shared/webhooks/subscription.ts
   "phone-retention", // shared/reconciliation/phone-retention.ts
+  "reference-key", // reference-key.ts
 ] as const;
 export type LedgerItemKind = (typeof itemKinds)[number];
 
@@ -90,6 +91,8 @@ export const subscriberOf = (pk: string): string => restOf(restOf(pk));
 
 /** The progress of masking the items of `owner`; an empty `owner` stands for all owners. */
 export const phoneRetentionPk = (owner: string): string => pkOf("phone-retention", owner);
+
+export const REFERENCE_KEY_PK = pkOf("reference-key", "");
 
 /** The attribute `owner` groups items that are listed by time. */
 export const ACCOUNTS_OWNER = "accounts";

@@ -8,6 +8,7 @@ export const faultEvents: readonly string[] = [
   "request.failed",
   "order.outcome_not_recorded",
   "purchases.unreadable",
+  "reference_key.differs",
   "message.failed",
   "catalog.unreadable",
 ] satisfies (keyof LogEvents)[];

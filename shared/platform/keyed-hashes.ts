@@ -18,15 +18,23 @@ export type KeyedHashes = {
   readonly hashSubject: (kind: string, number: string) => string;
   /** Authenticates a message of the outcomes queue. */
   readonly messageMac: (fields: readonly string[]) => string;
+  /** Recognises the key itself. */
+  readonly keyHash: () => string;
   /** Authenticates where an export continues. */
   readonly exportMac: (fields: readonly string[]) => string;
 };
 
-/** Reads the key once in a process. */
-export const loadKeyedHashes = (referenceKey: Secret): (() => Promise<KeyedHashes>) => {
-  let keyedHashes: KeyedHashes | undefined;
+/** Reads the key once in a process. One that `check` throws for is not used, and read again. */
+export const loadKeyedHashes = (
+  referenceKey: Secret,
+  check: (keyedHashes: KeyedHashes) => Promise<void> = async () => {},
+): (() => Promise<KeyedHashes>) => {
+  let checked: KeyedHashes | undefined;
   return async () => {
-    keyedHashes ??= createKeyedHashes(await referenceKey.value());
+    if (checked !== undefined) return checked;
+    const keyedHashes = createKeyedHashes(await referenceKey.value());
+    await check(keyedHashes);
+    checked = keyedHashes;
     return keyedHashes;
   };
 };
@@ -46,6 +54,7 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
           : hmac("id", [accountId, mode, callerReference]).subarray(0, ID_BYTES),
       ),
     hashSubject: (kind, number) => hmac("subject", [kind, number]).toString("base64url"),
+    keyHash: () => hmac("key", []).toString("base64url"),
     messageMac: (fields) => hmac("message", fields).toString("base64url"),
     exportMac: (fields) => hmac("export", fields).toString("base64url"),
     fingerprint: (fields) => hmac("order", fields).subarray(0, ID_BYTES).toString("base64url"),

@@ -68,6 +68,14 @@ export const logEvents = {
     meaning: "A customer's money is debited, and neither the ledger nor the outcomes queue took the outcome.",
     action: "admin transactions list --open, then ask the upstream and resolve it.",
   },
+  "reference_key.differs": {
+    level: "alarm",
+    stopsSales: true,
+    fields: {},
+    meaning:
+      "Orders get a 500 without X-Error-Code, and lookups a 500: the present reference key is not the one that the ledger was written with, so that no earlier reference would be found.",
+    action: 'Make the ledger\'s own key current again: "Reference key" in docs/runbook.md.',
+  },
   "purchases.unreadable": {
     level: "alarm",
     stopsSales: true,

@@ -69,7 +69,15 @@ test("a catalog without plans is refused as empty and served by catalog accept, 
 test("doctor finds nothing wrong with a new service", async () => {
   const { code, stdout } = await admin("doctor");
   expect([code, stdout]).toEqual([0, expect.not.stringContaining("wrong")]);
-  for (const check of ["upstream key", "address", "catalog", "upstream's webhook", "limits", "dead letters"]) {
+  for (const check of [
+    "upstream key",
+    "address",
+    "catalog",
+    "reference key",
+    "upstream's webhook",
+    "limits",
+    "dead letters",
+  ]) {
     expect(stdout).toContain(check);
   }
 });

@@ -1,11 +1,22 @@
+import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { waitingOrders } from "../../shared/ledger/schema.ts";
+import { secretsClient } from "../../shared/platform/aws-clients.ts";
+import { SECRET_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { anOrder } from "../builders/service.ts";
 import { strictSettings } from "../strict/settings.ts";
 import { transactionsOf } from "./invariants.ts";
-import { begin, type Load, type OrderLine, placeOrder, runTraffic, type Traffic } from "./mixed-load/traffic.ts";
+import {
+  alarmsOf,
+  begin,
+  type Load,
+  type OrderLine,
+  placeOrder,
+  runTraffic,
+  type Traffic,
+} from "./mixed-load/traffic.ts";
 import { gateAnswers, limited, oddRetryAfters } from "./mixed-load/weather.ts";
 import { advance, now, pass } from "./system/clock.ts";
 import { startSystem } from "./system/system.ts";
@@ -182,6 +193,44 @@ describe("an event whose order the indexes hide for minutes", () => {
     const statuses = (await transactionsOf(account)).map(({ caller_reference, status }) => [caller_reference, status]);
     expect(Object.fromEntries(statuses)).toMatchObject({ "never-sent": "processing" });
   });
+});
+
+test("another version of the reference key sells nothing, finds nothing and says so, until the ledger's own is current again", async () => {
+  const system = await startSystem({ seed: SEED });
+  const endpoint = await openAppEndpoint();
+  onTestFinished(async () => {
+    await endpoint.stop();
+    await system.stop();
+  });
+  const readReferenceKey = secret(secretsClient(), "reference-key").refetch;
+  const setReferenceKey = (SecretString: string) =>
+    secretsClient().send(new PutSecretValueCommand({ SecretId: "reference-key", SecretString }));
+  await system.runSchedule("refresh-catalog");
+  const account = await openTestAccount(system, endpoint);
+  const delivered = await account.send(routes.buyData, { ...anOrder({}), reference: "order-1" });
+  const own = (await readReferenceKey()) ?? "";
+
+  await setReferenceKey("o".repeat(43));
+  system.fleet.end();
+  await account.resend(delivered);
+  const other = await account.send(routes.buyData, { ...anOrder({}), reference: "order-2" });
+  const unnamed = await system.call(routes.buyData, account.keys.live, anOrder({ reference: undefined }));
+  const lookup = await system.call(routes.getTransaction, account.keys.live, {}, "/transactions/order-1");
+  expect([delivered.answers[1], other.answers[0], unnamed?.statusCode, lookup?.statusCode]).toEqual([
+    ...[undefined, undefined],
+    ...[500, 500],
+  ]);
+  expect(system.upstream.requests).toHaveLength(1);
+  expect(await transactionsOf(account)).toHaveLength(1);
+  expect(alarmsOf(system.observed).get("reference_key.differs")).toBeGreaterThan(0);
+
+  await setReferenceKey(own);
+  advance(SECRET_CACHE_MS);
+  await account.resend(delivered);
+  await account.resend(other);
+  expect(delivered.answers[2]?.headers["idempotent-replayed"]).toBe("true");
+  expect(other.answers[1]?.statusCode).toBe(200);
+  expect(system.upstream.requests).toHaveLength(2);
 });
 
 describe("waiting orders", () => {

@@ -3,6 +3,7 @@ import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { sells } from "../../infra/stages.ts";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
+import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -47,6 +48,7 @@ export const openAdminContext = async (
   const db = environment.AWS_CALLS === "sdk" ? documentClient("sdk") : documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
+  const ledger = { db, table: environment.LEDGER_TABLE, clock };
   const accounts = { db, accessTable: environment.ACCESS_TABLE, ledgerTable: environment.LEDGER_TABLE, clock };
   return {
     target,
@@ -55,7 +57,7 @@ export const openAdminContext = async (
       return { by: by ?? userName(), ...(target.callerArn !== undefined && { caller_arn: target.callerArn }) };
     },
     isOperator: true,
-    ledger: { db, table: environment.LEDGER_TABLE, clock },
+    ledger,
     accounts,
     endpoints: { accounts, webhookSealingKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
     addressRules: {
@@ -67,7 +69,10 @@ export const openAdminContext = async (
     purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
     waitingMinutes: environment.WAITING_MINUTES,
     facts: { sells: target.stage === undefined || sells(target.stage.settings), workers: environment.WORKERS },
-    keyedHashes: loadKeyedHashes(secret(secrets, environment.REFERENCE_KEY_SECRET_ID)),
+    keyedHashes: loadKeyedHashes(
+      secret(secrets, environment.REFERENCE_KEY_SECRET_ID),
+      checkReferenceKey(ledger, "ignore"),
+    ),
     upstream: httpUpstream({
       baseUrl: environment.UPSTREAM_BASE_URL,
       liveKey: secret(secrets, environment.UPSTREAM_KEY_SECRET_ID),

@@ -287,6 +287,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   parked: { name: "parked accounts", compare: compareParkedAccount },
   subscription: { name: "subscriptions", compare: compareSubscription },
   audit: { name: "audit", compare: compareImmutable() },
+  "reference-key": { name: "reference key", compare: compareImmutable() },
   // The next reconciliation of a wallet writes a new checkpoint.
   proof: { name: "proofs" },
   // The restored ledger's progress fits its own items: a later one would skip phone numbers that are not masked in it.

@@ -485,13 +485,14 @@ describe("alarms", () => {
     expect(others).toEqual([]);
     expect(sellsNothing && notifies(sellsNothing, pages)).toBe(true);
     expect(alarms.filter(isPart).map(eventOf)).toEqual([
+      "reference_key.differs",
       "purchases.unreadable",
       "purchases.still_off",
       "upstream.account_error",
       "upstream.unreachable",
     ]);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(4);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(3);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(5);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(4);
   });
 
   test.each(["purchases.unreadable", "upstream.unreachable"])("%s pages only if it is repeated", (event) => {

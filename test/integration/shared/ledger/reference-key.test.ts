@@ -1,0 +1,50 @@
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, expect, test, vi } from "vitest";
+import { checkReferenceKey, OtherReferenceKeyError } from "../../../../shared/ledger/reference-key.ts";
+import { REFERENCE_KEY_PK } from "../../../../shared/ledger/schema.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+const [KEY, OTHER] = ["k".repeat(43), "o".repeat(43)];
+let ledger: Parameters<typeof checkReferenceKey>[0];
+beforeEach(async () => {
+  const { db, ledgerTable } = await freshTables();
+  ledger = { db, table: ledgerTable };
+});
+
+/** The hashes of a process whose secret has these values, one after the other. */
+const load = (first: "record" | "ignore", ...values: readonly string[]) => {
+  const rest = [...values];
+  const value = async () => (rest.length > 1 ? rest.shift() : rest[0]);
+  return loadKeyedHashes({ value, refetch: value }, checkReferenceKey(ledger, first));
+};
+const storedKey = async () =>
+  (await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk: REFERENCE_KEY_PK } }))).Item;
+
+test("the first key that may place orders becomes the ledger's, and another one is refused with an alarm", async () => {
+  const logged = vi.spyOn(console, "log").mockReturnValue();
+  await load("ignore", OTHER)();
+  expect(await storedKey()).toBeUndefined();
+  await load("record", KEY)();
+  await load("record", KEY)();
+  await load("ignore", KEY)();
+  expect(logged).not.toHaveBeenCalled();
+  for (const first of ["record", "ignore"] as const) {
+    await expect(load(first, OTHER)()).rejects.toThrow(OtherReferenceKeyError);
+  }
+  expect(logged.mock.calls.flat().join()).toContain('"event":"reference_key.differs"');
+  expect(JSON.stringify(await storedKey())).not.toContain(KEY);
+});
+
+test("of two keys that a new ledger meets at the same time exactly one becomes the ledger's", async () => {
+  const results = await Promise.allSettled([KEY, OTHER, KEY, OTHER].map((key) => load("record", key)()));
+  const accepted = results.map(({ status }) => status === "fulfilled");
+  expect(accepted).toEqual(accepted[0] ? [true, false, true, false] : [false, true, false, true]);
+});
+
+test("a process that met another key takes the ledger's own once the secret has it again", async () => {
+  await load("record", KEY)();
+  const keyedHashes = load("record", OTHER, KEY);
+  await expect(keyedHashes()).rejects.toThrow(OtherReferenceKeyError);
+  expect((await keyedHashes()).keyHash()).toBe((await load("record", KEY)()).keyHash());
+});
