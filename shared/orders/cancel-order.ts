@@ -49,7 +49,7 @@ export const cancelOrder =
     // Of two copies of the write, the second one finds the first.
     const isReplayed = transaction.attempt !== cancelled.attempt;
     return {
-      message: transaction.debit === "cancelled" ? "The order is cancelled" : "The order was placed before",
+      message: transaction.debit === "cancelled" ? "The order is cancelled" : "An order already has the reference",
       data: { transaction: transactionToView(transaction) },
       headers: {
         [headers.transactionReference]: referenceOf(transaction),

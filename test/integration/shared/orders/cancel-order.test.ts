@@ -106,7 +106,7 @@ describe("the route", () => {
       await service.call("POST", "/vtu/data/purchase", { key, body });
       const before = await service.call("GET", `/transactions/${body.reference}`, { key });
       const answer = await cancel(key, body.reference, "airtime");
-      expect(answer.body).toMatchObject({ data: before.body.data, message: "The order was placed before" });
+      expect(answer.body).toMatchObject({ data: before.body.data, message: "An order already has the reference" });
       expect(viewOf(answer).status).toBe(status);
       expect(answer.headers.get("idempotent-replayed")).toBe("true");
       expect((await service.call("GET", `/transactions/${body.reference}`, { key })).body).toEqual(before.body);
