@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { type AlarmResult, brokenRules, runCases } from "./alarms/fault-alarms.ts";
+import { urgencyOf } from "./alarms/observed-alarms.ts";
+import { brokenOutageRules, databaseOutages, runOutages } from "./alarms/outages.ts";
+import { faults } from "./system/effects.ts";
+
+/**
+ * Goal: no fault pages a person who has nothing to do, and what needs a person raises an alarm. Method: the alarms of the
+ * stage's template are evaluated on what each scenario logs and measures, with one fault of every kind in turn, while
+ * nobody helps. `npm run test:faults` has every fault for every scenario.
+ */
+test("no fault pages a person who has nothing to do, and what needs a person raises an alarm", {
+  timeout: 600_000,
+}, async () => {
+  const results = await runCases((position) => faults.slice(position % faults.length).slice(0, 1));
+  expect(new Set(results.map(({ fault }) => fault))).toEqual(new Set([undefined, ...faults]));
+  expect(results.filter(({ left }) => left.length > 0)).not.toEqual([]);
+  expect(brokenRules(results)).toEqual([]);
+});
+
+test("an outage of DynamoDB that ends within minutes pages nobody, and one that lasts pages", {
+  timeout: 600_000,
+}, async () => {
+  const results = await runOutages(databaseOutages);
+  expect(brokenOutageRules(results)).toEqual([]);
+  const pages = results.map(({ alarms }) => [...alarms.keys()].some((alarm) => urgencyOf(alarm) === "page"));
+  expect(pages).toEqual([false, true]);
+});
+
+describe("the rules of alarms", () => {
+  const quiet: AlarmResult = {
+    scenario: "a purchase that is delivered",
+    fault: "throttled",
+    nth: 0,
+    left: [],
+    alarms: [],
+  };
+  test.each<[string, Partial<AlarmResult>, number]>([
+    ["nothing is left and nobody hears of it", {}, 0],
+    ["nothing is left and a ticket is written", { alarms: ["PurchaseErrors"] }, 0],
+    ["nothing is left and somebody is paged", { alarms: ["ServerErrors"] }, 1],
+    ["an order is left and nobody hears of it", { left: ["an open order"] }, 1],
+    ["an order is left and a ticket is written", { left: ["an open order"], alarms: ["OpenFor15Minutes"] }, 0],
+  ])("a case in which %s", (_what, changes, broken) => {
+    expect(brokenRules([{ ...quiet, ...changes }])).toHaveLength(broken);
+  });
+});
