@@ -42,13 +42,12 @@ export const fulfilPurchase = async (
 ): Promise<Fulfilment> => {
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline, beginning);
   logOutcome(transaction, outcome);
+  // Before anything that takes time: the sender holds the account's later orders from then on.
+  const again = outcome.kind === "account_error" && isWaitReason(outcome.reason) ? wait?.(outcome.reason) : undefined;
   if (transaction.mode === "live") await gate.noteOutcome(outcome, deadline);
-  if (wait !== undefined) {
-    const waitS = upstream.waitS("vtu");
-    if (waitS > 0) await gate.noteLimitSpent(waitS, deadline);
-    const again = outcome.kind === "account_error" && isWaitReason(outcome.reason) ? wait(outcome.reason) : undefined;
-    if (again !== undefined) return { wait: again };
-  }
+  const waitS = upstream.waitS("vtu");
+  if (wait !== undefined && waitS > 0) await gate.noteLimitSpent(waitS, deadline);
+  if (again !== undefined) return { wait: again };
   const settlement = settlementFor(outcome);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};
   return { ...(settlement && { settlement }), ...(outcome.later && { later: laterSettlement(outcome.later) }) };

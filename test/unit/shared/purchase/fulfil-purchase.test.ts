@@ -3,7 +3,7 @@ import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { fulfilPurchase, type Sending } from "../../../../shared/purchase/fulfil-purchase.ts";
-import type { Outcome, Upstream } from "../../../../shared/upstream/upstream.ts";
+import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/upstream/upstream.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const order = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
@@ -149,4 +149,23 @@ describe("the log of a purchase's outcome", () => {
     expect(await logOf({ kind: "unknown", reason: "timeout" })).toContain("upstream.outcome_unknown");
     expect(await logOf({ kind: "unknown", reason: "processing" })).toBe("");
   });
+});
+
+test("an order that the limit refuses waits before anything is noted, so that the sender holds its account's next orders", async () => {
+  const steps: string[] = [];
+  const note = (step: string) => async () => void steps.push(step);
+  await fulfilPurchase(
+    {
+      upstream: { waitS: () => 60, buy: async () => ({ kind: "account_error", reason: RATE_LIMITED }) },
+      gate: { noteLimitSpent: note("limit"), noteOutcome: note("outcome") },
+      wait: () => {
+        steps.push("wait");
+        return { order: { kind: "data", network_id: 1, plan_id: 101 } };
+      },
+    },
+    order,
+    aTransaction(),
+    deadlineIn(1_000),
+  );
+  expect(steps).toEqual(["wait", "outcome", "limit"]);
 });
