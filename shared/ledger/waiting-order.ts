@@ -153,11 +153,11 @@ const voidClaim = async ({ db, table }: Ledger, { pk, claim }: WaitingOrder): Pr
   });
   try {
     await retryContention(() => db.send(update));
-  } catch (error) {
-    // Another claim was faster.
-    if (!(error instanceof ConditionalCheckFailedException)) return { kind: "indeterminate" };
+    return { kind: "waiting" };
+  } catch {
+    // Also if a claim was faster: it may be the indeterminate one, which nobody sends.
+    return { kind: "indeterminate" };
   }
-  return { kind: "waiting" };
 };
 
 const claimIs = (claim: string | undefined, value: string): string =>

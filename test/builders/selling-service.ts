@@ -21,6 +21,9 @@ import { aSimulator, LIVE_KEY, SOME_PHONE } from "./upstream-simulator.ts";
 const key = "k".repeat(32);
 const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
 
+/** How often a message of the outcomes queue is received. */
+const RECEIVES_MAX = 3;
+
 /** What differs between instances of the functions. */
 export type InstanceOptions = {
   readonly ledger?: Ledger;
@@ -119,7 +122,11 @@ export const aSellingService = async (ledger: LedgerAtNoon, { waitingMinutes = 1
     /** Applies the messages of the outcomes queue, as often as they are retried. */
     applyQueued: async (inLedger: Ledger = ledger): Promise<void> => {
       const apply = applyOutcomeMessage({ ledger: inLedger, keyedHashes });
-      for (const { message } of queued.splice(0)) await apply(message, deadlineIn(20_000));
+      for (const { message } of queued.splice(0)) {
+        for (let receives = 1; receives <= RECEIVES_MAX; receives += 1) {
+          if ((await apply(message, deadlineIn(20_000))).kind === "done") break;
+        }
+      }
     },
     /** The upstream's limit refuses so many orders. */
     refuse: (times: number, retryAfterS = 60) =>

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
@@ -128,6 +128,30 @@ describe("an order whose claim cannot be resolved", () => {
     expect(await order()).toEqual([]);
     expect(service.queued.map(({ delayS }) => delayS)).toEqual([15]);
     await service.applyQueued();
+    expect(await waitingCount(ledger, accountId)).toBe(5);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("waits again even if the claim arrives at the moment at which the queue makes sure that it cannot", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    let arrive: (() => Promise<unknown>) | undefined;
+    intercept(async (command, send) => {
+      if (!isClaim(command)) return send();
+      arrive = send;
+      throw new Error("cut off");
+    });
+    await service.sendAfter(0);
+    vi.restoreAllMocks();
+    intercept(async (command, send) => {
+      if (command instanceof UpdateCommand && command.input.UpdateExpression === "SET claim = :claim") {
+        await arrive?.();
+        arrive = undefined;
+      }
+      return send();
+    });
+    await service.applyQueued();
+    expect(arrive).toBeUndefined();
     expect(await waitingCount(ledger, accountId)).toBe(5);
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
