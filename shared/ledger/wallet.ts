@@ -27,6 +27,8 @@ export const walletSchema = z.object({
   queue_head: z.int().min(1).optional(),
   queue_front: z.set(z.int()).optional(),
   queue_gaps: z.set(z.int()).optional(),
+  /** When a number was put in front last. */
+  queue_front_at: z.iso.datetime().optional(),
   /** Until then the request of the order that was claimed last may begin, so no later order is sent by another run. */
   turn_until: z.iso.datetime().optional(),
   updated_at: z.iso.datetime(),
@@ -150,7 +152,7 @@ export const walletQueueJoin = (ledger: Ledger, accountId: string, { tail }: Wai
  */
 export const walletQueueReturn = (ledger: Ledger, accountId: string, number: number, turnUntil?: string) =>
   walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${LISTED} ADD queue_front :numbers`,
+    UpdateExpression: `SET ${LISTED}, queue_front_at = :now ADD queue_front :numbers`,
     ConditionExpression: turnUntil === undefined ? "attribute_exists(pk)" : "turn_until = :turn",
     ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: {
@@ -234,7 +236,8 @@ export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: stri
 export const walletUnlisted = (ledger: Ledger, accountId: string, queue: WaitingQueue, turnUntil?: string) => {
   const conditions = [hasFront(queue), sameTurn(turnUntil)];
   return walletUpdate(ledger, accountId, {
-    UpdateExpression: "SET queue_head = :next REMOVE #open, created_at, queue_front, queue_gaps, turn_until",
+    UpdateExpression:
+      "SET queue_head = :next REMOVE #open, created_at, queue_front, queue_front_at, queue_gaps, turn_until",
     ConditionExpression: [
       "queue_tail = :tail",
       "queue_head = :head",
@@ -261,8 +264,8 @@ export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: numb
     UpdateExpression: [
       "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
       ...(last > 0 ? [", queue_tail = :last, queue_head = :next"] : []),
-      ...(waiting.size > 0 ? [`, queue_front = :waiting, ${LISTED}`] : []),
-      ` REMOVE queue_gaps, turn_until${waiting.size > 0 ? "" : ", queue_front, #open, created_at"}`,
+      ...(waiting.size > 0 ? [`, queue_front = :waiting, queue_front_at = :now, ${LISTED}`] : []),
+      ` REMOVE queue_gaps, turn_until${waiting.size > 0 ? "" : ", queue_front, queue_front_at, #open, created_at"}`,
     ].join(""),
     ConditionExpression: `version = :read AND ${tail === undefined ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"}`,
     ExpressionAttributeNames: listedNames,

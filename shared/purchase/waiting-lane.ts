@@ -61,10 +61,14 @@ export const nextOrder = async (ledger: Ledger, lane: Lane): Promise<WaitingOrde
 
 /** The first order that is listed, if it has waited so long that those before it would be listed too. */
 const orderBehindMissing = ({ clock }: Ledger, { wallet, queue, orders }: Lane): WaitingOrder | undefined => {
-  const number = [...waitingNumbers(queue)].find((each) => orders.has(each));
+  const numbers = [...waitingNumbers(queue)];
+  const number = numbers.find((each) => orders.has(each));
   const order = number === undefined ? undefined : orders.get(number);
-  // It began to wait at this time, or before.
-  if (order === undefined || clock() - Date.parse(order.updated_at) < MISSING_MS) return undefined;
+  if (number === undefined || order === undefined) return undefined;
+  // The missing order began to wait at this time or before; again, if it is in front.
+  const isReturned = numbers.some((each) => each < number && queue.front.has(each));
+  const since = [order.updated_at, ...(isReturned ? [wallet.queue_front_at ?? ""] : [])];
+  if (since.some((time) => clock() - Date.parse(time) < MISSING_MS)) return undefined;
   log.alarm("waiting_orders.missing", { account: wallet.account_id });
   return order;
 };

@@ -564,7 +564,16 @@ describe("the lists of the sender", () => {
     const claimed = await claim(first);
     await settleTransaction(ledger, second, failed, enough());
     await waitAgain(claimed, { number: 1 });
-    const ofQueue = ["queue_tail", "queue_head", "queue_front", "queue_gaps", "turn_until", "open", "created_at"];
+    const ofQueue = [
+      "queue_tail",
+      "queue_head",
+      "queue_front",
+      "queue_front_at",
+      "queue_gaps",
+      "turn_until",
+      "open",
+      "created_at",
+    ];
     expect(await attributes(accountId)).toEqual(expect.arrayContaining(ofQueue));
     await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, true).Update));
     expect(await attributes(accountId)).toEqual(expect.arrayContaining(["restricted"]));

@@ -363,6 +363,33 @@ describe("while the index lacks an order that waits", () => {
     expect(await order()).toEqual(references);
   });
 
+  test("the later ones are not sent within 5 minutes of its refusal, however long they have waited", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    const { pk } = await service.transaction(accountId, "one");
+    service.refuse(1);
+    expect(await service.sendAfter(6 * MINUTE_MS)).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    const alarm = vi.spyOn(log, "alarm");
+    hide(pk);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    expect(alarm).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await order()).toEqual(references);
+  });
+
+  test("the later ones are sent 5 minutes after its refusal, with an alarm", async () => {
+    const { service, accountId, order } = await fiveOrders();
+    const { pk } = await service.transaction(accountId, "one");
+    service.refuse(1);
+    await service.sendAfter(0);
+    hide(pk);
+    const alarm = vi.spyOn(log, "alarm");
+    expect(await service.sendAfter(5 * MINUTE_MS)).toEqual({ waiting: 5, sent: 4, refunded: 0 });
+    expect(alarm.mock.calls).toEqual([["waiting_orders.missing", { account: accountId }]]);
+    expect(await order()).toEqual(references.slice(1));
+    expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("queue_front_at");
+  });
+
   test("the later ones are sent after 5 minutes, with an alarm: the wallet was restored without it", async () => {
     const { service, accountId, order } = await fiveOrders();
     const { pk } = await service.transaction(accountId, "two");
