@@ -18,7 +18,7 @@ import { SCHEDULE_MS, SEND_WAITING_RESERVE_MS } from "../platform/time-budgets.t
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./waiting-lane.ts";
 import { upstreamOrderOf } from "./waiting-purchase.ts";
-import { isDue, type Run, type SenderDeps, type TurnResult, takeTurn, waitedS } from "./waiting-turn.ts";
+import { type InLane, isDue, type Run, type SenderDeps, type TurnResult, takeTurn, waitedS } from "./waiting-turn.ts";
 
 /** Orders that are sent at once, at most. */
 export const CONCURRENT_SENDS = 10;
@@ -57,6 +57,7 @@ export const sendWaitingOrders = async (
     lastTurn: { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS },
     plans: await currentPlans(deps),
     settle: createSequentialSettle(settleAsRead),
+    notWritten: new Set(),
   };
   const results = [...(await endDue(run, lanes)), ...(await endDueSetAside(run, setAside))];
   const orders = [...lanes.flatMap((lane) => [...lane.orders.values()]), ...setAside];
@@ -152,30 +153,39 @@ const endDue = async (
   { readsOn = false }: { readonly readsOn?: boolean } = {},
 ): Promise<readonly TurnResult[]> => {
   const results: TurnResult[] = [];
-  for (const lane of lanes) {
-    do {
-      for (const [number, order] of lane.orders) {
-        if (!isDue(run, order)) continue;
-        if (!(await mayEnd(run))) return results;
-        results.push(await takeTurn(run, order, { lane, number }));
-      }
-    } while (readsOn && lane.orders.size === 0 && (await readMore(run.deps.ledger, lane)));
-  }
+  const ended = mapInOrder(lanes, CONCURRENT_ACCOUNTS, (lane) => endDueInLane(run, lane, readsOn));
+  for await (const each of ended) results.push(...each);
   return results;
+};
+
+const endDueInLane = async (run: Run, lane: Lane, readsOn: boolean): Promise<readonly TurnResult[]> => {
+  const results: TurnResult[] = [];
+  do {
+    for (const [number, order] of lane.orders) {
+      if (!isDue(run, order)) continue;
+      if (!(await mayEnd(run, order))) return results;
+      results.push(await end(run, order, { lane, number }));
+    }
+  } while (readsOn && lane.orders.size === 0 && (await readMore(run.deps.ledger, lane)));
+  return results;
+};
+
+const end = async (run: Run, order: WaitingOrder, inLane?: InLane): Promise<TurnResult> => {
+  const result = await takeTurn(run, order, inLane);
+  if (result === "not_written") run.notWritten.add(order.account_id);
+  return result;
 };
 
 const endDueSetAside = async (run: Run, orders: readonly WaitingOrder[]): Promise<readonly TurnResult[]> => {
   const results: TurnResult[] = [];
   for (const order of orders) {
-    if (!isDue(run, order)) continue;
-    if (!(await mayEnd(run))) break;
-    results.push(await takeTurn(run, order));
+    if (isDue(run, order) && (await mayEnd(run, order))) results.push(await end(run, order));
   }
   return results;
 };
 
-const mayEnd = async ({ lastTurn, deps: { gate } }: Run): Promise<boolean> =>
-  lastTurn.remainingMs() > 0 && (await gate.purchases()) === "on";
+const mayEnd = async ({ lastTurn, notWritten, deps: { gate } }: Run, order: WaitingOrder): Promise<boolean> =>
+  lastTurn.remainingMs() > 0 && !notWritten.has(order.account_id) && (await gate.purchases()) === "on";
 
 /** Takes turns until no account has an order left, purchases are switched off, or no turn may begin any more. */
 const sendInTurn = async (run: Run, lanes: readonly Lane[]): Promise<readonly TurnResult[]> => {

@@ -52,14 +52,21 @@ export type Run = {
   readonly plans: PlanIndex | undefined;
   /** Does not settle an order that was claimed since it was read: it may be on its way upstream. */
   readonly settle: typeof settleAsRead;
+  /** Accounts of which no further order is ended in this run: a write that ends one got no answer, and took long. */
+  readonly notWritten: Set<string>;
 };
 
-export type TurnResult = "sent" | "refunded" | "unchanged";
+export type TurnResult =
+  | "sent"
+  | "refunded"
+  | "unchanged"
+  /** The write that ends the order got no conclusive answer. */
+  | "not_written";
 
 export const waitedS = ({ clock }: Ledger, since: string): number => Math.floor((clock() - Date.parse(since)) / 1_000);
 
 /** Where an order of a queue is; absent for one that was set aside. */
-type InLane = {
+export type InLane = {
   readonly lane: Lane;
   readonly number: number;
   /** Called when its request begins: then the account's next order may be claimed. */
@@ -90,7 +97,7 @@ export const takeTurn = async (run: Run, order: WaitingOrder, inLane?: InLane): 
   } catch (error) {
     if (inLane !== undefined) holdLane(inLane);
     log.alarm("order.sender_failed", { reference: referenceOf(order), ...errorFields(error) });
-    return "unchanged";
+    return "not_written";
   }
 };
 
@@ -123,6 +130,7 @@ const refund = async (
   const hasEnded =
     result.kind === "applied" || (result.kind === "already_settled" && isFinalStatus(result.transaction.status));
   if (inLane !== undefined) leaveLane(inLane, hasEnded);
+  if (result.kind === "indeterminate") return "not_written";
   return result.kind === "applied" ? "refunded" : "unchanged";
 };
 
@@ -142,7 +150,7 @@ const claimUnsent = async (
   const { kind } = await claimOrder(ledger, order, others, earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
   if (kind !== "not_claimed") log.alarm("order.not_sent_after_restore", { reference: referenceOf(order) });
   if (inLane !== undefined) leaveLane(inLane, kind === "claimed");
-  return "unchanged";
+  return kind === "indeterminate" ? "not_written" : "unchanged";
 };
 
 /**

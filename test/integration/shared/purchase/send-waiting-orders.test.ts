@@ -267,6 +267,32 @@ test("all orders of an account that waited for too long are refunded in one run,
 test("orders of other accounts wait too once an instance has noted that the limit is spent, until nothing waits", async () => {
   const service = await aService();
   const [first, second] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+test("an account whose refunds cannot be written takes the time of one refund from a run, and the others are sent", {
+  timeout: 30_000,
+}, async () => {
+  const service = await aService();
+  const [broken, other] = [await ledger.anAccount(5_000), await ledger.anAccount(1_000)];
+  service.refuse(1);
+  const overdue = ["one", "two", "three"];
+  for (const reference of overdue) await service.buy(broken, reference);
+  ledger.nowMs += 15 * MINUTE_MS;
+  service.refuse(1);
+  await service.buy(other, "one");
+  const send = ledger.db.send.bind(ledger.db);
+  const attempted = new Set<string>();
+  vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+    if (!(command instanceof TransactWriteCommand)) return send(command);
+    const [item, wallet] = (command.input.TransactItems ?? []).map(({ Update }) => String(Update?.Key?.pk));
+    if (wallet !== `wallet#${broken}`) return send(command);
+    attempted.add(String(item));
+    throw new Error("throttled");
+  });
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 1, refunded: 0 });
+  expect(attempted.size).toBe(1);
+  vi.restoreAllMocks();
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 0, refunded: 3 });
+});
+
   service.refuse(1);
   await service.buy(first, "one");
   const { headers } = await service.buy(second, "two");
