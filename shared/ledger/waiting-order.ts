@@ -13,12 +13,13 @@ import { ALL_TIMES, type IndexKey, queryPage, waitingOrderKeys } from "./query-i
 import { isTransactionPk, OPEN_TRANSACTION, WAITING, waitingOrders, walletPk } from "./schema.ts";
 import { transact, transactOnce, type WriteResult, type Writes } from "./transact.ts";
 import { type OrderToSend, type Transaction, transactionSchema } from "./transaction.ts";
-import { queueLength, queueOf, type WaitingQueue } from "./waiting-queue.ts";
+import { queueLength, queueOf, type WaitingQueue, waitingNumbers, withoutEnded } from "./waiting-queue.ts";
 import {
   readWallet,
   type Wallet,
   walletQueueJoin,
   walletQueueReturn,
+  walletQueueTrim,
   walletSchema,
   walletTurnEnd,
   walletUnlisted,
@@ -271,6 +272,13 @@ export const unlistWallet = (
   accountId: string,
   queue: WaitingQueue,
   turnUntil: string | undefined,
+/** Takes the numbers of ended orders out of the queue, so that the wallet does not grow while none of it is claimed. */
+export const trimQueue = async (ledger: Ledger, accountId: string, queue: WaitingQueue): Promise<void> => {
+  const after = withoutEnded(queue);
+  if (after.gaps.size === queue.gaps.size) return;
+  await unlessChanged(ledger, walletQueueTrim(ledger, accountId, { before: queue, after }));
+};
+
 ): Promise<void> => unlessChanged(ledger, walletUnlisted(ledger, accountId, queue, turnUntil));
 
 const unlessChanged = async (

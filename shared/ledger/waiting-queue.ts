@@ -46,6 +46,18 @@ export const withFront = (queue: WaitingQueue, number: number): WaitingQueue => 
   front: new Set([...queue.front, number]),
 });
 
+/** The queue without the numbers in front and at its head whose orders have ended. */
+export const withoutEnded = ({ tail, head, front, gaps }: WaitingQueue): WaitingQueue => {
+  let next = head;
+  while (gaps.has(next)) next += 1;
+  return {
+    tail,
+    head: next,
+    front: new Set([...front].filter((number) => !gaps.has(number))),
+    gaps: above(gaps, next),
+  };
+};
+
 export const withGap = (queue: WaitingQueue, number: number): WaitingQueue => ({
   ...queue,
   gaps: new Set([...queue.gaps, number]),

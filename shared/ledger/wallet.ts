@@ -172,33 +172,50 @@ const hasFront = ({ front }: WaitingQueue) => ({
 const without = (numbers: ReadonlySet<number>, kept: ReadonlySet<number>): ReadonlySet<number> =>
   new Set([...numbers].filter((number) => !kept.has(number)));
 
-/**
- * Claims a number, on condition that no other claim or return has changed the queue: one part of a transaction of
- * writes. Until `turnUntil` the order's request may begin.
- */
-export const walletQueueClaim = (
-  ledger: Ledger,
-  accountId: string,
-  { before, after }: { readonly before: WaitingQueue; readonly after: WaitingQueue },
-  turnUntil: string,
-) => {
+type QueueChange = { readonly before: WaitingQueue; readonly after: WaitingQueue };
+
+/** Takes numbers out of the queue, on condition that no claim or return has changed it. */
+const queueRemoval = ({ before, after }: QueueChange) => {
   const front = hasFront(before);
   const removed = Object.entries({
     queue_front: without(before.front, after.front),
     queue_gaps: without(before.gaps, after.gaps),
   }).filter(([, numbers]) => numbers.size > 0);
   const removal = removed.map(([name]) => `${name} :${name}`).join(", ");
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET queue_head = :after, turn_until = :until${removal && ` DELETE ${removal}`}`,
-    ConditionExpression: `queue_head = :before AND ${front.expression} AND attribute_not_exists(restricted)`,
-    ExpressionAttributeValues: {
+  return {
+    set: "queue_head = :after",
+    removal: removal && ` DELETE ${removal}`,
+    condition: `queue_head = :before AND ${front.expression}`,
+    values: {
       ":before": before.head,
       ":after": after.head,
-      ":until": turnUntil,
       ...front.values,
       ...Object.fromEntries(removed.map(([name, numbers]) => [`:${name}`, numbers])),
     },
+  };
+};
+
+/**
+ * Claims a number, on condition that no other claim or return has changed the queue: one part of a transaction of
+ * writes. Until `turnUntil` the order's request may begin.
+ */
+export const walletQueueClaim = (ledger: Ledger, accountId: string, change: QueueChange, turnUntil: string) => {
+  const { set, removal, condition, values } = queueRemoval(change);
+  return walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET ${set}, turn_until = :until${removal}`,
+    ConditionExpression: `${condition} AND attribute_not_exists(restricted)`,
+    ExpressionAttributeValues: { ...values, ":until": turnUntil },
     ...returned,
+  });
+};
+
+/** Takes numbers out of the queue whose orders have ended: without it they would stay until the account's next claim. */
+export const walletQueueTrim = (ledger: Ledger, accountId: string, change: QueueChange) => {
+  const { set, removal, condition, values } = queueRemoval(change);
+  return walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET ${set}${removal}`,
+    ConditionExpression: condition,
+    ExpressionAttributeValues: values,
   });
 };
 

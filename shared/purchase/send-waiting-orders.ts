@@ -6,7 +6,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { type IndexKey, waitingKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
-import { endTurn, isSetAside, unlistWallet, type WaitingOrder } from "../ledger/waiting-order.ts";
+import { endTurn, isSetAside, trimQueue, unlistWallet, type WaitingOrder } from "../ledger/waiting-order.ts";
 import { queueLength } from "../ledger/waiting-queue.ts";
 import { noteQueue } from "../orders/upstream-pace.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -276,13 +276,17 @@ const sendSetAside = async (
 
 const NONE_UNDER_WAY: ReadonlySet<Promise<void>> = new Set();
 
-/** Ends the turns of this run, and takes wallets off the list that have no waiting orders any more. */
+/** Ends the turns of this run, takes wallets off the list that have no waiting orders any more, and trims the others. */
 const endLanes = async (ledger: Ledger, lanes: readonly Lane[]): Promise<void> => {
   const ended = mapInOrder(lanes, CONCURRENT_ACCOUNTS, async ({ wallet, queue, turnUntil, hasTurn }) => {
     const isOver = turnUntil === undefined || hasTurn || ledger.clock() >= Date.parse(turnUntil);
     try {
-      if (isOver && queueLength(queue) === 0) await unlistWallet(ledger, wallet.account_id, queue, turnUntil);
-      else if (hasTurn && turnUntil !== undefined) await endTurn(ledger, wallet.account_id, turnUntil);
+      if (isOver && queueLength(queue) === 0) {
+        await unlistWallet(ledger, wallet.account_id, queue, turnUntil);
+        return;
+      }
+      if (hasTurn && turnUntil !== undefined) await endTurn(ledger, wallet.account_id, turnUntil);
+      if (isOver) await trimQueue(ledger, wallet.account_id, queue);
     } catch (error) {
       log.warn("waiting_orders.turn_not_ended", { account: wallet.account_id, ...errorFields(error) });
     }

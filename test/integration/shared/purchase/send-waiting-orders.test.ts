@@ -260,13 +260,13 @@ test("all orders of an account that waited for too long are refunded in one run,
   await service.buy(await ledger.anAccount(1_000), "other", instance);
   ledger.nowMs += 10_000;
   expect(await instance.send()).toEqual({ waiting: 62, sent: 0, refunded: 60 });
-  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 30_500_00, waiting_orders: 1 });
+  const wallet = await walletAndCount(ledger, accountId);
+  expect(wallet).toMatchObject({ balance_kobo: 30_500_00, waiting_orders: 1, queue_head: 61, queue_tail: 61 });
+  // It would grow with each refund until the account's next claim.
+  for (const attribute of ["queue_front", "queue_gaps"]) expect(wallet).not.toHaveProperty(attribute);
   expect(service.arrived()).toEqual([]);
 });
 
-test("orders of other accounts wait too once an instance has noted that the limit is spent, until nothing waits", async () => {
-  const service = await aService();
-  const [first, second] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
 test("an account whose refunds cannot be written takes the time of one refund from a run, and the others are sent", {
   timeout: 30_000,
 }, async () => {
@@ -293,6 +293,9 @@ test("an account whose refunds cannot be written takes the time of one refund fr
   expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 0, refunded: 3 });
 });
 
+test("orders of other accounts wait too once an instance has noted that the limit is spent, until nothing waits", async () => {
+  const service = await aService();
+  const [first, second] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
   service.refuse(1);
   await service.buy(first, "one");
   const { headers } = await service.buy(second, "two");

@@ -7,6 +7,7 @@ import {
   waitingNumbers,
   withFront,
   withGap,
+  withoutEnded,
 } from "../../../../shared/ledger/waiting-queue.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -51,4 +52,10 @@ test("a claimed number that waits again comes first, and one that ended is a gap
   const claimed = afterClaim(queue(3, 1), 1);
   expect(numbers(withFront(claimed, 1))).toEqual([1, 2, 3]);
   expect(numbers(withGap(claimed, 2))).toEqual([3]);
+});
+
+test("ended orders in front and at the head leave the queue, and those behind one that waits stay gaps", () => {
+  expect(withoutEnded(queue(9, 6, [2, 4], [2, 3, 6, 7, 9]))).toEqual(queue(9, 8, [4], [9]));
+  expect(withoutEnded(queue(7, 6, [], [6, 7]))).toEqual(queue(7, 8));
+  expect(withoutEnded(queue(9, 6, [5], [8]))).toEqual(queue(9, 6, [5], [8]));
 });
