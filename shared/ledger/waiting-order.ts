@@ -126,7 +126,13 @@ const joinQueue = async (
       log.warn("ledger.write_indeterminate", { attempt: target.attempt, ...errorFields(result.error) });
     }
     const hasMoved = result.kind === "condition_failed" && result.transaction !== undefined;
-    if (hasMoved || unanswered > UNANSWERED_MAX || !(await nextAttempt())) return waitResult(ledger, target, result);
+    if (hasMoved || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
+      const waits = await waitResult(ledger, target, result);
+      const own = hasMoved ? result.transaction?.waiting?.number : undefined;
+      if (waits.kind !== "waiting" || own === undefined) return waits;
+      // An attempt without an answer was carried out.
+      return { ...waits, ahead: [...waitingNumbers(queue)].filter((number) => number < own).length };
+    }
   }
 };
 
@@ -266,12 +272,6 @@ const writeInTime = (
 export const endTurn = (ledger: Ledger, accountId: string, turnUntil: string): Promise<void> =>
   unlessChanged(ledger, walletTurnEnd(ledger, accountId, turnUntil));
 
-/** Takes a wallet off the sender's list: no order of it waits, and none is claimed and not yet sent. */
-export const unlistWallet = (
-  ledger: Ledger,
-  accountId: string,
-  queue: WaitingQueue,
-  turnUntil: string | undefined,
 /** Takes the numbers of ended orders out of the queue, so that the wallet does not grow while none of it is claimed. */
 export const trimQueue = async (ledger: Ledger, accountId: string, queue: WaitingQueue): Promise<void> => {
   const after = withoutEnded(queue);
@@ -279,6 +279,12 @@ export const trimQueue = async (ledger: Ledger, accountId: string, queue: Waitin
   await unlessChanged(ledger, walletQueueTrim(ledger, accountId, { before: queue, after }));
 };
 
+/** Takes a wallet off the sender's list: no order of it waits, and none is claimed and not yet sent. */
+export const unlistWallet = (
+  ledger: Ledger,
+  accountId: string,
+  queue: WaitingQueue,
+  turnUntil: string | undefined,
 ): Promise<void> => unlessChanged(ledger, walletUnlisted(ledger, accountId, queue, turnUntil));
 
 const unlessChanged = async (

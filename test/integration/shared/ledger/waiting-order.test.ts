@@ -170,8 +170,8 @@ describe("makeOrderWait", () => {
     const transaction = await ledger.anOpenTransaction();
     expect(await wait(transaction)).toEqual({ kind: "waiting", ahead: 0 });
     expect(await Promise.all([wait(transaction), wait(transaction)])).toEqual([
-      { kind: "waiting" },
-      { kind: "waiting" },
+      { kind: "waiting", ahead: 0 },
+      { kind: "waiting", ahead: 0 },
     ]);
     expect(await waitingCount(transaction.account_id)).toBe(1);
   });
@@ -185,6 +185,14 @@ describe("makeOrderWait", () => {
       expect(await waitingCount(transaction.account_id)).toBe(1);
     },
   );
+
+  test("an order whose wait is carried out without an answer is told how many are ahead", async () => {
+    const [{ account_id: accountId }] = await threeWaitingOrders();
+    const fourth = ledger.aTransaction(accountId, { amount_kobo: koboSchema.parse(0) });
+    await openTransaction(ledger, fourth, [], enough());
+    ledger.firstWrites(TRIES, "answer_lost");
+    expect(await wait(fourth)).toEqual({ kind: "waiting", ahead: 3 });
+  });
 
   test("an order whose wait never arrives is indeterminate, and unchanged", async () => {
     const transaction = await ledger.anOpenTransaction();
