@@ -1,7 +1,7 @@
 import { type AuditEntry, detailsText, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { deliveryPk } from "../ledger/schema.ts";
-import type { Transaction } from "../ledger/transaction.ts";
+import { isFinalStatus, isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import { isWaitingOrder } from "../ledger/waiting-order.ts";
 import { duration, naira } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
@@ -64,7 +64,7 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
     event.transaction === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
   return [
     createdEntry(transaction),
-    ...(transaction.sent_at === undefined ? [] : [sentEntry(transaction, transaction.sent_at)]),
+    ...sentEntries(transaction),
     ...(isUpdated(transaction) ? [updatedEntry(transaction, isOwners)] : []),
     ...events.filter(isAbout).map(eventEntry),
     ...deliveries.flatMap(deliveryEntries),
@@ -81,11 +81,28 @@ const createdEntry = ({ created_at, amount_kobo, mode, key_id, debit }: Transact
 const isUpdated = ({ updated_at, created_at, sent_at }: Transaction): boolean =>
   updated_at !== created_at && updated_at !== sent_at;
 
-const sentEntry = ({ created_at }: Transaction, sentAt: string): HistoryEntry => ({
-  at: sentAt,
-  what: "sent",
-  details: `after a wait of ${duration(Date.parse(sentAt) - Date.parse(created_at))}`,
-});
+const sentEntries = (transaction: Transaction): readonly HistoryEntry[] => {
+  const { created_at, sent_at } = transaction;
+  if (sent_at !== undefined) {
+    const wait = duration(Date.parse(sent_at) - Date.parse(created_at));
+    return [{ at: sent_at, what: "sent", details: `after a wait of ${wait}` }];
+  }
+  const details = unknownOutcomeText(transaction);
+  return details === undefined ? [] : [{ at: created_at, what: "sent", details }];
+};
+
+/**
+ * What an operator should know before an open purchase is resolved; undefined for other transactions. No write says that
+ * a purchase was sent that did not wait.
+ */
+export const unknownOutcomeText = (transaction: Transaction): string | undefined => {
+  const { mode, status, sent_at, upstream_reference } = transaction;
+  if (mode === "test" || isFinalStatus(status) || isIdentityCheck(transaction) || isWaitingOrder(transaction)) {
+    return undefined;
+  }
+  const unless = upstream_reference === undefined ? ", unless its process ended before that" : "";
+  return `${sent_at === undefined ? "sent at once" : `sent at ${sent_at}`}${unless}: it may have been delivered`;
+};
 
 const updatedEntry = (transaction: Transaction, isOwners: boolean): HistoryEntry => ({
   at: transaction.updated_at,

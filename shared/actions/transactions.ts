@@ -15,7 +15,7 @@ import type { ActionRuns } from "./action-runs.ts";
 import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { resolvedView } from "./resolved-transaction.ts";
 import { requireCursor, requireTimeRange } from "./time-range.ts";
-import { historyOf } from "./transaction-history.ts";
+import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
 import { readWaitingOrders, type WaitingOrders, waitingOrderJson, waitText } from "./waiting-orders.ts";
 
 export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
@@ -85,6 +85,7 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
     ...transactionView(transaction),
     sent_at: transaction.sent_at ?? null,
     wait,
+    unknown_outcome: unknownOutcomeText(transaction) ?? null,
     history: [...history],
   };
 };

@@ -65,6 +65,7 @@ const TransactionFacts = ({ transaction }: { readonly transaction: Shown }) => (
       { name: "Upstream reference", value: transaction.upstream_reference },
       { name: "Error code", value: transaction.error_code },
       { name: "Waiting", value: transaction.wait },
+      { name: "Unknown outcome", value: transaction.unknown_outcome },
       { name: "Created", value: <Time iso={transaction.created_at} /> },
       { name: "Last change", value: <Time iso={transaction.updated_at} /> },
     ]}

@@ -13,6 +13,8 @@ const transactionDetails = listedTransaction.extend({
   sent_at: z.iso.datetime().nullable(),
   /** What an operator should know of a transaction that waits, or that waited. */
   wait: z.string().nullable(),
+  /** Only of an open live purchase that does not wait: whether it was sent, and so may have been delivered. */
+  unknown_outcome: z.string().nullable(),
   /** Status changes, events, webhook deliveries and audit entries, oldest first. */
   history: z.array(z.object({ at: z.iso.datetime(), what: z.string(), details: z.string() })),
 });

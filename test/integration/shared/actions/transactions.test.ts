@@ -65,6 +65,35 @@ describe("transactions show", () => {
     }
   });
 
+  test("says of an open purchase that it was sent and may have been delivered, until it is final", async () => {
+    const { transaction } = await anOrder();
+    const reference = referenceOf(transaction);
+    const show = () => transactionsRuns["transactions find"](context(), { reference });
+    const unknown = "sent at once, unless its process ended before that: it may have been delivered";
+    const open = await show();
+    expect(open).toMatchObject({ status: "processing", sent_at: null, unknown_outcome: unknown });
+    expect(open.history.map(({ what, details }) => [what, details])).toEqual([
+      ["created", expect.stringContaining("debited")],
+      ["sent", unknown],
+    ]);
+    await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
+    const settled = await show();
+    expect(settled).toMatchObject({ status: "success", unknown_outcome: null });
+    expect(settled.history.map(({ what }) => what)).toEqual(["created", "success"]);
+  });
+
+  test("says when an open purchase was sent that waited, and that no open identity check may have been delivered", async () => {
+    const sentAt = isoTime(NOON_MS + 60_000);
+    const outcomeOf = async (changes: Partial<Transaction>) => {
+      const reference = referenceOf((await anOrder(changes)).transaction);
+      return (await transactionsRuns["transactions find"](context(), { reference })).unknown_outcome;
+    };
+    expect(await outcomeOf({ type: "nin_verification" })).toBeNull();
+    expect(await outcomeOf({ sent_at: sentAt, upstream_reference: `U-${randomUUID()}` })).toBe(
+      `sent at ${sentAt}: it may have been delivered`,
+    );
+  });
+
   test("says of one whose debit is void that nothing was debited", async () => {
     const { accountId: account } = await operator.anAccount();
     const pk = await aTransactionPk();
@@ -161,7 +190,7 @@ describe("transactions resolve", () => {
     const historyOf = async (shown: Transaction) =>
       (await transactionsRuns["transactions show"](owner(), { account, reference: referenceOf(shown) })).history;
     expect((await historyOf(transaction)).at(-1)).toMatchObject({ what: "transactions resolve" });
-    expect((await historyOf(other)).map(({ what }) => what)).toEqual(["created"]);
+    expect((await historyOf(other)).map(({ what }) => what)).toEqual(["created", "sent"]);
   });
 
   test("of two operators at once one resolves it, and the refusal of the other says who did, how and why", async () => {
