@@ -76,8 +76,10 @@ export const addServiceAlarms = (
     alarms.addThresholdAlarm(`${id}Errors`, {
       metric: each.functionMetric("Errors", "Sum"),
       threshold: 0,
+      // What one crash leaves open has alarms of its own, and a new version is rolled back by its own (canary-release.ts).
+      repeated: true,
       urgency: "ticket",
-      impact: `${each.spec.impact} ${name} crashed or timed out: read its log.`,
+      impact: `${each.spec.impact} ${name} crashes or times out again and again: read its log.`,
     });
     alarms.addThresholdAlarm(`${id}LogBytes`, {
       metric: each.logBytes(),

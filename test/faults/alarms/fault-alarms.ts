@@ -15,7 +15,7 @@ const APART_MS = 90 * 60_000;
 /** More than the age at which an open order is stuck. */
 const LATER_MS = 31 * 60_000;
 
-/** Nothing is left open in it, and yet a person must act. */
+/** Nothing is left open in it, and yet a person must act once the upstream has refused the order. */
 const beyondBalance = "a purchase beyond our balance at the upstream";
 
 /** A scenario with one fault at its n-th effect that the fault can hit, or without one. */
@@ -57,6 +57,7 @@ const runCase = async (system: System, endpoint: AppEndpoint, one: AlarmCase) =>
   await scenarios[scenario]?.prepare?.(account);
   const known = new Set((await leftIn(system)).map(({ key }) => key));
   const beginMs = now();
+  const requestsBefore = system.upstream.requests.length;
   const effects: Effect[] = [];
   let hits = 0;
   system.plan = (effect) => {
@@ -69,7 +70,11 @@ const runCase = async (system: System, endpoint: AppEndpoint, one: AlarmCase) =>
   await recover(account, "unassisted");
   advance(LATER_MS);
   for (const schedule of ["reconcile-ledger", "requeue-deliveries"] as const) await system.runSchedule(schedule);
-  const left = (await leftIn(system)).filter(({ key }) => !known.has(key)).map(({ what }) => what);
+  const isBalanceSpent = scenario === beyondBalance && system.upstream.requests.length > requestsBefore;
+  const left = [
+    ...(await leftIn(system)).filter(({ key }) => !known.has(key)).map(({ what }) => what),
+    ...(isBalanceSpent ? ["a spent balance at the upstream"] : []),
+  ];
   const alarms = new Set(alarmsIn(system.observed, beginMs, now()).map(({ alarm }) => alarm));
   await closeTestAccount(account);
   return { effects, result: { ...one, left, alarms: [...alarms] } };
@@ -81,7 +86,7 @@ const leftIn = async (system: System): Promise<readonly { readonly key: string; 
   ...(await system.eventSources.deadLetters()).map((key) => ({ key, what: "a dead letter" })),
 ];
 
-const needsSomebody = ({ scenario, left }: AlarmResult): boolean => left.length > 0 || scenario === beyondBalance;
+const needsSomebody = ({ left }: AlarmResult): boolean => left.length > 0;
 
 /** What breaks the rules: a page that needs nobody, or nothing that tells a person to act. */
 export const brokenRules = (results: readonly AlarmResult[]): readonly string[] =>
