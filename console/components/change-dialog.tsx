@@ -1,6 +1,6 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, type SubmitEvent, useEffect, useRef, useState } from "react";
-import type { Action } from "../../shared/contract/actions/action.ts";
+import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
 import { type ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
 import type { FieldErrors } from "../../shared/contract/errors.ts";
 import { ActionError, sentenceOf } from "../api/action-error.ts";
@@ -119,9 +119,10 @@ type ChangeFormProps<Name extends ChangeName, Of extends Fields> = ChangeDialogP
 const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
   const { action, button, children, form, inputOf, onDone, onCancel, ifUnknown, nameToType } = props;
   const fields: Fields = props.fields ?? {};
-  const { input: schema, irreversible, movesMoney } = actionOf(action);
+  const definition = actionOf(action);
+  const { input: schema } = definition;
   const hasWhy = "why" in schema.shape;
-  const needsWhy = hasWhy && (irreversible === true || movesMoney === true);
+  const needsWhy = hasWhy && needsReason(definition);
 
   const [draft] = useState(() => restoredDraft(form));
   const [values, setValues] = useState(() => initialValues(fields, draft));
@@ -129,7 +130,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const [typed, setTyped] = useState("");
   const [errors, setErrors] = useState<FieldErrors>({});
   const [failure, setFailure] = useState<unknown>();
-  const change = useChange(action);
+  const sending = useChange(action);
   const waitS = useCountdown(failure instanceof ActionError ? failure.details.retryAfterS : undefined, failure);
 
   const current = useRef({ values, why });
@@ -138,6 +139,14 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     () => keepDraft(form, () => ({ ...draftOf(fields, current.current.values), why: current.current.why })),
     [form, fields],
   );
+
+  /** The error of a field is about the value that it had. */
+  const change = (changed: typeof values) => {
+    setErrors((before) =>
+      Object.fromEntries(Object.entries(before).filter(([name]) => changed[name] === values[name])),
+    );
+    setValues(changed);
+  };
 
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -153,9 +162,9 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     if (other !== undefined) setFailure(new ActionError(`${other}: ${found[other]?.join(". ")}`, { status: 422 }));
     if (Object.keys(found).length > 0) return;
     try {
-      const output = await change.mutateAsync(input);
+      const output = await sending.mutateAsync(input);
       // The answer may hold a secret.
-      change.reset();
+      sending.reset();
       onDone(output);
     } catch (error) {
       setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
@@ -169,7 +178,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     <form onSubmit={(event) => void submit(event)} noValidate>
       {draft !== undefined && <Notice tone="neutral" title="What you had typed was kept while you signed in again" />}
       {children}
-      <FormFields fields={fields} values={values} onChange={setValues} errors={errors} />
+      <FormFields fields={fields} values={values} onChange={change} errors={errors} />
       {hasWhy && (
         <Textarea
           label={needsWhy ? "Reason" : "Reason (optional)"}
@@ -185,7 +194,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       {nameToType !== undefined && (
         <TextInput
           label={`Type ${nameToType} to confirm`}
-          description="This cannot be undone."
+          {...(definition.irreversible && { description: "This cannot be undone." })}
           required
           autoComplete="off"
           value={typed}
@@ -209,7 +218,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
         </Button>
         <Button
           type="submit"
-          loading={change.isPending}
+          loading={sending.isPending}
           disabled={waitS > 0}
           {...(nameToType !== undefined && { color: "red" })}
         >

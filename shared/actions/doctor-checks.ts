@@ -7,6 +7,7 @@ import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
+import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
 import type { ActionContext } from "./action-context.ts";
@@ -31,7 +32,7 @@ export const selling: DoctorCheck = async ({ facts: { workers }, purchases: stor
   if (state.purchases === "on") return workers === "on" ? ok(found) : wrong(`${found}: ${WORKERS_OFF}`, workersOn);
   const refused = "new orders are refused (503)";
   return workers === "on"
-    ? lookInto(`${found}: ${refused}`, "Run purchases on")
+    ? lookInto(`${found}: ${refused}`, 'Once the reason is gone, run purchases on: "Stop selling" in docs/runbook.md')
     : lookInto(`${found}: ${refused}; ${WORKERS_OFF}`, `${workersOn}. Then run purchases on`);
 };
 
@@ -62,8 +63,10 @@ export const orders: DoctorCheck = async (context) => {
   if (first === undefined) return ok("the upstream takes them");
   const nowMs = context.ledger.clock();
   const found = refusals.map(({ group, since, reason }) => {
-    const what = group === "vtu" ? "purchases" : "identity checks";
-    return `none of the ${what} of the last ${duration(nowMs - Date.parse(since))} got through (${reason})`;
+    const what = `the ${group === "vtu" ? "purchases" : "identity checks"} of the last ${duration(nowMs - Date.parse(since))}`;
+    return isUnrecognizedReason(reason)
+      ? `the outcomes of ${what} are unknown (${reason})`
+      : `none of ${what} got through (${reason})`;
   });
   return wrong(found.join("; "), todoAfter(first.reason));
 };
@@ -93,6 +96,7 @@ const todoAfter = (reason: string): string => {
   if (reason === UNAUTHORIZED) return "Run secrets set upstream-key, then catalog refresh";
   if (reason === FORBIDDEN) return "Ask the upstream whether the key may place orders from our addresses";
   if (reason === UPSTREAM_BALANCE) return "Pay the upstream";
+  if (isUnrecognizedReason(reason)) return 'Follow "Unrecognized answers" in docs/runbook.md';
   return "Ask the upstream";
 };
 

@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { ActionContext } from "../actions/action-context.ts";
 import type { ActionRuns } from "../actions/action-runs.ts";
 import { isRefusal } from "../actions/refusal.ts";
-import type { Action, ActionTable } from "../contract/actions/action.ts";
+import { type Action, type ActionTable, needsReason } from "../contract/actions/action.ts";
 import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { parseInput } from "../lambda/api-request.ts";
@@ -98,7 +98,7 @@ const serveAction =
     const { capacity, account } = await authorise(stores.ledger, { person, role }, action, input);
     progress.role = capacity;
     if (account !== undefined) progress.account = account;
-    if ((action.irreversible || action.movesMoney) && reasonField.parse(input).why === undefined) {
+    if (needsReason(action) && reasonField.parse(input).why === undefined) {
       throw new ServiceError("missing_parameter", { fields: { why: ["Is required"] } });
     }
     const context: ActionContext = {

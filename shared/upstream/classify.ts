@@ -117,7 +117,9 @@ const isOfLimiter = (result: Answered): boolean => result.status === 429 && stat
  * Whether the response is not the upstream's: the base URL is wrong, or something in front of the upstream answered.
  */
 export const isUnrecognized = (outcome: Outcome | CheckOutcome): boolean =>
-  outcome.kind === "unknown" && outcome.reason.startsWith(UNRECOGNIZED);
+  outcome.kind === "unknown" && isUnrecognizedReason(outcome.reason);
+
+export const isUnrecognizedReason = (reason: string): boolean => reason.startsWith(UNRECOGNIZED);
 
 /**
  * Classifies the response to an identity check. A record counts as found even while the upstream's transaction is still

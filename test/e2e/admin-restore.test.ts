@@ -128,7 +128,13 @@ test("a carry-over with swapped tables prints how many transactions only --to ha
 
 test.each([
   ["on", "on", 0, "ok", /, workers on +-$/],
-  ["off", "on", 0, "look", /, workers on: new orders are refused \(503\) +Run purchases on$/],
+  [
+    "off",
+    "on",
+    0,
+    "look",
+    /, workers on: new orders are refused \(503\) +Once the reason is gone, run purchases on: "Stop selling" in docs\/runbook\.md$/,
+  ],
   ["off", "off", 0, "look", /, workers off: .* webhooks wait +Set workers .* and deploy; .*\. Then run purchases on$/],
   ["on", "off", 1, "wrong", /, workers off: .* webhooks wait +Set workers .* and deploy; .* are done$/],
 ] as const)(

@@ -1,4 +1,4 @@
-import type { Action } from "../../shared/contract/actions/action.ts";
+import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
 import { type ActionName, actions } from "../../shared/contract/actions/actions.ts";
 import { markdownTable, wrap } from "./markdown.ts";
 
@@ -43,9 +43,6 @@ export const permissionTable = (): string => {
 
 /** The actions that the console does with a reason only. */
 export const reasonList = (): string => {
-  const needing = actionNames.filter((name) => {
-    const { irreversible, movesMoney }: Action = actions[name];
-    return irreversible || movesMoney;
-  });
+  const needing = actionNames.filter((name) => needsReason(actions[name]));
   return wrap(`${needing.map((name) => `\`${name}\``).join(", ")}.`);
 };

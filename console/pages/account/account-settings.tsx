@@ -57,8 +57,8 @@ const Restrict = ({ account: { account_id, name } }: { readonly account: Account
     success="The account is restricted."
   >
     <p>
-      From now on every request of {name} is refused (403). Orders that it placed before are completed. The requests
-      that are refused meanwhile cannot be brought back.
+      Until the restriction is lifted, every request of {name} is refused (403). Orders that it placed before are
+      completed. The requests that are refused meanwhile cannot be brought back.
     </p>
   </IrreversibleDialog>
 );

@@ -52,8 +52,8 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
           >
             <p>
               Every new order of every account is refused, identity checks included. Waiting orders are neither sent nor
-              refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales. The
-              owners of all accounts see the reason.
+              refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales until
+              purchases are switched on again. The owners of all accounts see the reason.
             </p>
           </IrreversibleDialog>
         ) : (
@@ -149,7 +149,7 @@ const Health = ({ catalog, refusals, open, recent }: ActionOutput<"upstream show
             value: catalog.fetched_at === null ? "Never" : <Time iso={catalog.fetched_at} />,
           },
           ...refusals.map((refusal) => ({
-            name: refusal.group === "vtu" ? "No purchase got through since" : "No identity check got through since",
+            name: refusal.group === "vtu" ? "No purchase was confirmed since" : "No identity check was confirmed since",
             value: (
               <>
                 <Time iso={refusal.since} /> <Status tone="bad">{refusal.reason}</Status> the last one at{" "}

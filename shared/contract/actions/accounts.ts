@@ -81,7 +81,7 @@ export const accountsActions = {
   "accounts restrict": {
     scope: "service",
     kind: "change",
-    irreversible: true,
+    confirm: true,
     input: accountChangeInput,
     output: accountView,
     summary: "Refuse all requests of an account from now on (403)",

@@ -9,9 +9,11 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   readonly scope: "account" | "service" | "person";
   /** A `read` changes nothing and is a GET; a `change` writes an audit entry and is a POST. */
   readonly kind: "read" | "change";
-  /** It cannot be taken back: the page asks for the name of what it changes. */
+  /** It cannot be undone: the page asks for the name of what it changes. */
   readonly irreversible?: true;
-  /** It changes a balance. The console requires a reason, as for what is irreversible. */
+  /** Another action ends it, but callers are refused until then: the page asks for the name of what it changes. */
+  readonly confirm?: true;
+  /** It changes a balance. */
   readonly movesMoney?: true;
   /** A read that writes an audit entry nevertheless. Its output is an export, which nobody may alter. */
   readonly audited?: true;
@@ -21,6 +23,10 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   readonly output: Output;
   readonly summary: string;
 };
+
+/** Whether the console does it with a reason only. */
+export const needsReason = ({ irreversible, confirm, movesMoney }: Action): boolean =>
+  irreversible === true || confirm === true || movesMoney === true;
 
 /** Actions by name: `keys create` is `POST /console-api/keys/create`. */
 export type ActionTable = Readonly<Record<string, Action>>;

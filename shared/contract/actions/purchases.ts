@@ -35,7 +35,7 @@ export const purchasesActions = {
   "purchases off": {
     scope: "service",
     kind: "change",
-    irreversible: true,
+    confirm: true,
     input: changeInput,
     output: switched,
     summary: "Refuse every new order before its debit, and neither send nor refund waiting orders",

@@ -191,6 +191,7 @@ describe("an operator", () => {
     expect(await balance()).toBe(0);
     await dialog.getByLabel("Amount in NGN").fill("2,500.50");
     await dialog.getByText("NGN 2,500.50 will be credited: 0.00 -> 2,500.50").waitFor();
+    expect(await dialog.getByText("commas only between thousands").count()).toBe(0);
     await dialog.getByRole("button", { name: "Credit NGN 2,500.50" }).click();
     await page.getByText("were recorded. The balance is").waitFor();
     expect(await balance()).toBe(2_500.5);

@@ -52,6 +52,7 @@ describe("the catalog", () => {
     await expectAccessible(page);
 
     await button(page, "Accept this catalog").click();
+    await page.getByRole("dialog").getByText("This cannot be undone.").waitFor();
     await expectAccessible(page);
     await confirm(page, { name: "catalog", why: "the upstream sells one plan now" }, "Accept this catalog");
     await heading(page, "Refused").waitFor({ state: "detached" });
@@ -91,6 +92,7 @@ describe("the upstream", () => {
     await button(page, "Switch purchases off").click();
     await page.getByRole("dialog").getByRole("button", { name: "Switch purchases off" }).click();
     await page.getByRole("dialog").getByText("A reason is required").waitFor();
+    expect(await page.getByRole("dialog").getByText("cannot be undone").count()).toBe(0);
     await confirm(page, { name: "purchases", why: "ticket 97" }, "Switch purchases off");
     await page.getByText("Off: new orders are refused").waitFor();
     await page.getByText("ticket 97", { exact: true }).waitFor();
@@ -126,7 +128,7 @@ describe("the upstream", () => {
     await banner.getByText(/^Orders at the upstream: none of the purchases of the last \d+ s got through/).waitFor();
     await expectAccessible(page);
     await page.goto(`${service().consoleUrl}/upstream`);
-    await page.getByText("No purchase got through since").waitFor();
+    await page.getByText("No purchase was confirmed since").waitFor();
     await fetch(controlUrl, { method: "DELETE" });
     expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
     await page.goto(`${service().consoleUrl}/doctor`);

@@ -178,6 +178,20 @@ test("a catalog that is fetched later clears the key of a 401, and not what else
   }
 });
 
+test("after unrecognized answers the doctor says that the outcomes of the purchases are unknown", async () => {
+  const { ledger, context } = await aService();
+  const gate = orderGate(context.purchases, ledger.clock, "vtu");
+  await gate.noteOutcome({ kind: "unknown", reason: "unrecognized_403" }, deadlineIn(9_000));
+  ledger.nowMs += 120_000;
+  const { checks } = await doctorRuns.doctor(context, {});
+  expect(checks.find(({ check }) => check === "orders")).toEqual({
+    check: "orders",
+    state: "wrong",
+    found: "the outcomes of the purchases of the last 2 min are unknown (unrecognized_403)",
+    todo: 'Follow "Unrecognized answers" in docs/runbook.md',
+  });
+});
+
 test("the console's doctor skips what needs a secret, and a check that fails is a fault of its own", async () => {
   const { context } = await aService({ facts: { sells: false, workers: "off" } });
   const { ok, checks } = await doctorRuns.doctor(context, {});
