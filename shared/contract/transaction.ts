@@ -2,18 +2,21 @@ import * as z from "zod";
 import { errorCodes } from "./errors.ts";
 import { referenceField, timeField } from "./fields.ts";
 
+const choiceOf = <const Names extends readonly string[]>(...names: Names) =>
+  z.enum(names, { error: ({ input }) => (input === undefined ? undefined : `Must be one of ${names.join(", ")}`) });
+
 /** `success` and `failed` are final. Source: docs/interface.md 8.1. */
-export const transactionStatus = z.enum(["processing", "success", "failed"]);
+export const transactionStatus = choiceOf("processing", "success", "failed");
 export type TransactionStatus = z.infer<typeof transactionStatus>;
 
-export const transactionType = z.enum([
+export const transactionType = choiceOf(
   "data",
   "airtime",
   "nin_verification",
   "bvn_verification",
   "nin_retrieval",
   "bvn_retrieval",
-]);
+);
 export type TransactionType = z.infer<typeof transactionType>;
 
 /** Prefixes of live references; a test reference begins with `TEST_`. Source: docs/interface.md 8.5. */

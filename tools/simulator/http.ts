@@ -60,10 +60,15 @@ export const parseJson = (body: RequestBody): unknown => {
 };
 
 /** Sends a JSON response; does nothing if the client has disconnected. */
-export const sendJson = (response: ServerResponse, { status, body }: JsonResponse, headers: Headers = {}): void => {
+export const sendJson = (
+  response: ServerResponse,
+  { status, body }: JsonResponse,
+  headers: Headers = {},
+  indent?: number,
+): void => {
   if (response.destroyed || response.headersSent) return;
   response.statusCode = status;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.end(JSON.stringify(body));
+  response.end(JSON.stringify(body, undefined, indent));
 };

@@ -48,7 +48,7 @@ const serveControl = async (
   { request, response, method, path }: HttpExchange,
 ): Promise<void> => {
   const route = `${method} ${path.slice(CONTROL_PREFIX.length)}`;
-  sendJson(response, await handleControl(state, route, await readBody(request)));
+  sendJson(response, await handleControl(state, route, await readBody(request)), {}, 2);
 };
 
 const serveUpstream = async (state: SimulatorState, exchange: HttpExchange): Promise<void> => {

@@ -75,7 +75,8 @@ export const EndpointSection = ({
       {down && (
         <Notice tone="attention" title="Webhooks wait until the endpoint works again">
           One at a time is tried every 1 to 5 minutes. The attempts below say how the endpoint answers. Correct the URL
-          or the app, then send a test event: if the endpoint accepts it, everything that waits is sent at once.
+          or the app, then send a test event: if the endpoint accepts it, 1,000 webhooks at most are sent now, and the
+          others at their next retry.
         </Notice>
       )}
     </Section>
@@ -84,7 +85,7 @@ export const EndpointSection = ({
 
 /** What happens to the webhooks that waited for the endpoint; their number may be unknown. */
 export const requeuedText = (requeued: number | null): string =>
-  requeued === null ? "Follow within minutes" : `${requeued} sent now`;
+  requeued === null ? "Follow within minutes" : `${requeued} sent now, the others at their next retry`;
 
 const requeuedSentence = (requeued: number | null): string => {
   if (requeued === 0) return "";
@@ -121,8 +122,8 @@ const SetUrl = ({ account, url }: { readonly account: string; readonly url: stri
     }
     ifUnknown="If the URL is set and you have not seen the first signing secret, rotate it."
   >
-    The endpoint is enabled, also if it was disabled, and what waits is sent to it at once. The signing secret stays as
-    it is.
+    The endpoint is enabled, also if it was disabled, and webhooks that wait are sent to it now, 1,000 at most. The
+    signing secret stays as it is.
   </ChangeDialog>
 );
 
@@ -186,7 +187,8 @@ const SendTest = ({ account, onTest }: { readonly account: string; readonly onTe
     onDone={onTest}
   >
     One signed webhook.test event goes to the endpoint. It is about no order, and is sent also while the endpoint is
-    disabled. If the endpoint failed before and accepts it, everything that waits is sent at once.
+    disabled. If the endpoint failed before and accepts it, webhooks that wait are sent now, 1,000 at most. The others
+    follow at their next retry, which for recent ones is within 6 minutes.
   </ChangeDialog>
 );
 
