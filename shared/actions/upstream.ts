@@ -2,7 +2,7 @@ import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream
 import { openTransactions } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
-import { readUpstreamPace, waitUntil } from "../orders/upstream-pace.ts";
+import { readUpstreamPace, waitUntilMs } from "../orders/upstream-pace.ts";
 import { isoTime } from "../platform/time.ts";
 import { LATENCY_BOUNDS_MS, readHours, sumOfCounts } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -24,12 +24,12 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
       openTransactions(ledger, ALL_TIMES),
       readHours(cache, nowMs - RECENT_MS, nowMs),
     ]);
-    const spentUntil = waitUntil(pace);
+    const spentUntilMs = waitUntilMs(pace, nowMs);
     const openedAt = open.map(({ created_at }) => created_at).sort();
     return {
       catalog: { fetched_at: snapshot === undefined ? null : isoTime(snapshot.fetchedAtMs) },
       refusals: refusals.map(({ group, reason, since, refused_at }) => ({ group, reason, since, refused_at })),
-      limit: { per_minute: pace.per_minute, spent_until: Date.parse(spentUntil) > nowMs ? spentUntil : null },
+      limit: { per_minute: pace.per_minute, spent_until: spentUntilMs > nowMs ? isoTime(spentUntilMs) : null },
       waiting: { count: waiting.count, oldest_s: waiting.oldestS ?? null, sending_s: waiting.sendingS ?? null },
       open: {
         count: open.length,

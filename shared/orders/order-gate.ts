@@ -4,11 +4,13 @@ import { getItems } from "../ledger/get-item.ts";
 import { abortAfter, beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
-import type { CheckOutcome, Outcome } from "../upstream/upstream.ts";
+import type { CheckOutcome, Outcome, UpstreamBlocks } from "../upstream/upstream.ts";
 import { type OnOrOff, PURCHASES_PK, type PurchasesStore, purchasesSwitch } from "./purchases-switch.ts";
 import {
+  blocksOf,
   NO_ORDER_WAITS,
-  noteLimitSpent,
+  noteBlock,
+  noteRecognized,
   UPSTREAM_PACE_PK,
   type UpstreamPace,
   upstreamPaceSchema,
@@ -44,11 +46,13 @@ export type OrderGate = {
   readonly purchases: () => Promise<OnOrOff>;
   /** As it was at the last reading. */
   readonly pace: () => UpstreamPace;
+  /** Why purchases wait, by the last reading. */
+  readonly blocks: () => UpstreamBlocks;
   /**
-   * Tells the other instances that the upstream's limit is spent for so long. Never rejects, and leaves the time for
-   * the settlement.
+   * Tells the other instances what this one found out since it learned the blocks `before`. Usually it writes nothing.
+   * Never rejects, and leaves the time for the settlement.
    */
-  readonly noteLimitSpent: (waitS: number, deadline: Deadline) => Promise<void>;
+  readonly noteBlocks: (blocks: UpstreamBlocks, before: UpstreamBlocks, deadline: Deadline) => Promise<void>;
   /**
    * Notes for operators that the upstream refuses orders for a cause of ours, or that it accepts them again. Usually it
    * writes nothing. Never rejects, and leaves the time for the settlement.
@@ -92,6 +96,20 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     await noteRefusal(store, group, reason, nowMs, signal);
     refusal = { pk: refusalPk, reason, refused_at: isoTime(nowMs), since: refusal?.since ?? isoTime(nowMs) };
   };
+
+  const noteBlocks: OrderGate["noteBlocks"] = async ({ limitUntilMs, unrecognizedUntilMs }, before, deadline) => {
+    const nowMs = clock();
+    const signal = () => abortAfter(beforeSettlementMs(deadline));
+    if (limitUntilMs > nowMs) await noteBlock(store, "limit_until", limitUntilMs, nowMs, signal());
+    if (unrecognizedUntilMs > nowMs) await noteBlock(store, "unrecognized_until", unrecognizedUntilMs, nowMs, signal());
+    if (unrecognizedUntilMs > 0 || before.unrecognizedUntilMs === 0) return;
+    await noteRecognized(store, before.unrecognizedUntilMs, signal());
+    // Otherwise each order would write it until the next reading.
+    if (cached !== undefined && Date.parse(cached.pace.unrecognized_until) === before.unrecognizedUntilMs) {
+      const { unrecognized_until } = NO_ORDER_WAITS;
+      cached = { ...cached, pace: { ...cached.pace, unrecognized_until } };
+    }
+  };
   return {
     purchases: async () => {
       const nowMs = clock();
@@ -112,9 +130,10 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
       return purchases;
     },
     pace: () => cached?.pace ?? NO_ORDER_WAITS,
-    noteLimitSpent: async (waitS, deadline) => {
+    blocks: () => blocksOf(cached?.pace ?? NO_ORDER_WAITS, clock()),
+    noteBlocks: async (blocks, before, deadline) => {
       try {
-        await noteLimitSpent(store, clock() + waitS * 1_000, abortAfter(beforeSettlementMs(deadline)));
+        await noteBlocks(blocks, before, deadline);
       } catch (error) {
         log.warn("upstream_pace.not_noted", errorFields(error));
       }

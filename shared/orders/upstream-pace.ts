@@ -1,22 +1,28 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { rateGroups } from "../contract/limits.ts";
+import { RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isoTime } from "../platform/time.ts";
-import { SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
+import { CLOCK_DIFFERENCE_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
+import type { UpstreamBlocks } from "../upstream/upstream.ts";
 
 export const UPSTREAM_PACE_PK = "upstream-pace";
 const NEVER = "1970-01-01T00:00:00.000Z";
 
+/** The longest time that an instance blocks purchases for, by the clock of another. */
+const BLOCK_MS_MAX = RETRY_AFTER_S_MAX * 1_000 + CLOCK_DIFFERENCE_MS_MAX;
+
 /**
- * What the instances of the functions tell each other about the upstream's limit for purchases: an item of the cache
- * table. It decides only whether an order is sent at once or waits, so a stale reading costs time and no money.
+ * What the instances of the functions tell each other about purchases at the upstream: an item of the cache table. It
+ * decides only when an order is sent, so a stale reading costs time and no money.
  */
 export const upstreamPaceSchema = z.object({
   /** Until then the limit is spent, and orders wait. */
   limit_until: z.iso.datetime().catch(NEVER),
+  /** Until then orders wait, because something else answered in the upstream's place. Removed when it answers again. */
+  unrecognized_until: z.iso.datetime().catch(NEVER),
   /** Until then orders wait because others do. */
   queue_until: z.iso.datetime().catch(NEVER),
   /** How many orders waited when the sender counted them last. */
@@ -30,34 +36,68 @@ export type UpstreamPace = z.output<typeof upstreamPaceSchema>;
 
 export const NO_ORDER_WAITS: UpstreamPace = upstreamPaceSchema.parse({});
 
-/** Until then orders wait. */
-export const waitUntil = ({ limit_until, queue_until }: UpstreamPace): string =>
-  limit_until > queue_until ? limit_until : queue_until;
+/** A time that no instance can have noted, as by a clock that was wrong, counts as none. */
+const blockMs = (until: string, nowMs: number): number => {
+  const untilMs = Date.parse(until);
+  return untilMs > nowMs + BLOCK_MS_MAX ? 0 : untilMs;
+};
 
-/** Tells all instances that the limit is spent until then, unless they know it to be spent for longer. */
-export const noteLimitSpent = async (
+export const blocksOf = (pace: UpstreamPace, nowMs: number): UpstreamBlocks => ({
+  limitUntilMs: blockMs(pace.limit_until, nowMs),
+  unrecognizedUntilMs: blockMs(pace.unrecognized_until, nowMs),
+});
+
+/** Until then nothing is sent to the upstream. */
+const blockedUntilMs = (pace: UpstreamPace, nowMs: number): number => {
+  const { limitUntilMs, unrecognizedUntilMs } = blocksOf(pace, nowMs);
+  return Math.max(limitUntilMs, unrecognizedUntilMs);
+};
+
+/** Until then orders wait. */
+export const waitUntilMs = (pace: UpstreamPace, nowMs: number): number =>
+  Math.max(blockedUntilMs(pace, nowMs), Date.parse(pace.queue_until));
+
+type Block = "limit_until" | "unrecognized_until";
+
+/** Tells all instances that purchases are blocked until then, unless they know them to be for longer. */
+export const noteBlock = (cache: Table, block: Block, untilMs: number, nowMs: number, abortSignal: AbortSignal) =>
+  updateIf(
+    cache,
+    {
+      UpdateExpression: "SET #block = :until",
+      ConditionExpression: "attribute_not_exists(#block) OR NOT #block BETWEEN :until AND :latest",
+      ExpressionAttributeNames: { "#block": block },
+      ExpressionAttributeValues: { ":until": isoTime(untilMs), ":latest": isoTime(nowMs + BLOCK_MS_MAX) },
+    },
+    abortSignal,
+  );
+
+/** Tells all instances that the upstream itself answers again, unless something else has answered since. */
+export const noteRecognized = (cache: Table, unrecognizedUntilMs: number, abortSignal: AbortSignal) =>
+  updateIf(
+    cache,
+    {
+      UpdateExpression: "REMOVE unrecognized_until",
+      ConditionExpression: "unrecognized_until = :until",
+      ExpressionAttributeValues: { ":until": isoTime(unrecognizedUntilMs) },
+    },
+    abortSignal,
+  );
+
+const updateIf = async (
   { db, table }: Table,
-  untilMs: number,
+  update: Omit<UpdateCommandInput, "TableName" | "Key">,
   abortSignal: AbortSignal,
 ): Promise<void> => {
   try {
-    await db.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { pk: UPSTREAM_PACE_PK },
-        UpdateExpression: "SET limit_until = :until",
-        ConditionExpression: "attribute_not_exists(limit_until) OR limit_until < :until",
-        ExpressionAttributeValues: { ":until": isoTime(untilMs) },
-      }),
-      { abortSignal },
-    );
+    await db.send(new UpdateCommand({ TableName: table, Key: { pk: UPSTREAM_PACE_PK }, ...update }), { abortSignal });
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
   }
 };
 
 /** Tells all instances what the sender knows: how many orders wait, and until when others must. */
-export const noteQueue = async ({ db, table }: Table, pace: Omit<UpstreamPace, "limit_until">): Promise<void> => {
+export const noteQueue = async ({ db, table }: Table, pace: Omit<UpstreamPace, Block>): Promise<void> => {
   const names = Object.keys(pace);
   await db.send(
     new UpdateCommand({
@@ -91,7 +131,7 @@ export const estimatedDeliveryS = (
     readonly ahead: number;
   },
 ): number => {
-  const freeMs = Math.max(nowMs + limitS * 1_000, Date.parse(pace.limit_until));
+  const freeMs = Math.max(nowMs + limitS * 1_000, blockedUntilMs(pace, nowMs));
   const orders = Math.max(pace.waiting_orders, ahead) + 1;
   return Math.ceil((sendingBeginsMs(pace, nowMs, freeMs) - nowMs) / 1_000) + sendingS(orders, pace);
 };

@@ -167,8 +167,8 @@ export const logEvents = {
   "upstream_pace.not_noted": {
     level: "warn",
     fields: thrown,
-    meaning: "The upstream's limit is spent, and the other instances do not know it.",
-    action: "None: each learns it by a refusal, and its orders wait. Check DynamoDB if it repeats.",
+    meaning: "The upstream takes no purchases now, or takes them again, and the other instances do not know it.",
+    action: "None: each learns it by the upstream's answers. Check DynamoDB if it repeats.",
   },
   "upstream_refusal.not_noted": {
     level: "warn",

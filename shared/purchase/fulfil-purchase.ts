@@ -23,8 +23,8 @@ export type WaitReason = typeof RATE_LIMITED | typeof ORDER_LIMITED | typeof TUR
 
 /** How an order is sent, and what happens if the upstream's rate limit refuses it. */
 export type Sending = {
-  readonly upstream: Pick<Upstream, "buy" | "waitS">;
-  readonly gate: Pick<OrderGate, "noteLimitSpent" | "noteOutcome">;
+  readonly upstream: Pick<Upstream, "buy" | "blocks" | "learnBlocks">;
+  readonly gate: Pick<OrderGate, "blocks" | "noteBlocks" | "noteOutcome">;
   /**
    * How the order waits, for this reason. Absent if it does not wait, undefined if it does not any more: it is
    * refunded.
@@ -40,13 +40,14 @@ export const fulfilPurchase = async (
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<Fulfilment> => {
+  const before = gate.blocks();
+  upstream.learnBlocks(before);
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline, beginning);
   logOutcome(transaction, outcome);
   // Before anything that takes time: the sender holds the account's later orders from then on.
   const again = outcome.kind === "account_error" && isWaitReason(outcome.reason) ? wait?.(outcome.reason) : undefined;
   if (transaction.mode === "live") await gate.noteOutcome(outcome, deadline);
-  const waitS = upstream.waitS("vtu");
-  if (wait !== undefined && waitS > 0) await gate.noteLimitSpent(waitS, deadline);
+  if (wait !== undefined) await gate.noteBlocks(upstream.blocks(), before, deadline);
   if (again !== undefined) return { wait: again };
   const settlement = settlementFor(outcome);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};

@@ -15,7 +15,6 @@ import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import { SCHEDULE_MS, SEND_WAITING_RESERVE_MS } from "../platform/time-budgets.ts";
-import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./waiting-lane.ts";
 import { upstreamOrderOf } from "./waiting-purchase.ts";
 import { type InLane, isDue, type Run, type SenderDeps, type TurnResult, takeTurn, waitedS } from "./waiting-turn.ts";
@@ -230,20 +229,20 @@ const sendInTurn = async (run: Run, lanes: readonly Lane[]): Promise<readonly Tu
 };
 
 /** Waits until the upstream takes another order; false if that is too late. More at once would be refused. */
-const mayBeginTurn = async (
-  { deps: { upstream }, lastTurn }: Run,
-  underWay: ReadonlySet<Promise<void>>,
-): Promise<boolean> => {
-  while (await waitForLimit(upstream, lastTurn)) {
-    if (underWay.size < Math.max(1, Math.min(CONCURRENT_SENDS, upstream.requestsLeft("vtu")))) return true;
+const mayBeginTurn = async ({ deps, lastTurn }: Run, underWay: ReadonlySet<Promise<void>>): Promise<boolean> => {
+  while (await waitForLimit(deps, lastTurn)) {
+    if (underWay.size < Math.max(1, Math.min(CONCURRENT_SENDS, deps.upstream.requestsLeft("vtu")))) return true;
     await Promise.race(underWay);
   }
   return false;
 };
 
-/** Waits for the upstream's limit; false if it is not free in time. */
-const waitForLimit = async (upstream: Pick<HttpUpstream, "waitS">, lastTurn: Deadline): Promise<boolean> => {
+/** Waits until no instance knows that the upstream takes no orders; false if that is too late. */
+const waitForLimit = async ({ upstream, gate }: SenderDeps, lastTurn: Deadline): Promise<boolean> => {
   for (;;) {
+    // Reads the pace too, if the last reading is older than 10 seconds.
+    await gate.purchases();
+    upstream.learnBlocks(gate.blocks());
     const waitMs = upstream.waitS("vtu") * 1_000;
     if (lastTurn.remainingMs() <= waitMs) return false;
     if (waitMs === 0) return true;

@@ -4,7 +4,7 @@ import type { OrderToSend } from "../ledger/transaction.ts";
 import type { WaitingOrder } from "../ledger/waiting-order.ts";
 import type { OrderRequest, Waiting } from "../orders/order.ts";
 import type { OrderGate } from "../orders/order-gate.ts";
-import { estimatedDeliveryS, waitUntil } from "../orders/upstream-pace.ts";
+import { estimatedDeliveryS, waitUntilMs } from "../orders/upstream-pace.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { ORDER_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
 import { fulfilPurchase, type OrderQuote, type Sending } from "./fulfil-purchase.ts";
@@ -29,7 +29,10 @@ export const purchaseWaiting = (
   const estimateS = (ahead: number): number =>
     estimatedDeliveryS(deps.gate.pace(), { nowMs: deps.ledger.clock(), limitS: upstream.waitS("vtu"), ahead });
   return {
-    isNeeded: () => upstream.waitS("vtu") > 0 || deps.ledger.clock() < Date.parse(waitUntil(deps.gate.pace())),
+    isNeeded: () => {
+      const nowMs = deps.ledger.clock();
+      return upstream.waitS("vtu") > 0 || nowMs < waitUntilMs(deps.gate.pace(), nowMs);
+    },
     wait: ({ order }, reason) => ({
       order: orderToSendOf(order),
       ...(reason === ORDER_LIMITED ? { refusals: 1 } : { estimateS }),

@@ -17,11 +17,16 @@ export type CircuitBreaker = {
   readonly waitS: () => number;
   /** False from the first answer that is not the upstream's until the next that is. Then orders go one at a time. */
   readonly isTrusted: () => boolean;
+  /** Until when purchases stop, or stopped if the upstream has not answered since; 0 if it has. */
+  readonly untilMs: () => number;
+  /** Takes over that another instance has stopped purchases until then, unless this one knows it already. */
+  readonly learn: (untilMs: number) => void;
 };
 
 export const circuitBreaker = (clock: Clock): CircuitBreaker => {
   let unrecognized = 0;
   let openUntilMs = 0;
+  const untilMs = (): number => (unrecognized >= UNRECOGNIZED_MAX ? openUntilMs : 0);
   return {
     record: (result, outcome) => {
       if (isUnrecognized(outcome)) {
@@ -30,10 +35,15 @@ export const circuitBreaker = (clock: Clock): CircuitBreaker => {
       } else if (result.kind === "answered" && result.status < 500) {
         // A 5xx, or no answer, says nothing about who answers.
         unrecognized = 0;
-        openUntilMs = 0;
       }
     },
-    waitS: () => Math.ceil(Math.max(0, openUntilMs - clock()) / 1_000),
+    waitS: () => Math.ceil(Math.max(0, untilMs() - clock()) / 1_000),
     isTrusted: () => unrecognized === 0,
+    untilMs,
+    learn: (sharedMs) => {
+      if (sharedMs <= openUntilMs) return;
+      openUntilMs = sharedMs;
+      unrecognized = UNRECOGNIZED_MAX;
+    },
   };
 };

@@ -63,6 +63,11 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
       if (!hasTime(deadline)) throw unavailable(NO_TIME, 1);
     },
     waitS: (group) => Math.max(pool.waitS(group), breakerWaitS(group)),
+    blocks: () => ({ limitUntilMs: pool.spentUntilMs("vtu") ?? 0, unrecognizedUntilMs: breaker.untilMs() }),
+    learnBlocks: ({ limitUntilMs, unrecognizedUntilMs }) => {
+      pool.learnSpent("vtu", limitUntilMs);
+      breaker.learn(unrecognizedUntilMs);
+    },
     requestsLeft: (group) =>
       group === "vtu" && !breaker.isTrusted() ? Math.min(1, pool.requestsLeft(group)) : pool.requestsLeft(group),
     perMinute: pool.perMinute,

@@ -53,6 +53,10 @@ export type KeyPool = {
    * may lack one permission. It ends with `SET_ASIDE_MS`, or when the secret changes.
    */
   readonly reject: (group: RateGroup, status: RejectionStatus, key: string) => void;
+  /** When the first healthy key has budget again; undefined while one has. */
+  readonly spentUntilMs: (group: RateGroup) => number | undefined;
+  /** Takes over that another instance found all keys spent until then. */
+  readonly learnSpent: (group: RateGroup, untilMs: number) => void;
   /** Seconds until the first healthy key has budget again; 0 while one has. */
   readonly waitS: (group: RateGroup) => number;
   /** Requests that the upstream still takes from the healthy keys, as far as this process knows. */
@@ -115,6 +119,8 @@ export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
       setAsideUntilMs.set(`${status === 401 ? "every" : group} ${key}`, clock() + SET_ASIDE_MS);
       log.alarm("upstream.key_rejected", { upstream_key: upstreamKeyId(key), status, group });
     },
+    spentUntilMs: (group) => limit.spentUntilMs(group, healthyKeys(group)),
+    learnSpent: (group, untilMs) => limit.learn(group, keys, untilMs),
     waitS: (group) => limit.waitS(group, healthyKeys(group)),
     requestsLeft: (group) => limit.requestsLeft(group, healthyKeys(group)),
     perMinute: (group) => limit.perMinute(group, healthyKeys(group)),

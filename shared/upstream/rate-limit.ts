@@ -13,7 +13,9 @@ export type UpstreamLimit = {
    * used now, or if there is none.
    */
   readonly spentUntilMs: (group: RateGroup, keys: readonly string[]) => number | undefined;
-  /** The same in seconds from now; 0 if one may be used now. */
+  /** Takes over that another process found the keys spent until then: the next response tells what is left. */
+  readonly learn: (group: RateGroup, keys: readonly string[], untilMs: number) => void;
+  /** `spentUntilMs` in seconds from now; 0 if one may be used now. */
   readonly waitS: (group: RateGroup, keys: readonly string[]) => number;
   /**
    * Requests that the upstream still takes from the keys, as it said last. A key whose number is not known, as in a new
@@ -85,6 +87,13 @@ export const upstreamLimit = (clock: Clock): UpstreamLimit => {
       return isAboutOrder;
     },
     spentUntilMs,
+    learn: (group, keys, untilMs) => {
+      for (const id of keys.map((key) => `${group} ${key}`)) {
+        if (untilMs <= (freeAtMs.get(id) ?? 0)) continue;
+        freeAtMs.set(id, untilMs);
+        left.delete(id);
+      }
+    },
     requestsLeft: (group, keys) =>
       sum(
         keys.filter((key) => spentUntilMs(group, [key]) === undefined).map((key) => left.get(`${group} ${key}`) ?? 1),

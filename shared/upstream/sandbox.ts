@@ -48,6 +48,8 @@ export const sandboxUpstream: Upstream = {
     }
   },
   waitS: () => 0,
+  blocks: () => ({ limitUntilMs: 0, unrecognizedUntilMs: 0 }),
+  learnBlocks: () => {},
   buy: async ({ phoneNumber }) => purchaseOutcomes[phoneNumber] ?? { kind: "delivered" },
   check: async (check) =>
     checkOutcomes[magicDigit(check) ?? ""]?.(check) ?? { kind: "found", record: mockRecord(check, "full") },

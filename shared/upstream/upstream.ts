@@ -72,6 +72,17 @@ export type CheckOutcome = UpstreamFacts &
     | Extract<Outcome, { kind: "refused" | "account_error" | "unknown" }>
   );
 
+/** Why purchases wait, in milliseconds since the epoch. 0 if they do not for this cause. */
+export type UpstreamBlocks = {
+  /** Until then the limit of every key is spent. */
+  readonly limitUntilMs: number;
+  /**
+   * Until then no order is sent, because something else answered in the upstream's place. It stands when the time is
+   * over, until the upstream itself answers an order: orders go one at a time, and one such answer prolongs it.
+   */
+  readonly unrecognizedUntilMs: number;
+};
+
 /** Fulfils orders: over HTTP for live keys, by the sandbox for test keys. */
 export type Upstream = {
   /**
@@ -85,6 +96,10 @@ export type Upstream = {
   ) => Promise<void>;
   /** Seconds until the group's rate limit is free, as far as this process knows; 0 if it is free. */
   readonly waitS: (group: RateGroup) => number;
+  /** Why purchases wait, as far as this process knows. */
+  readonly blocks: () => UpstreamBlocks;
+  /** Takes over what other processes found out. */
+  readonly learnBlocks: (shared: UpstreamBlocks) => void;
   /** Places an order once, under our reference. */
   readonly buy: (
     order: UpstreamOrder,

@@ -133,6 +133,8 @@ export const aSellingService = async (ledger: LedgerAtNoon, { waitingMinutes = 1
       simulator.state.faults.add({ kind: "rate_limited", times, retry_after_s: retryAfterS, method: "POST" }),
     /** The upstream refuses so many orders by themselves, with 429 although its limit is not spent. */
     refuseOrders: (times: number) => simulator.state.faults.add({ kind: "status", status: 429, times, method: "POST" }),
+    /** Something else answers so many orders in the upstream's place. */
+    answerForeign: (times: number) => simulator.state.faults.add({ kind: "html", times, method: "POST" }),
     refusalsLeft: (): number => simulator.state.faults.list()[0]?.times ?? 0,
     arrived: () => simulator.state.purchases.map(({ reference }) => reference),
     /** The caller's references of the account's orders that have arrived, in that order. */

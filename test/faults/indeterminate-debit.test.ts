@@ -170,7 +170,7 @@ describe.each(Object.entries(LANDS_AFTER_MS))("a debit that lands %s later", (_n
 
   test("counts no waiting order where it would have waited for the upstream's limit", async () => {
     const cache = { db: system.db, table: system.tables[2] ?? "" };
-    const { limit_until: _limitUntil, ...pace } = NO_ORDER_WAITS;
+    const { limit_until: _limit, unrecognized_until: _unrecognized, ...pace } = NO_ORDER_WAITS;
     await noteQueue(cache, { ...pace, queue_until: isoTime(Date.now() + 120_000) });
     advance(GATE_CACHE_MS);
     meet("lands_late", NOTHING_ARRIVES);

@@ -360,6 +360,8 @@ describe("a live check without a result is refunded", () => {
     const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Upstream = {
       waitS: () => 0,
+      blocks: () => ({ limitUntilMs: 0, unrecognizedUntilMs: 0 }),
+      learnBlocks: () => {},
       assertReady: async () => {},
       buy: async () => ({ kind: "delivered" }),
       check: async () => ({ kind: "found", record: { first_name: "Ngozi" } }),

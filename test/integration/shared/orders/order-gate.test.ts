@@ -12,7 +12,7 @@ import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/orders/upst
 import { readUpstreamRefusals } from "../../../../shared/orders/upstream-refusal.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import type { Outcome } from "../../../../shared/upstream/upstream.ts";
+import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
@@ -46,6 +46,8 @@ const countReads = (fault?: Fault): void => {
 };
 
 const clock = () => nowMs;
+const NO_BLOCKS: UpstreamBlocks = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
+const spentFor = (seconds: number): UpstreamBlocks => ({ ...NO_BLOCKS, limitUntilMs: nowMs + seconds * 1_000 });
 const switched = (purchases: "on" | "off", atMs = nowMs): PurchasesSwitch => ({
   purchases,
   since: isoTime(atMs),
@@ -133,7 +135,11 @@ test("a switch that cannot be read gives no answer, not even the previous one, o
 test("a note of a spent limit that gets no answer leaves 5 seconds for the settlement of its order", async () => {
   const silent = await startScriptedServer(() => {});
   const deadline = deadlineIn(5_200);
-  await orderGate({ ...store, db: emulatorClient(silent.baseUrl) }, clock, "vtu").noteLimitSpent(60, deadline);
+  await orderGate({ ...store, db: emulatorClient(silent.baseUrl) }, clock, "vtu").noteBlocks(
+    spentFor(60),
+    NO_BLOCKS,
+    deadline,
+  );
   expect(silent.received).toHaveLength(1);
   expect(deadline.remainingMs()).toBeGreaterThan(4_500);
 });
@@ -163,8 +169,8 @@ test("a spent limit that one instance notes is known to the others with their ne
   const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
   expect(other.pace()).toEqual(NO_ORDER_WAITS);
   await other.purchases();
-  await one.noteLimitSpent(60, deadlineIn(9_000));
-  await one.noteLimitSpent(30, deadlineIn(9_000));
+  await one.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000));
+  await one.noteBlocks(spentFor(30), NO_BLOCKS, deadlineIn(9_000));
   expect(other.pace()).toEqual(NO_ORDER_WAITS);
   nowMs += 10_000;
   expect(await other.purchases()).toBe("on");
@@ -175,12 +181,49 @@ test("a pace that cannot be written fails no order, and one that cannot be read 
   const gate = orderGate(store, clock, "vtu");
   vi.spyOn(console, "log").mockImplementation(() => undefined);
   proxy.fault = () => "never_arrives";
-  await expect(gate.noteLimitSpent(60, deadlineIn(9_000))).resolves.toBeUndefined();
+  await expect(gate.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000))).resolves.toBeUndefined();
   countReads();
   const Item = { pk: UPSTREAM_PACE_PK, limit_until: "soon", queue_until: 1, waiting_orders: -1, per_minute: 0 };
   await store.db.send(new PutCommand({ TableName: store.table, Item }));
   expect(await gate.purchases()).toBe("on");
   expect(gate.pace()).toEqual(NO_ORDER_WAITS);
+});
+
+test.each([
+  ["text", "soon"],
+  ["a number", 1],
+  ["further ahead than a limit lasts", isoTime(NOON_MS + 3_600_000)],
+])("a noted limit that is %s blocks nothing, and the next note replaces it", async (_name, limit_until) => {
+  const Item = { pk: UPSTREAM_PACE_PK, limit_until };
+  await store.db.send(new PutCommand({ TableName: store.table, Item }));
+  const gate = orderGate(store, clock, "vtu");
+  await gate.purchases();
+  expect(gate.blocks().limitUntilMs).toBe(0);
+  await gate.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000));
+  nowMs += 10_000;
+  await gate.purchases();
+  expect(gate.blocks().limitUntilMs).toBe(NOON_MS + 60_000);
+});
+
+test("that the upstream answers again is written once, and not over a block that was noted since", async () => {
+  const stopped = (untilMs: number): UpstreamBlocks => ({ ...NO_BLOCKS, unrecognizedUntilMs: untilMs });
+  const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
+  const [first, second] = [NOON_MS + 60_000, NOON_MS + 70_000];
+  await one.noteBlocks(stopped(first), NO_BLOCKS, deadlineIn(9_000));
+  await one.purchases();
+  const before = one.blocks();
+  expect(before).toEqual(stopped(first));
+  await other.noteBlocks(stopped(second), NO_BLOCKS, deadlineIn(9_000));
+  await one.noteBlocks(NO_BLOCKS, before, deadlineIn(9_000));
+  proxy.calls.length = 0;
+  await one.noteBlocks(NO_BLOCKS, one.blocks(), deadlineIn(9_000));
+  expect(proxy.calls).toEqual([]);
+  nowMs += 10_000;
+  await one.purchases();
+  expect(one.blocks()).toEqual(stopped(second));
+  await one.noteBlocks(NO_BLOCKS, one.blocks(), deadlineIn(9_000));
+  await other.purchases();
+  expect(other.pace()).toEqual(NO_ORDER_WAITS);
 });
 
 describe("the note of what the upstream does with orders", () => {

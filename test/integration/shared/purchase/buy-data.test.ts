@@ -278,7 +278,8 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
     gate: {
       purchases: async () => "on",
       pace: () => NO_ORDER_WAITS,
-      noteLimitSpent: async () => {},
+      blocks: () => ({ limitUntilMs: 0, unrecognizedUntilMs: 0 }),
+      noteBlocks: async () => {},
       noteOutcome: async () => {},
     },
     waitingMinutes: 15,

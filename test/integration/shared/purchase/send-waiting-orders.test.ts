@@ -306,6 +306,67 @@ test("orders of other accounts wait too once an instance has noted that the limi
   expect((await service.buy(second, "three")).data?.transaction.status).toBe("success");
 });
 
+describe("what an instance of purchase found out about the upstream", () => {
+  /** Orders of different accounts by one instance. Returns the accounts. */
+  const buyEach = async (service: SellingService, count: number) => {
+    const purchase = service.instance();
+    const accountIds: string[] = [];
+    for (let each = 0; each < count; each += 1) {
+      const accountId = await ledger.anAccount(1_000);
+      await service.buy(accountId, "one", purchase);
+      accountIds.push(accountId);
+    }
+    return accountIds;
+  };
+  /** How many requests the upstream gets meanwhile, of a fault that is repeated. */
+  const requests = async (service: SellingService, act: () => Promise<unknown>): Promise<number> => {
+    const before = service.refusalsLeft();
+    await act();
+    return before - service.refusalsLeft();
+  };
+
+  test("holds back the sender: nothing is sent before the end of a limit of another instance, then one order first", async () => {
+    const service = await aService();
+    const sender = service.instance();
+    await service.buy(await ledger.anAccount(1_000), "before", sender);
+    ledger.nowMs += 5_000;
+    service.refuse(99, 86_400);
+    expect(await requests(service, () => buyEach(service, 3))).toBe(1);
+    ledger.nowMs += 28_000;
+    expect(await requests(service, () => service.sendAfter(0))).toBe(0);
+    expect(await requests(service, () => sender.send())).toBe(0);
+    ledger.nowMs += 32_000;
+    // It has known since its first order that the upstream takes more than one.
+    expect(await requests(service, () => sender.send())).toBe(1);
+    expect(await requests(service, () => service.sendAfter(28_000))).toBe(0);
+    service.simulator.state.faults.clear();
+    expect(await service.sendAfter(32_000)).toEqual({ waiting: 3, sent: 3, refunded: 0 });
+  });
+
+  test("holds back the sender while something else answers: one order a minute finds out, until the upstream answers", async () => {
+    const service = await aService();
+    service.answerForeign(99);
+    const accountIds = await buyEach(service, 6);
+    expect(service.refusalsLeft()).toBe(96);
+    expect(await requests(service, () => service.sendAfter(28_000))).toBe(0);
+    expect(await requests(service, () => service.sendAfter(32_000))).toBe(1);
+    expect(await requests(service, () => service.sendAfter(28_000))).toBe(0);
+    service.simulator.state.faults.clear();
+    expect(await service.sendAfter(32_000)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+    const transactions = await Promise.all(accountIds.map((accountId) => service.transaction(accountId, "one")));
+    expect(transactions.filter(({ status }) => status === "success")).toHaveLength(2);
+    expect(await readUpstreamPace(service.store)).toMatchObject({ unrecognized_until: "1970-01-01T00:00:00.000Z" });
+  });
+
+  test("holds back the other instances of purchase: after the minute one order finds out whether something else answers", async () => {
+    const service = await aService();
+    service.answerForeign(99);
+    await buyEach(service, 3);
+    ledger.nowMs += MINUTE_MS;
+    expect(await requests(service, () => buyEach(service, 4))).toBe(1);
+  });
+});
+
 test("where orders do not wait, a refused order is refunded and the next one is refused before its debit, with Retry-After", async () => {
   const service = await aService({ waitingMinutes: 0 });
   const accountId = await ledger.anAccount(1_000);

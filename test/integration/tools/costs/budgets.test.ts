@@ -112,9 +112,15 @@ describe("budgets", () => {
       const { key } = await service.newCaller({ whitelist: longest.whitelist });
       return send("POST", BUY_DATA, { key, body: anOrder({ reference: longest.reference }) });
     };
-    service.simulator.state.faults.add({ kind: "rate_limited", path: "/vtu/", times: 1, retry_after_s: 8 });
+    const { faults } = service.simulator.state;
+    faults.add({ kind: "rate_limited", path: "/vtu/", times: 1, retry_after_s: 4 });
     expect((await buy()).headers).toHaveProperty("x-estimated-delivery");
+    // It waits for the limit.
     await sendWaiting();
+    const headersOfLast = { "x-ratelimit-remaining": "0", "retry-after": "4" };
+    const body = JSON.stringify({ status: false, message: "No" });
+    faults.add({ kind: "custom", path: "/vtu/", times: 1, status: 400, headers: headersOfLast, body });
+    expect((await buy()).status).toBe(502);
     const { headers } = await expectAnswered(budgets.waitingPurchase, 200, async () => {
       const answer = await buy();
       await sendWaiting();
@@ -129,7 +135,7 @@ describe("budgets", () => {
     );
     expect(byOpen).toBe(2 * waiting.by_open);
     // The limit is free again.
-    await sleep(8_000);
+    await sleep(4_000);
   });
 
   test("the budget holds for a cancellation with the longest reference, and for its replay", async () => {

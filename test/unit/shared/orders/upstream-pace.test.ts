@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import {
+  blocksOf,
   estimatedDeliveryS,
   NO_ORDER_WAITS,
   sendingS,
   type UpstreamPace,
-  waitUntil,
+  waitUntilMs,
 } from "../../../../shared/orders/upstream-pace.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -16,8 +17,22 @@ const estimate = (pace: Partial<UpstreamPace>, { limitS = 0, ahead = 0 } = {}): 
   estimatedDeliveryS({ ...NO_ORDER_WAITS, ...pace }, { nowMs: NOON_MS, limitS, ahead });
 
 test("orders wait until the limit is free and the queue is sent", () => {
-  expect(waitUntil({ ...NO_ORDER_WAITS, limit_until: at(9) })).toBe(at(9));
-  expect(waitUntil({ ...NO_ORDER_WAITS, limit_until: at(9), queue_until: at(10) })).toBe(at(10));
+  const until = (pace: Partial<UpstreamPace>): string => isoTime(waitUntilMs({ ...NO_ORDER_WAITS, ...pace }, NOON_MS));
+  expect(until({ limit_until: at(9) })).toBe(at(9));
+  expect(until({ limit_until: at(9), queue_until: at(10) })).toBe(at(10));
+  expect(until({ limit_until: at(9), unrecognized_until: at(11), queue_until: at(10) })).toBe(at(11));
+});
+
+test("a block that ends more than a minute and 10 seconds of clock difference from now counts as none", () => {
+  const blocks = (seconds: number) => {
+    const { limitUntilMs, unrecognizedUntilMs } = blocksOf(
+      { ...NO_ORDER_WAITS, limit_until: at(seconds), unrecognized_until: at(seconds) },
+      NOON_MS,
+    );
+    return [limitUntilMs, unrecognizedUntilMs];
+  };
+  expect(blocks(70)).toEqual([NOON_MS + 70_000, NOON_MS + 70_000]);
+  expect(blocks(71)).toEqual([0, 0]);
 });
 
 test("sending so many orders takes a minute for each per_minute of them", () => {

@@ -9,6 +9,7 @@ import { aTransaction } from "../../../builders/transaction.ts";
 const order = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
 const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) };
 const kept = { upstream_reference: "U1", upstream_amount_kobo: 480_00 };
+const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
 const FAILED = "delivery_failed";
 
 /**
@@ -17,12 +18,14 @@ const FAILED = "delivery_failed";
 const fulfil = (outcome: Outcome, mode: Mode = "live", wait?: Sending["wait"]) => {
   const upstream: Upstream = {
     waitS: () => 0,
+    blocks: () => NO_BLOCKS,
+    learnBlocks: () => {},
     assertReady: () => Promise.reject(new Error("Not expected after the debit")),
     buy: async () => outcome,
     check: () => Promise.reject(new Error("Not expected for a purchase")),
   };
   return fulfilPurchase(
-    { upstream, gate: { noteLimitSpent: async () => {}, noteOutcome: async () => {} }, wait },
+    { upstream, gate: { blocks: () => NO_BLOCKS, noteBlocks: async () => {}, noteOutcome: async () => {} }, wait },
     order,
     aTransaction({ mode }),
     deadlineIn(1_000),
@@ -156,8 +159,12 @@ test("an order that the limit refuses waits before anything is noted, so that th
   const note = (step: string) => async () => void steps.push(step);
   await fulfilPurchase(
     {
-      upstream: { waitS: () => 60, buy: async () => ({ kind: "account_error", reason: RATE_LIMITED }) },
-      gate: { noteLimitSpent: note("limit"), noteOutcome: note("outcome") },
+      upstream: {
+        blocks: () => NO_BLOCKS,
+        learnBlocks: () => {},
+        buy: async () => ({ kind: "account_error", reason: RATE_LIMITED }),
+      },
+      gate: { blocks: () => NO_BLOCKS, noteBlocks: note("blocks"), noteOutcome: note("outcome") },
       wait: () => {
         steps.push("wait");
         return { order: { kind: "data", network_id: 1, plan_id: 101 } };
@@ -167,5 +174,5 @@ test("an order that the limit refuses waits before anything is noted, so that th
     aTransaction(),
     deadlineIn(1_000),
   );
-  expect(steps).toEqual(["wait", "outcome", "limit"]);
+  expect(steps).toEqual(["wait", "outcome", "blocks"]);
 });

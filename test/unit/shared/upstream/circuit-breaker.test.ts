@@ -45,6 +45,22 @@ test("after the minute one answer decides: another page stops purchases again, t
   expect(waitS()).toBe(0);
 });
 
+test("another instance's stop counts as three answers, until the upstream itself answers this one", () => {
+  const { record, waitS, isTrusted, untilMs, learn, state } = aBreaker();
+  const endMs = NOON_MS + 60_000;
+  learn(endMs);
+  expect([waitS(), isTrusted(), untilMs()]).toEqual([60, false, endMs]);
+  state.nowMs = endMs;
+  expect([waitS(), isTrusted(), untilMs()]).toEqual([0, false, endMs]);
+  record(page);
+  expect(waitS()).toBe(60);
+  record(answered(400, own));
+  // An older stop, and its own that comes back.
+  learn(endMs);
+  learn(endMs + 60_000);
+  expect([waitS(), isTrusted(), untilMs()]).toEqual([0, true, 0]);
+});
+
 test.for([
   ["a refusal", answered(422, own)],
   ["an outcome that is unknown", answered(409, own)],

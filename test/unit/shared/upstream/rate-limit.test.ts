@@ -22,6 +22,7 @@ const limitAt = (startMs: number) => {
     record: (group: RateGroup, result: ExchangeResult, key = "one") => limit.record(group, result, key),
     waitS: (group: RateGroup, keys: readonly string[] = ["one"]) => limit.waitS(group, keys),
     left: (keys: readonly string[] = ["one"]) => limit.requestsLeft("vtu", keys),
+    learn: limit.learn,
     perMinute: () => limit.perMinute("vtu", ["one"]),
     spentUntilMs: (keys: readonly string[]) => limit.spentUntilMs("vtu", keys),
     pass: (ms: number) => {
@@ -43,6 +44,20 @@ describe("a group that is not exhausted", () => {
     if (result !== undefined) record("vtu", result);
     expect(waitS("vtu")).toBe(0);
   });
+});
+
+test("a limit that another process found spent holds for each key, then one request with each tells what is left", () => {
+  const { record, waitS, left, learn, pass } = limitAt(NOON_MS);
+  const keys = ["one", "two"];
+  record("vtu", answered(200, { "x-ratelimit-remaining": "50" }));
+  record("vtu", answered(429, { "retry-after": "40" }), "two");
+  learn("vtu", keys, NOON_MS + 30_000);
+  expect([waitS("vtu", keys), waitS("vtu", ["two"]), left(keys)]).toEqual([30, 40, 0]);
+  pass(40_000);
+  expect([waitS("vtu", keys), left(keys)]).toEqual([0, 2]);
+  record("vtu", answered(200, { "x-ratelimit-remaining": "50" }));
+  learn("vtu", keys, NOON_MS + 30_000);
+  expect(left(keys)).toBe(51);
 });
 
 describe("an exhausted group", () => {
