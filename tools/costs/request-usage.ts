@@ -1,7 +1,7 @@
+import { accessLogLine } from "../../infra/access-log.ts";
 import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
 import { settingsOf } from "../../infra/stages.ts";
 import { sum } from "../../shared/platform/sum.ts";
-import { accessLogLine } from "../local/access-log.ts";
 import type { Budget, Invocation } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
+import { accessLogLine } from "../../../infra/access-log.ts";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
-import { accessLogLine } from "../../../tools/local/access-log.ts";
 import { type AlarmChange, alarmsOf } from "../../builders/cloudwatch/alarms.ts";
 import { type Sample, samplesOf } from "../../builders/cloudwatch/samples.ts";
 import { templatesOf } from "../../builders/templates.ts";

@@ -1,4 +1,4 @@
-import { accessLogFields } from "../../infra/gateway.ts";
+import { accessLogFields } from "./gateway.ts";
 
 /** A request and its answer, as an access log shows them. */
 export type Access = {
