@@ -162,7 +162,7 @@ test("the doctor names what it found and the page that helps, and what only a co
   const checks = table(page, "Checks");
   await checks.getByText("Purchases", { exact: true }).waitFor();
   await checks.getByText("only the command admin doctor checks it").first().waitFor();
-  expect(await checks.getByRole("row").count()).toBe(14);
+  expect(await checks.getByRole("row").count()).toBe(15);
   await expectAccessible(page);
 });
 
@@ -172,7 +172,7 @@ describe("the charts", () => {
     const ended = (network: string, latencyMs: number, status: "success" | "failed" = "success") =>
       hours.map((endedAtMs) => ({ type: "data", network, status, amountKobo: 50_000, endedAtMs, latencyMs }) as const);
     const airtel = [...ended("Airtel", 900), ...ended("Airtel", 1_500), ...ended("Airtel", 0, "failed")];
-    await addToHours(cache(), [...airtel, ...ended("Glo", 900)]);
+    await addToHours(cache(), [...airtel, ...ended("Glo", 900), ...ended("MTN", 900)]);
   });
 
   test("a purchase of an app is in the charts, with volume, success rate and latency beside tables", async () => {
@@ -200,9 +200,10 @@ describe("the charts", () => {
     const volume = page.getByRole("figure", { name: "Volume by network" });
     const drawing = volume.locator("svg").first();
     const width = (await drawing.boundingBox())?.width ?? 0;
-    await drawing.hover({ position: { x: width - 20, y: 60 } });
+    // Some hours ago, when no test sold anything.
+    await drawing.hover({ position: { x: width * 0.85, y: 60 } });
     expect(await volume.locator("dl > div").allTextContents()).toEqual(
-      expect.arrayContaining(["Airtel3", "Glo1", expect.stringMatching(/^MTN[1-9]/)]),
+      expect.arrayContaining(["Airtel3", "Glo1", "MTN1"]),
     );
     await page.getByLabel("Network", { exact: true }).selectOption("Airtel");
     await table(page, "Volume by network").getByRole("columnheader", { name: "Glo" }).waitFor({ state: "detached" });
