@@ -1,4 +1,4 @@
-"""Serves MiniStack with uvicorn, changed in four places."""
+"""Serves MiniStack with uvicorn, changed in five places."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import time
 
 import uvicorn
 from ministack.core import lambda_runtime
-from ministack.services import cloudwatch
+from ministack.services import cloudwatch, ec2
 from ministack.services.cloudformation import provisioners
 
 kill_now = lambda_runtime.kill_workers
@@ -59,6 +59,24 @@ def put_composite_alarm(name, props):
     return name, {"Arn": cloudwatch._composite_alarms[name]["AlarmArn"]}
 
 
+endpoint_handlers = provisioners._RESOURCE_HANDLERS["AWS::EC2::VPCEndpoint"]
+
+
+def create_endpoint_with_routes(logical_id, props, stack):
+    """Gives the route tables of a gateway endpoint the route of its prefix list, as AWS does."""
+    endpoint_id, attributes = endpoint_handlers["create"](logical_id, props, stack)
+    route = {
+        "DestinationPrefixListId": ec2._aws_pl_id_from_name(props["ServiceName"]),
+        "GatewayId": endpoint_id,
+        "State": "active",
+        "Origin": "CreateRoute",
+    }
+    for table_id in props.get("RouteTableIds", []):
+        ec2._route_tables[table_id]["Routes"].append(route)
+    return endpoint_id, attributes
+
+
+provisioners._RESOURCE_HANDLERS["AWS::EC2::VPCEndpoint"] = {**endpoint_handlers, "create": create_endpoint_with_routes}
 provisioners._cw_metric_alarm_record = alarm_record_of_filled_metric
 provisioners._RESOURCE_HANDLERS["AWS::CloudWatch::CompositeAlarm"] = {
     "create": lambda logical_id, props, stack: put_composite_alarm(props["AlarmName"], props),

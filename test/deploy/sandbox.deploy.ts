@@ -108,6 +108,7 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
   expect(Object.fromEntries(checks.map(({ check, state }) => [check, state]))).toEqual({
     service: "ok",
     selling: "ok",
+    "reference key": "ok",
     "upstream key": "skipped",
     address: "skipped",
     orders: "skipped",

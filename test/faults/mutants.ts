@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "shared/ledger/wallet.ts",
-        find: 'MAY_BE_DEBITED = "balance_kobo >= :amount',
-        replace: 'MAY_BE_DEBITED = "attribute_exists(pk)',
+        find: 'IS_SUFFICIENT = "balance_kobo >= :amount',
+        replace: 'IS_SUFFICIENT = "attribute_exists(pk)',
       },
     ],
   },
