@@ -2,7 +2,7 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
-import { UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shared/orders/upstream-pace.ts";
+import { blocksOf, UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shared/orders/upstream-pace.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import {
@@ -176,7 +176,8 @@ test("a purchase whose upstream answers 429 with Retry-After 1 is sent once more
 const sharedWaitS = async ({ db }: TestService): Promise<number> => {
   const key = { pk: UPSTREAM_PACE_PK };
   const { Item } = await db.send(new GetCommand({ TableName: localTableNames.cache, Key: key, ConsistentRead: true }));
-  return (Date.parse(upstreamPaceSchema.parse(Item ?? {}).limit_until) - Date.now()) / 1_000;
+  const { limitUntilMs, unrecognizedUntilMs } = blocksOf(upstreamPaceSchema.parse(Item ?? {}), Date.now());
+  return (Math.max(limitUntilMs, unrecognizedUntilMs) - Date.now()) / 1_000;
 };
 
 describe("an upstream that answers 429 with a long Retry-After", () => {
