@@ -28,7 +28,7 @@ export const streamConsumers = {
     ],
   },
   /**
-   * Statistics are approximate: what fails for so long is left out, without a dead letter. A console that is removed
+   * Statistics are approximate: what fails until then is left out, without a dead letter. A console that is removed
    * and added again has a new mapping, which must not add the last day to the same hours once more. So what ends
    * without a console, or in the minutes until Lambda polls the stream, is not counted. Source: AWS, "Polling and
    * batching streams", stream starting positions.

@@ -44,7 +44,7 @@ export const runsOf = (
   return runs;
 };
 
-/** Which of so many labels are shown: the last one, and others so that each has its room. */
+/** Which labels are shown: the last one, and others so that each has its room. */
 export const labelledIndexes = (count: number, bandWidth: number, labelWidth: number): readonly number[] => {
   const every = Math.max(1, Math.ceil(labelWidth / Math.max(bandWidth, 0.1)));
   return Array.from({ length: count }, (_, index) => index).filter((index) => (count - 1 - index) % every === 0);

@@ -94,7 +94,7 @@ export class Alarms extends Construct {
   }
 
   /**
-   * Alarms when the metric had no data point for so many periods. They are filled with -1, because CloudWatch reads
+   * Alarms when the metric had no data point for `periods` periods. They are filled with -1, because CloudWatch reads
    * more periods than it evaluates: one data point in an older period would delay the alarm until it is out of reach,
    * although missing data is a breach. The alarm of a new function is raised until its first data points have come.
    * Source: AWS, "Configuring how CloudWatch alarms treat missing data".

@@ -158,7 +158,7 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
 
 /**
  * Replaces the list of those who may manage an account in the console. `before`: the list that the operator saw.
- * Another one is not replaced, because somebody who was removed meanwhile would be back.
+ * Another one is not replaced, because a person who was removed since then would be back.
  */
 export const setOwners = (
   store: AccountStore,

@@ -96,7 +96,7 @@ export const waitingOrderJson = (order: WaitingOrder, isRestricted: boolean, now
   reason: reasonOf(order, isRestricted),
 });
 
-export const waitReasonText: Readonly<Record<WaitReason, string>> = {
+const waitReasonText: Readonly<Record<WaitReason, string>> = {
   upstream_limit: "for the upstream's rate limit",
   refused_by_upstream: "because the upstream refused this order with 429, although its limit was not spent",
   account_restricted: "because the account is restricted",

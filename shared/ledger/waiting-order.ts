@@ -300,7 +300,7 @@ const unlessChanged = async (
 };
 
 /** Waiting orders of one account that are read at once. */
-export const WAITING_ORDERS_PER_PAGE = 25;
+const WAITING_ORDERS_PER_PAGE = 25;
 
 /** All waiting orders in the account's queue that the index has, oldest first. */
 export const listWaitingOrders = async (ledger: Ledger, accountId: string): Promise<readonly WaitingOrder[]> =>

@@ -47,7 +47,7 @@ export type Waiting<Priced extends Quote> = {
 /** An order that begins to wait (shared/ledger/waiting-order.ts). */
 export type Wait = {
   readonly order: OrderToSend;
-  /** Seconds until it is sent, about, if so many orders of its account are sent before; absent if that is not known. */
+  /** About how many seconds until it is sent, if `ahead` orders of its account go first; absent if not known. */
   readonly estimateS?: (ahead: number) => number;
 } & Pick<WaitTarget, "refusals" | "claimed">;
 

@@ -22,7 +22,7 @@ import { type InLane, isDue, type Run, type SenderDeps, type TurnResult, takeTur
 /** Orders that are sent at once, at most. */
 export const CONCURRENT_SENDS = 10;
 const CONCURRENT_ACCOUNTS = 10;
-/** Other orders wait for so long after a run that left some: the next run prolongs it. */
+/** How long other orders wait after a run that left some; the next run prolongs it. */
 const NEXT_RUN_MS = 1.5 * SCHEDULE_MS;
 
 /**

@@ -7,8 +7,8 @@ import type { Wallet } from "../ledger/wallet.ts";
 import { errorFields, log } from "../platform/log.ts";
 
 /**
- * An order that the index has not listed for so long does not wait: its wallet was restored without it. Until then the
- * later orders of its account wait for it.
+ * An order that the index does not list after this time does not wait: its wallet was restored without it. Until then
+ * the later orders of its account wait for it.
  */
 const MISSING_MS = 5 * 60_000;
 
@@ -59,7 +59,7 @@ export const nextOrder = async (ledger: Ledger, lane: Lane): Promise<WaitingOrde
   return order;
 };
 
-/** The first order that is listed, if it has waited so long that those before it would be listed too. */
+/** The first order that is listed, once it has waited until those before it would be listed too. */
 const orderBehindMissing = ({ clock }: Ledger, { wallet, queue, orders }: Lane): WaitingOrder | undefined => {
   const numbers = [...waitingNumbers(queue)];
   const number = numbers.find((each) => orders.has(each));

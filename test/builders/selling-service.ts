@@ -128,12 +128,12 @@ export const aSellingService = async (ledger: LedgerAtNoon, { waitingMinutes = 1
         }
       }
     },
-    /** The upstream's limit refuses so many orders. */
+    /** The upstream's limit refuses the next orders. */
     refuse: (times: number, retryAfterS = 60) =>
       simulator.state.faults.add({ kind: "rate_limited", times, retry_after_s: retryAfterS, method: "POST" }),
-    /** The upstream refuses so many orders by themselves, with 429 although its limit is not spent. */
+    /** The upstream refuses the next orders by themselves, with 429 although its limit is not spent. */
     refuseOrders: (times: number) => simulator.state.faults.add({ kind: "status", status: 429, times, method: "POST" }),
-    /** Something else answers so many orders in the upstream's place. */
+    /** Something else answers the next orders in the upstream's place. */
     answerForeign: (times: number) => simulator.state.faults.add({ kind: "html", times, method: "POST" }),
     refusalsLeft: (): number => simulator.state.faults.list()[0]?.times ?? 0,
     arrived: () => simulator.state.purchases.map(({ reference }) => reference),

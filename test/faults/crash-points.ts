@@ -81,7 +81,7 @@ const runWithFault = async (
   await scenario.act(account);
   const met = count > at;
   const missed = setting === "perfect" && !met ? [`There were only ${count} effects`] : [];
-  // What became of connections while a process was frozen disturbs nobody.
+  // A connection that ended while its process was frozen changes no result.
   const isHarmless = setting === "perfect" && isFreezeEffect(fault);
   const statuses = isHarmless ? await statusesOf(account) : scenario.statuses;
   if (!isDeepStrictEqual(statuses, scenario.statuses)) missed.push(`The statuses are ${statuses.join()}`);

@@ -64,7 +64,7 @@ const verify =
     await account.system.eventSources.deliver();
   };
 
-/** Has the endpoint fail for so many events. */
+/** Has the endpoint fail for the next events. */
 const reportFailures = async ({ system, accountId, receiver }: TestAccount, events: number): Promise<void> => {
   for (let event = 1; event <= events; event += 1) {
     const since = isoTime(Date.now());
@@ -78,11 +78,11 @@ const requeue = async ({ system }: TestAccount): Promise<void> => {
   await system.eventSources.deliver();
 };
 
-/** The upstream's limit refuses so many orders, each for a minute. */
+/** The upstream's limit refuses the next orders, each for a minute. */
 const refuseByLimit = ({ system: { upstream } }: TestAccount, times: number): void =>
   upstream.faults.add({ kind: "rate_limited", path: "/vtu", method: "POST", times, retry_after_s: 60 });
 
-/** The upstream refuses so many orders by themselves: its limit is not spent. */
+/** The upstream refuses the next orders by themselves: its limit is not spent. */
 const refuseOrders = ({ system: { upstream } }: TestAccount, times: number): void =>
   upstream.faults.add({ kind: "status", path: "/vtu", method: "POST", times, status: 429 });
 

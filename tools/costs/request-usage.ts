@@ -38,7 +38,7 @@ const ACCESS_LINE = accessLogLine({
 
 const GB = 1_000_000_000;
 const MONTH_DAYS = 730 / 24;
-/** For so long the committed stage that sells keeps its logs. */
+/** How long the committed stage that sells keeps its logs. */
 const { logRetentionDays: retentionDays } = settingsOf("prod");
 
 /** The billed usage of one request that takes all of its budget. */

@@ -58,7 +58,7 @@ const Restrict = ({ account: { account_id, name } }: { readonly account: Account
   >
     <p>
       Until the restriction is lifted, every request of {name} is refused (403). Orders that it placed before are
-      completed. The requests that are refused meanwhile cannot be brought back.
+      completed. Requests that are refused until then stay refused.
     </p>
   </IrreversibleDialog>
 );

@@ -116,7 +116,7 @@ type Sale = {
   readonly orders: number;
   /** What each account has more than its share of the orders costs, once it is funded. */
   readonly restNaira: number;
-  /** The service is killed once the upstream has got so many orders. */
+  /** The service is killed after each of these numbers of orders at the upstream. */
   readonly killsAt: readonly number[];
 };
 

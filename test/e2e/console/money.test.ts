@@ -26,7 +26,7 @@ const anOpenOrder = async ({ key }: TestCaller, createdMs = 60_000): Promise<str
   return reference;
 };
 
-/** Sets times of an order, in which `:then` is so long ago. */
+/** Sets times of an order; `:then` is `agoMs` before now. */
 const setTimes = async (reference: string, UpdateExpression: string, agoMs: number): Promise<void> => {
   await service().db.send(
     new UpdateCommand({

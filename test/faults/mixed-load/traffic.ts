@@ -31,11 +31,11 @@ export type Traffic = {
   readonly upstreamOrdersAMinute?: number;
   /** The recipients, which decide what the upstream does with an order. */
   readonly phoneNumbers?: readonly string[];
-  /** What is wrong meanwhile. Returns what ends it. */
+  /** What disturbs the traffic. Returns what ends it. */
   readonly disturb: (load: Load) => () => Promise<void> | void;
 };
 
-/** What became of one order. */
+/** How one order ended. */
 export type OrderLine = {
   readonly accountId: string;
   readonly transaction: Transaction;

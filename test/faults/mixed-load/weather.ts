@@ -42,7 +42,7 @@ export const limited = (retryAfter: string): UpstreamFault => ({
 });
 export const oddRetryAfters = ["0", "86400", "-1", "Wed, 21 Oct 2026 07:28:00 GMT", "soon"] as const;
 
-/** What begins, and ends after so long. */
+/** What begins, and ends after `forS` seconds. */
 type Disturbance = { readonly begin: () => unknown; readonly forS: number; readonly end?: () => unknown };
 
 /** Everything that may happen, each before any of it happens again, while faults hit calls. Returns what ends it. */

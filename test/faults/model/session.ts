@@ -105,7 +105,7 @@ export const withFault = async (
     noteLimit(session);
     advance(UPSTREAM_PAUSE_MS);
   }
-  // What became of connections while a process was frozen disturbs nobody.
+  // A connection that ended while its process was frozen changes no result.
   return (isHit && !isFreezeEffect(injected.fault)) || hasIntervened();
 };
 

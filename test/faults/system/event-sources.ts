@@ -48,7 +48,7 @@ export type EventSources = {
   readonly poll: () => Promise<void>;
   /** Resolves when what the polls handed over has ended. */
   readonly polled: () => Promise<void>;
-  /** The stream's shards are split into so many others, which are read after them. */
+  /** The stream's shards are split into `shards` others, which are read after them. */
   readonly reshard: (shards: number) => void;
   /** A consumer is removed and added again: it begins where infra/streams.ts says. */
   readonly addAgain: (consumer: ConsumerName) => void;

@@ -36,7 +36,7 @@ export class ClientEnd extends End {
   timeout = 0;
   #idle: Event | undefined;
   readonly #server: ServerEnd;
-  /** What became of it while its process was frozen. */
+  /** How it ended while its process was frozen. */
   #lost: FreezeEffect | undefined;
 
   constructor(owner: Process, port: number, place: Effect["place"], signal: AbortSignal | undefined) {

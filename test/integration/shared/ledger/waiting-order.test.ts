@@ -186,7 +186,7 @@ describe("makeOrderWait", () => {
     },
   );
 
-  test("an order whose wait is carried out without an answer is told how many are ahead", async () => {
+  test("the answer to an order whose wait was written without a response says how many are ahead", async () => {
     const [{ account_id: accountId }] = await threeWaitingOrders();
     const fourth = ledger.aTransaction(accountId, { amount_kobo: koboSchema.parse(0) });
     await openTransaction(ledger, fourth, [], enough());

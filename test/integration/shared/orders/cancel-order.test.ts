@@ -182,7 +182,7 @@ describe("the write", () => {
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 
-  test("of an order and its cancellation at the same time, exactly one takes effect, and both are told which", async () => {
+  test("of an order and its cancellation at the same time, exactly one takes effect, and both answers say which", async () => {
     const seen = new Set<string>();
     for (let round = 0; round < 30; round += 1) {
       const accountId = await ledger.aWallet(500);

@@ -66,7 +66,7 @@ test("an order that waits behind others of its account, in an instance that know
   expect(saidS(response)).toBeGreaterThanOrEqual(60);
 });
 
-test("each order of a burst is told how many of its account are ahead of it", async () => {
+test("the estimate of each order of a burst counts those of its account ahead of it", async () => {
   const service = await aSellingService(ledger);
   const accountId = await ledger.anAccount(100_000);
   service.refuse(1);

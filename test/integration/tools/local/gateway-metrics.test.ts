@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.close());
 
-/** Sends so many requests of a route at once; resolves with the answers of the gateway's own limit. */
+/** Sends requests of a route at once; resolves with the answers of the gateway's own limit. */
 const send = async (route: Pick<Route, "method" | "path">, times: number): Promise<readonly string[]> => {
   const sent = Array.from({ length: times }, () => fetch(`${gateway.origin}${route.path}`, { method: route.method }));
   const answers = await Promise.all(sent);
