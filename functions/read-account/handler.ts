@@ -1,12 +1,12 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
-import { getTransaction, getWallet, listCallerTransactions } from "../../shared/ledger/read-account.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { getTransaction, getWallet, listCallerTransactions } from "../../shared/read-account/read-account.ts";
 
 const env = readEnv(functionEnvironments["read-account"]);
 const db = documentClient();

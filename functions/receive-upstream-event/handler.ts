@@ -7,9 +7,10 @@ import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { alarmIfNotJson, receiveUpstreamEvent } from "../../shared/upstream-events/receive-upstream-event.ts";
+import { receiveUpstreamEvent } from "../../shared/upstream-events/receive-upstream-event.ts";
 import { authenticatesEvents, createUpstreamAdmission } from "../../shared/upstream-events/upstream-admission.ts";
 import { parseUpstreamSignature } from "../../shared/upstream-events/upstream-signature.ts";
+import { alarmIfNotJson } from "./alarm-if-not-json.ts";
 
 const env = readEnv(functionEnvironments["receive-upstream-event"]);
 const secrets = secretsClient();

@@ -1,4 +1,4 @@
-import type { PreparedDocument } from "../../shared/lambda/prepared-document.ts";
+import type { PreparedDocument } from "../../shared/call/prepared-document.ts";
 
 /** The console's files by their path below /console/, such as `index.html`; `gzip` is base64. */
 export type BundledFiles = Readonly<Record<string, { readonly gzip: string; readonly etag: string }>>;

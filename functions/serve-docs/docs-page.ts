@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type PreparedDocument, prepareDocument } from "../../shared/lambda/prepared-document.ts";
+import { type PreparedDocument, prepareDocument } from "../../shared/call/prepared-document.ts";
 
 /**
  * Set by infra/bundle/bundle.ts, because the renderer's files are not deployed. Undefined when Node runs the sources.

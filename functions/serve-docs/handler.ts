@@ -1,6 +1,6 @@
+import { documentOperation, prepareDocument } from "../../shared/call/prepared-document.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
 import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
-import { documentOperation, prepareDocument } from "../../shared/lambda/prepared-document.ts";
 import { docsPage } from "./docs-page.ts";
 
 const cacheControl = "public, max-age=300";

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BundledFiles } from "../../functions/serve-console/console-files.ts";
-import { prepareDocument } from "../../shared/lambda/prepared-document.ts";
+import { prepareDocument } from "../../shared/call/prepared-document.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const cache = join(root, ".local", "console");

@@ -1,11 +1,11 @@
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { Admit } from "../call/call.ts";
+import type { Rate } from "../call/result.ts";
 import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { lacksPermission } from "../contract/permission.ts";
 import type { Route } from "../contract/routes.ts";
-import type { Admit } from "../lambda/api-handler.ts";
-import type { Rate } from "../lambda/api-response.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
 import { hashApiKey, isWellFormedKey } from "./api-key.ts";

@@ -1,8 +1,8 @@
+import type { Call } from "../call/call.ts";
+import { serveDocument } from "../call/prepared-document.ts";
+import type { PreparedResponse } from "../call/result.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
-import type { Call } from "../lambda/api-handler.ts";
-import type { PreparedResponse } from "../lambda/api-response.ts";
-import { serveDocument } from "../lambda/prepared-document.ts";
 import { type Clock, systemClock } from "../platform/time.ts";
 import { builtInSnapshot } from "./built-in-catalog.ts";
 import type { CatalogMemory } from "./catalog-memory.ts";

@@ -1,6 +1,6 @@
+import { documentText, type PreparedDocument, prepareDocument } from "../call/prepared-document.ts";
 import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
-import { documentText, type PreparedDocument, prepareDocument } from "../lambda/prepared-document.ts";
 import type { CatalogChange } from "./catalog-change.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
 

@@ -1,7 +1,7 @@
+import { type PreparedDocument, prepareDocument, serveDocument } from "../call/prepared-document.ts";
+import { apiEvent } from "../call/request.ts";
 import type { ConsoleConfig } from "../contract/console-config.ts";
-import { apiEvent } from "../lambda/api-request.ts";
 import { type ApiResponse, preparedResponse } from "../lambda/api-response.ts";
-import { type PreparedDocument, prepareDocument, serveDocument } from "../lambda/prepared-document.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 
 /** By the ending of a file's name. All are texts. */

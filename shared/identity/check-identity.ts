@@ -1,4 +1,5 @@
 import type * as z from "zod";
+import type { Call } from "../call/call.ts";
 import type { DateOrder } from "../contract/date-order.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import {
@@ -11,7 +12,6 @@ import {
   ninRetrieveResult,
 } from "../contract/identity.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
-import type { Call } from "../lambda/api-handler.ts";
 import { consentPk } from "../ledger/schema.ts";
 import { type Failure, referenceOf, type Transaction, transactionCore } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";

@@ -1,6 +1,9 @@
 import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type * as z from "zod";
+import type { Admit, Call, Caller } from "../call/call.ts";
+import { type ApiRequest, apiEvent } from "../call/request.ts";
+import { type OperationResult, type PreparedResponse, type Rate, unusedRate } from "../call/result.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import {
@@ -13,39 +16,16 @@ import {
   routeKey,
   routes,
 } from "../contract/routes.ts";
-import type { Mode } from "../contract/transaction.ts";
-import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { type ApiRequest, apiEvent, parseInput } from "./api-request.ts";
+import { parseInput } from "./api-request.ts";
 import {
   type ApiResponse,
   commonHeaders,
   errorResponse,
-  type OperationResult,
-  type PreparedResponse,
   platformFailure,
   preparedResponse,
-  type Rate,
   successResponse,
-  unusedRate,
 } from "./api-response.ts";
-
-/** The account and the key of a request. */
-export type Caller = { readonly accountId: string; readonly keyId: string; readonly mode: Mode };
-
-/** The caller, or why the request is refused. The rate is known either way once a key was recognised. */
-export type Admission =
-  | { readonly rate: Rate; readonly caller: Caller }
-  | { readonly rate: Rate; readonly refusal: ServiceError };
-export type Admit = (route: Route, request: ApiRequest) => Promise<Admission>;
-
-/** One admitted request with its parsed input. */
-export type Call<Input> = {
-  readonly input: Input;
-  readonly caller: Caller;
-  readonly request: ApiRequest;
-  readonly deadline: Deadline;
-};
 
 /** The code that serves one route, typed by the route's own schemas. */
 export type OperationOf<Name extends RouteName> = (

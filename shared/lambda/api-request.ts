@@ -1,26 +1,9 @@
-import * as z from "zod";
-import { BODY_LIMIT, type FieldErrors, ServiceError } from "../contract/errors.ts";
+import type * as z from "zod";
+import { type ApiRequest, bodyBytes, invalid } from "../call/request.ts";
+import { BODY_LIMIT, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
-
-/**
- * The fields of API Gateway's event, payload 2.0, that are read. Source: AWS, "Working with AWS Lambda proxy
- * integrations for HTTP APIs".
- */
-export const apiEvent = z.object({
-  routeKey: z.string(),
-  headers: z.record(z.string(), z.string()).default({}),
-  queryStringParameters: z.record(z.string(), z.string()).nullish(),
-  pathParameters: z.record(z.string(), z.string()).nullish(),
-  body: z.string().optional(),
-  isBase64Encoded: z.boolean().default(false),
-  requestContext: z.object({
-    requestId: z.string(),
-    http: z.object({ method: z.string(), sourceIp: z.string() }),
-  }),
-});
-export type ApiRequest = z.infer<typeof apiEvent>;
 
 type JsonObject = Record<string, unknown>;
 
@@ -62,13 +45,6 @@ export const parseInput = <Input extends z.ZodObject>(schema: Input, request: Ap
 /** The query without empty parameters, which count as absent (docs/interface.md 14.D7). */
 const withoutEmpty = (query: ApiRequest["queryStringParameters"]) =>
   Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ""));
-
-/** 422 with messages by field. */
-export const invalid = (fields: FieldErrors): ServiceError => new ServiceError("validation_failed", { fields });
-
-/** The decoded body. */
-export const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
-  Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
 
 const jsonBody = (request: ApiRequest): JsonObject => {
   const bytes = bodyBytes(request);

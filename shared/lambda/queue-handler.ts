@@ -1,14 +1,9 @@
 import type { Context, SQSBatchResponse } from "aws-lambda";
 import * as z from "zod";
+import type { MessageResult } from "../call/message-result.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import type { Postpone } from "./postpone.ts";
-
-/** The result of one message. A retried message becomes a dead letter after the queue's last try. */
-export type MessageResult =
-  | { readonly kind: "done"; readonly outcome: string }
-  /** The message returns after `afterS` seconds, by default after the queue's visibility timeout. */
-  | { readonly kind: "retry"; readonly reason: string; readonly afterS?: number };
 
 /** The fields of Lambda's SQS event that are read. Source: AWS, "Using Lambda with Amazon SQS". */
 const queueEvent = z.object({

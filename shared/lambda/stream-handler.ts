@@ -2,14 +2,9 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Context, DynamoDBBatchResponse } from "aws-lambda";
 import * as z from "zod";
+import type { Change } from "../call/change.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
-
-/**
- * An item before and after one change; undefined where it did not exist. Numbers stay wrapped: one that exceeds
- * JavaScript's range would make its change unreadable for ever.
- */
-export type Change = { readonly before: unknown; readonly after: unknown };
 
 const image = z.custom<Record<string, AttributeValue>>((value) => typeof value === "object" && value !== null);
 

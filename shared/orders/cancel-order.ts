@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { Call } from "../call/call.ts";
 import { OutcomeUnknown } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import type { CancelRequest } from "../contract/transaction.ts";
-import type { Call } from "../lambda/api-handler.ts";
 import { transactionOwner, transactionPk } from "../ledger/schema.ts";
 import { referenceOf, type Transaction, transactionToView } from "../ledger/transaction.ts";
 import { voidDebit } from "../ledger/void-debit.ts";

@@ -1,5 +1,5 @@
+import type { Caller } from "../call/call.ts";
 import type { TransactionType } from "../contract/transaction.ts";
-import type { Caller } from "../lambda/api-handler.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RecordItem } from "../ledger/open-transaction.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";

@@ -1,8 +1,8 @@
+import type { Call } from "../call/call.ts";
+import { invalid } from "../call/request.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { Network } from "../contract/catalog.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
-import type { Call } from "../lambda/api-handler.ts";
-import { invalid } from "../lambda/api-request.ts";
 import { placeOrder } from "../orders/place-order.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../platform/money.ts";
 import type { UpstreamOrder } from "../upstream/upstream.ts";

@@ -1,3 +1,5 @@
+import type { Call } from "../call/call.ts";
+import { invalid } from "../call/request.ts";
 import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
@@ -5,8 +7,6 @@ import type { DataPlan, Network } from "../contract/catalog.ts";
 import { ServiceError } from "../contract/errors.ts";
 import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
-import type { Call } from "../lambda/api-handler.ts";
-import { invalid } from "../lambda/api-request.ts";
 import type { OrderDeps } from "../orders/order.ts";
 import { placeOrder } from "../orders/place-order.ts";
 import { koboFromNaira } from "../platform/money.ts";

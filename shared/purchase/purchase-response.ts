@@ -1,6 +1,6 @@
 import type * as z from "zod";
+import type { OperationResult } from "../call/result.ts";
 import type { purchaseResult } from "../contract/purchase.ts";
-import type { OperationResult } from "../lambda/api-response.ts";
 import { purchaseToView } from "../ledger/transaction.ts";
 import type { PlacedOrder } from "../orders/order.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";

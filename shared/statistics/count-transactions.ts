@@ -1,6 +1,6 @@
 import * as z from "zod";
+import type { Change } from "../call/change.ts";
 import { transactionType } from "../contract/transaction.ts";
-import type { Change } from "../lambda/stream-handler.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isTransactionPk, walletPk } from "../ledger/schema.ts";
 import { sentAt } from "../ledger/transaction.ts";

@@ -1,4 +1,4 @@
-import type { MessageResult } from "../lambda/queue-handler.ts";
+import type { MessageResult } from "../call/message-result.ts";
 import {
   findByOwnReference,
   findByUpstreamReference,

@@ -1,7 +1,6 @@
 import type * as z from "zod";
-import { ServiceError } from "../contract/errors.ts";
+import type { Call } from "../call/call.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
-import type { ApiMiddleware, Call } from "../lambda/api-handler.ts";
 import type { OutcomeQueue, UnreadableMessage } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
@@ -56,18 +55,6 @@ export const receiveUpstreamEvent =
     await outcomeQueue.send(isAuthenticated ? { ...event, mac: eventMac(hashes, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
-
-/**
- * Raises an alarm when an admitted request has a body that is not a JSON object. It is refused, because a later
- * copy may be readable; but if the upstream has changed its format, no event arrives any more.
- */
-export const alarmIfNotJson: ApiMiddleware = {
-  onError: ({ error, context: { progress } }) => {
-    if (progress !== undefined && error instanceof ServiceError && error.code === "invalid_json") {
-      log.alarm("upstream_event.refused", { request_id: progress.requestId });
-    }
-  },
-};
 
 /** `0803****567`: enough for an operator to compare, too little to call. */
 const maskPhoneNumber = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { Admit } from "../call/call.ts";
+import { type ApiRequest, bodyBytes } from "../call/request.ts";
+import { unusedRate } from "../call/result.ts";
 import { ServiceError } from "../contract/errors.ts";
-import type { Admit } from "../lambda/api-handler.ts";
-import { type ApiRequest, bodyBytes } from "../lambda/api-request.ts";
-import { unusedRate } from "../lambda/api-response.ts";
 import { type IpRange, isWithin } from "../platform/ip-range.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
 import { SECRET_LENGTH_MIN } from "../platform/secrets.ts";

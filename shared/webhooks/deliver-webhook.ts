@@ -1,5 +1,5 @@
 import { requireAccount } from "../access/account-store.ts";
-import type { MessageResult } from "../lambda/queue-handler.ts";
+import type { MessageResult } from "../call/message-result.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { referenceOf } from "../ledger/transaction.ts";

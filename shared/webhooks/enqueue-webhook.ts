@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Change } from "../lambda/stream-handler.ts";
+import type { Change } from "../call/change.ts";
 import { isTransactionPk } from "../ledger/schema.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";
 import { finalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";

@@ -5,12 +5,12 @@ import { changeWhitelist, createAccount, createKey } from "../../shared/access/a
 import { createAdmission } from "../../shared/access/admission.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
+import type { Admission } from "../../shared/call/call.ts";
+import { apiEvent } from "../../shared/call/request.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import type { Permission } from "../../shared/contract/permission.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
-import type { Admission } from "../../shared/lambda/api-handler.ts";
-import { apiEvent } from "../../shared/lambda/api-request.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import { anApiEvent } from "./api-event.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";

@@ -21,7 +21,7 @@ const ALL = [
   "test/integration/shared/ledger/query-index.test.ts",
   "test/integration/shared/ledger/low-balance-threshold.test.ts",
   "test/integration/shared/orders/outcome-queue.test.ts",
-  "test/integration/shared/ledger/read-account.test.ts",
+  "test/integration/shared/read-account/read-account.test.ts",
   "test/integration/shared/upstream-events/operator-resolution.test.ts",
   "test/integration/shared/reconciliation/reconcile-ledger.test.ts",
   "test/integration/shared/orders/place-order.test.ts",

@@ -1,7 +1,9 @@
 import middy from "@middy/core";
+import type { Admit, Call } from "../../../shared/call/call.ts";
+import { apiEvent } from "../../../shared/call/request.ts";
 import { routes } from "../../../shared/contract/routes.ts";
-import { type Admit, apiHandler, type Call } from "../../../shared/lambda/api-handler.ts";
-import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
+import { apiHandler } from "../../../shared/lambda/api-handler.ts";
+import { parseInput } from "../../../shared/lambda/api-request.ts";
 import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
 import { log } from "../../../shared/platform/log.ts";
 import { anApiEvent } from "../../builders/api-event.ts";

@@ -2,6 +2,8 @@ import { randomBytes } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
+import { documentText } from "../../../../shared/call/prepared-document.ts";
+import { apiEvent } from "../../../../shared/call/request.ts";
 import type { CatalogChange } from "../../../../shared/catalog/catalog-change.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
@@ -10,8 +12,6 @@ import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refr
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
-import { apiEvent } from "../../../../shared/lambda/api-request.ts";
-import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";

@@ -1,10 +1,10 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
+import { documentText } from "../../../../shared/call/prepared-document.ts";
 import { builtInPlans, builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
 import { catalogOf, indexPlans, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { usableCatalog } from "../../../../shared/catalog/usable-catalog.ts";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
-import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 

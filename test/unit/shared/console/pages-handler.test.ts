@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { prepareDocument } from "../../../../shared/call/prepared-document.ts";
 import { consoleSettings } from "../../../../shared/console/console-settings.ts";
 import { pagesHandler } from "../../../../shared/console/pages-handler.ts";
-import { prepareDocument } from "../../../../shared/lambda/prepared-document.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aConsole } from "../../../builders/console.ts";
 

@@ -4,6 +4,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { docsPage } from "../../../../functions/serve-docs/docs-page.ts";
+import { documentText } from "../../../../shared/call/prepared-document.ts";
 import { builtInPlans } from "../../../../shared/catalog/built-in-catalog.ts";
 import { changeBetween } from "../../../../shared/catalog/catalog-change.ts";
 import { errors } from "../../../../shared/contract/errors.ts";
@@ -12,7 +13,6 @@ import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { openApiDocument } from "../../../../shared/contract/openapi.ts";
 import { fieldNotes, namedSchemas } from "../../../../shared/contract/openapi-schemas.ts";
 import { appRoutes, errorsOf, isOrder, routes } from "../../../../shared/contract/routes.ts";
-import { documentText } from "../../../../shared/lambda/prepared-document.ts";
 import { webhookId } from "../../../../shared/webhooks/signature.ts";
 import {
   catalogUpdatedBody,

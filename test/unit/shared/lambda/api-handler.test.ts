@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
+import type { Admit } from "../../../../shared/call/call.ts";
 import { errorEnvelope } from "../../../../shared/contract/envelope.ts";
 import { errorCodes, errors, OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
-import { type Admit, apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
+import { apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
 import { openGateway } from "../../../../tools/local/gateway.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";

@@ -1,15 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
-import { rateGroups } from "../../../../shared/contract/limits.ts";
-import { routes } from "../../../../shared/contract/routes.ts";
-import { errorResponse, successResponse, unusedRate } from "../../../../shared/lambda/api-response.ts";
-
-test("the unused rate of every group is its limit in the table, with all requests remaining", () => {
-  for (const { group } of Object.values(routes)) {
-    const { requestsPerMinute } = rateGroups[group];
-    expect(unusedRate(group), group).toEqual({ limit: requestsPerMinute, remaining: requestsPerMinute });
-  }
-});
+import { errorResponse, successResponse } from "../../../../shared/lambda/api-response.ts";
 
 /** A cache could give a stored answer to another request. */
 const json = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import * as z from "zod";
-import { type MessageResult, queueHandler } from "../../../../shared/lambda/queue-handler.ts";
+import type { MessageResult } from "../../../../shared/call/message-result.ts";
+import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 const message = z.object({ id: z.string() });

@@ -1,6 +1,7 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type Change, streamHandler } from "../../../../shared/lambda/stream-handler.ts";
+import type { Change } from "../../../../shared/call/change.ts";
+import { streamHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 const record = (sequence: number, before: object | undefined, after: object | undefined) => ({

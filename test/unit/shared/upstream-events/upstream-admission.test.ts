@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
+import { apiEvent } from "../../../../shared/call/request.ts";
+import { unusedRate } from "../../../../shared/call/result.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { apiEvent } from "../../../../shared/lambda/api-request.ts";
-import { unusedRate } from "../../../../shared/lambda/api-response.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { ApiRequest } from "./api-request.ts";
-import type { PreparedResponse } from "./api-response.ts";
+import type { ApiRequest } from "./request.ts";
+import type { PreparedResponse } from "./result.ts";
 
 /** A document that is prepared once and served many times. */
 export type PreparedDocument = {

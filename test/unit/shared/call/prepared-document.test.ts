@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
-import { documentOperation, prepareDocument } from "../../../../shared/lambda/prepared-document.ts";
+import { documentOperation, prepareDocument } from "../../../../shared/call/prepared-document.ts";
 
 const caching = { contentType: "text/html; charset=utf-8", cacheControl: "public, max-age=300" };
 const request = (headers: Record<string, string> = {}) => ({ request: { headers } });

@@ -1,15 +1,15 @@
+import type { Call } from "../call/call.ts";
+import { invalid } from "../call/request.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
-import type { Call } from "../lambda/api-handler.ts";
-import { invalid } from "../lambda/api-request.ts";
+import { findTransaction } from "../ledger/find-transactions.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { decodeCursor, encodeCursor, listTransactions, timeRange } from "../ledger/list-transactions.ts";
+import { referenceOf, transactionToView } from "../ledger/transaction.ts";
+import { readWallet } from "../ledger/wallet.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { nairaFromKobo } from "../platform/money.ts";
-import { findTransaction } from "./find-transactions.ts";
-import type { Ledger } from "./ledger.ts";
-import { decodeCursor, encodeCursor, listTransactions, timeRange } from "./list-transactions.ts";
-import { referenceOf, transactionToView } from "./transaction.ts";
-import { readWallet } from "./wallet.ts";
 
 /** GET /wallet. */
 export const getWallet =
