@@ -118,7 +118,7 @@ const functionsGroup = (scope: Construct, vpc: IVpc, webhookAllowedCidrs: readon
     description: "Functions that call out: HTTPS, and what the stage allows inside",
     allowAllOutbound: false,
   });
-  group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the provider and apps");
+  group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the upstream and apps");
   for (const range of webhookAllowedCidrs) {
     group.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in infra/stages.ts");
   }

@@ -18,18 +18,14 @@ import { accountStatus } from "./key-store.ts";
 const webhookField = z.object({
   url: z.string().optional(),
   status: z.enum(["on", "off"]),
-  /** Time of the first failed attempt since the last success. */
-  failing_since: z.iso.datetime().optional(),
   /**
-   * Ids of the first different events that failed since the last success; see `isDown` in shared/webhooks/next-step.ts.
+   * Only if attempts have failed since the last success: when the first one did, and the ids of the first different
+   * events; see `isDown` in shared/webhooks/next-step.ts.
    */
-  failing_events: z.array(z.string()).optional(),
+  failing: z.object({ since: z.iso.datetime(), events: z.array(z.string()) }).optional(),
   secret: z.string(),
-  /** The previous secret, which also signs until `previous_until`. */
-  previous_secret: z.string().optional(),
-  previous_until: z.iso.datetime().optional(),
-  /** Secrets before the previous one that sign too, the newest first: an app may have one while rotations repeat. */
-  earlier_secrets: z.array(z.object({ secret: z.string(), until: z.iso.datetime() })).optional(),
+  /** Secrets that sign too, the newest first: an app may have one of them while rotations repeat. */
+  replaced_secrets: z.array(z.object({ secret: z.string(), until: z.iso.datetime() })),
 });
 export type WebhookField = z.infer<typeof webhookField>;
 
@@ -57,7 +53,7 @@ export const accountSchema = z.object({
   ),
   webhook: webhookField.optional(),
   /** Who may manage the account in the console: the person with this verified e-mail address, or a group. */
-  owners: z.array(z.object({ kind: z.enum(["email", "group"]), value: z.string() })).optional(),
+  owners: z.array(z.object({ kind: z.enum(["email", "group"]), value: z.string() })),
   version: z.int(),
   owner: z.literal(ACCOUNTS_OWNER),
   created_at: z.iso.datetime(),

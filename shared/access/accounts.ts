@@ -53,6 +53,7 @@ export const createAccount = async (
     status: "active",
     whitelist: [...whitelist],
     keys: [],
+    owners: [],
     version: 1,
     owner: ACCOUNTS_OWNER,
     created_at: isoTime(clock()),
@@ -163,8 +164,8 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
 export const setOwners = (
   store: AccountStore,
   accountId: string,
-  owners: NonNullable<Account["owners"]>,
-  before?: NonNullable<Account["owners"]>,
+  owners: Account["owners"],
+  before?: Account["owners"],
 ): Promise<Account> =>
   changeAccount(store, accountId, (account) => {
     const present = account.owners ?? [];

@@ -32,8 +32,7 @@ const setStatus =
     return accountView(await setAccountStatus(store, account, status));
   };
 
-const ownersText = (owners: NonNullable<Account["owners"]>): string =>
-  owners.map(({ kind, value }) => `${kind}:${value}`).join(" ");
+const ownersText = (owners: Account["owners"]): string => owners.map(({ kind, value }) => `${kind}:${value}`).join(" ");
 
 export const accountsRuns: ActionRuns<typeof accountsActions> = {
   "accounts list": async ({ ledger }) => {
@@ -63,7 +62,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
   "accounts show": async ({ ledger, accounts }, { account: accountId }) => {
     const account = await requireAccount(accounts, accountId);
     const { balance_kobo, low_balance_threshold_kobo } = await readWallet(ledger, accountId);
-    const { webhook, owners = [] } = account;
+    const { webhook, owners } = account;
     return {
       ...accountView(account),
       balance: nairaNumber(balance_kobo),
@@ -87,6 +86,6 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
   "accounts owners": async (context, { account, owners, before, why }) => {
     const details = { owners: ownersText(owners) };
     const store = audited(context, () => ({ action: "accounts owners", why, details }));
-    return { account_id: account, owners: (await setOwners(store, account, owners, before)).owners ?? [] };
+    return { account_id: account, owners: (await setOwners(store, account, owners, before)).owners };
   },
 };

@@ -132,7 +132,7 @@ const view = ({ account_id, webhook }: Account) => ({
   account_id,
   url: webhook?.url ?? null,
   status: webhook?.url === undefined ? ("none" as const) : webhook.status,
-  failing_since: webhook?.failing_since ?? null,
-  down: isDown(webhook?.failing_events),
-  previous_secret_until: webhook?.previous_until ?? null,
+  failing_since: webhook?.failing?.since ?? null,
+  down: isDown(webhook?.failing?.events),
+  previous_secret_until: webhook?.replaced_secrets[0]?.until ?? null,
 });

@@ -15,10 +15,8 @@ const catalogItem = z.object({
   gzip: z.instanceof(Uint8Array),
   etag: z.string(),
   fetched_at: z.iso.datetime(),
-  /** Absent in items of earlier releases. */
-  dropped: z.object({ count: z.int().min(0), first: z.array(droppedEntry) }).default({ count: 0, first: [] }),
-  /** Absent in items of earlier releases. */
-  unannounced: z.array(catalogChange).default([]),
+  dropped: z.object({ count: z.int().min(0), first: z.array(droppedEntry) }),
+  unannounced: z.array(catalogChange),
 });
 
 export type CatalogStore = {
@@ -42,13 +40,13 @@ export const catalogStore = (db: DynamoDBDocumentClient, table: string): Catalog
     return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), dropped, unannounced };
   };
   const put = (pk: Pk, { gzip, etag, fetchedAtMs, dropped: { count, first }, unannounced }: Snapshot) => {
-    const Item: z.input<typeof catalogItem> = {
+    const Item: z.infer<typeof catalogItem> = {
       pk,
       gzip,
       etag,
       fetched_at: isoTime(fetchedAtMs),
       dropped: { count, first: [...first] },
-      ...(unannounced.length > 0 && { unannounced: [...unannounced] }),
+      unannounced: [...unannounced],
     };
     return { TableName: table, Item };
   };

@@ -24,7 +24,7 @@ export const roleOf = (
   return groups.includes(readerGroup) ? "reader" : null;
 };
 
-export const owns = ({ email, groups }: Person, { owners = [] }: Account): boolean =>
+export const owns = ({ email, groups }: Person, { owners }: Account): boolean =>
   owners.some(({ kind, value }) => (kind === "email" ? value.toLowerCase() === email : groups.includes(value)));
 
 /** The accounts that a person owns, oldest first. Reads all accounts, because no index has their owners. */

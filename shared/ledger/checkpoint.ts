@@ -17,10 +17,10 @@ const checkpointSchema = z.object({
   /** An open transaction counts as debited. */
   sum_kobo: z.int(),
   up_to: z.iso.datetime(),
-  /** The version of the wallet after the changes in this sum. An earlier release did not store it. */
-  version: z.int().optional(),
+  /** The version of the wallet after the changes in this sum. */
+  version: z.int(),
   /** The transactions in this sum that were open when they were last read. */
-  open_keys: z.array(z.string()).default([]),
+  open_keys: z.array(z.string()),
   /** When the wallet was last reconciled. */
   proved_at: z.iso.datetime(),
   /** Of the latest reconciliation. Two in a row that are not 0 are a mismatch. */
@@ -29,17 +29,16 @@ const checkpointSchema = z.object({
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 /** The checkpoint of a wallet that was never reconciled: a reconciliation from it reads everything. */
-export const firstCheckpoint = (accountId: string) =>
-  ({
-    pk: checkpointPk(accountId),
-    account_id: accountId,
-    sum_kobo: 0,
-    up_to: EPOCH,
-    version: 0,
-    open_keys: [],
-    proved_at: EPOCH,
-    difference_kobo: 0,
-  }) satisfies Checkpoint;
+export const firstCheckpoint = (accountId: string): Checkpoint => ({
+  pk: checkpointPk(accountId),
+  account_id: accountId,
+  sum_kobo: 0,
+  up_to: EPOCH,
+  version: 0,
+  open_keys: [],
+  proved_at: EPOCH,
+  difference_kobo: 0,
+});
 
 export const readCheckpoint = async (ledger: Ledger, accountId: string): Promise<Checkpoint> =>
   (await getItem(ledger, checkpointPk(accountId), checkpointSchema)) ?? firstCheckpoint(accountId);

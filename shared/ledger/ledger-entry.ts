@@ -6,8 +6,8 @@ import { type AuditEntry, auditPut } from "./audit.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { accountIdsOf, ownedKeys, type TimeRange } from "./query-index.ts";
-import { adjustmentPk, earlierReleaseFundingPk, entriesOwner, fundingPk } from "./schema.ts";
+import { ownedKeys, type TimeRange } from "./query-index.ts";
+import { adjustmentPk, entriesOwner, fundingPk } from "./schema.ts";
 import { transactWithRetry } from "./transact.ts";
 import { walletAdjustment, walletCredit } from "./wallet.ts";
 
@@ -49,8 +49,6 @@ export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: Audit
     ...entry,
     created_at: await entryTime(ledger, entry.account_id),
   };
-  const earlier = entry.kind === "funding" ? await findEarlierReleaseFunding(ledger, entry) : undefined;
-  if (earlier !== undefined) return { kind: "already_recorded", entry: earlier };
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
   const walletWrite = entry.amount_kobo < 0 ? walletAdjustment : walletCredit;
   try {
@@ -84,20 +82,6 @@ const WALLET_POSITION = 1;
 const hasFailed = (error: unknown, position: number): boolean =>
   error instanceof TransactionCanceledException &&
   error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
-
-/**
- * The funding that an earlier release recorded for this bank transfer; its key held the account too. No such item is
- * created any more, so a strong read before the write is enough.
- */
-const findEarlierReleaseFunding = async (
-  ledger: Ledger,
-  { account_id, entry_id }: NewEntry,
-): Promise<LedgerEntry | undefined> => {
-  const accountIds = new Set([account_id, ...(await accountIdsOf(ledger))]);
-  const keys = [...accountIds].map((accountId) => ({ pk: earlierReleaseFundingPk(accountId, entry_id) }));
-  const [found] = await getItems(ledger, keys, ledgerEntrySchema);
-  return found;
-};
 
 /** Credits a bank transfer. A transfer is credited once, whatever the account. */
 export const fundWallet = (

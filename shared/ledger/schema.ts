@@ -48,9 +48,6 @@ export const upstreamReferencePk = (upstreamReference: string): string => pkOf("
  * case, because two people may type it differently.
  */
 export const fundingPk = (bankReference: string): string => pkOf("funding", bankReference.toUpperCase());
-/** The key that an earlier release gave to a funding. */
-export const earlierReleaseFundingPk = (accountId: string, bankReference: string): string =>
-  pkOf("funding", accountId, bankReference);
 /** An adjustment's id is unique within its account. */
 export const adjustmentPk = (accountId: string, id: string): string => pkOf("adjustment", accountId, id);
 

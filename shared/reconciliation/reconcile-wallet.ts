@@ -21,7 +21,7 @@ import {
   totalOf,
   transactionAmountSchema,
 } from "./ledger-changes.ts";
-import { advanceBase, baseOf, type ReconciliationBase } from "./reconciliation-base.ts";
+import { advanceBase, type ReconciliationBase } from "./reconciliation-base.ts";
 
 /** Compares the balance with the entries minus the transactions that are not `failed`. */
 export type Reconciliation = {
@@ -105,9 +105,15 @@ const reconcileFrom = async (
   checkpoint: Checkpoint,
   deadline: Deadline,
 ): Promise<ReconciliationResult> => {
-  const { account_id } = checkpoint;
+  const { account_id, sum_kobo, up_to, version, open_keys } = checkpoint;
   const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
-  const { base, isInTime } = await advanceBase(ledger, account_id, baseOf(checkpoint), limit, deadline);
+  const { base, isInTime } = await advanceBase(
+    ledger,
+    account_id,
+    { sum_kobo, up_to, version, open_keys },
+    limit,
+    deadline,
+  );
   return isInTime ? readRounds(ledger, account_id, base, deadline) : { kind: "out_of_time", base };
 };
 

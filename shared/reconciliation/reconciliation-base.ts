@@ -1,4 +1,4 @@
-import { type Checkpoint, firstCheckpoint } from "../ledger/checkpoint.ts";
+import type { Checkpoint } from "../ledger/checkpoint.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItemBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -15,16 +15,10 @@ import {
 } from "./ledger-changes.ts";
 
 /** The sum of everything up to a moment: what a reconciliation starts from. */
-export type ReconciliationBase = Required<Pick<Checkpoint, "sum_kobo" | "up_to" | "version" | "open_keys">>;
+export type ReconciliationBase = Pick<Checkpoint, "sum_kobo" | "up_to" | "version" | "open_keys">;
 
 /** Open transactions in a base: they are one batch to read, and 4 KB of the checkpoint. */
 const OPEN_KEYS_MAX = 100;
-
-/** If an earlier release stored no version, everything is read again, once. */
-export const baseOf = ({ account_id, sum_kobo, up_to, version, open_keys }: Checkpoint): ReconciliationBase => {
-  if (version !== undefined) return { sum_kobo, up_to, version, open_keys };
-  return baseOf(firstCheckpoint(account_id));
-};
 
 /**
  * Moves a base forward over everything that was created until `limit`, which the index has by now. It stops when the

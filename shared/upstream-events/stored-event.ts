@@ -28,14 +28,6 @@ const eventReasons = [
 ] as const;
 export type EventReason = (typeof eventReasons)[number];
 
-/** How `unauthenticated` is stored: the word of release 0.1.0, which must be able to read it after a rollback. */
-const STORED_UNAUTHENTICATED = "not_vouched_for";
-const eventReason = z
-  .enum([...eventReasons, STORED_UNAUTHENTICATED])
-  .transform((reason): EventReason => (reason === STORED_UNAUTHENTICATED ? "unauthenticated" : reason));
-
-const storedReason = (reason: EventReason) => (reason === "unauthenticated" ? STORED_UNAUTHENTICATED : reason);
-
 /** The reason of an event that could not be read. */
 const UNREADABLE = "unreadable";
 const HASH_LENGTH = 32;
@@ -58,7 +50,7 @@ const commonFields = {
 
 export const readableEventSchema = z.object({
   ...commonFields,
-  reason: eventReason,
+  reason: z.enum(eventReasons),
   reference: z.string(),
   says: z.enum(["success", "failed"]),
   type: z.string().optional(),
@@ -91,7 +83,7 @@ export const recordEvent = (
 ): Promise<void> =>
   store(ledger, {
     ...newEvent(ledger, storedEventPk(event), transactionPk),
-    reason: storedReason(reason),
+    reason,
     reference: event.reference,
     says: event.status,
     ...(event.type !== undefined && { type: event.type }),
@@ -125,7 +117,7 @@ const newEvent = (
   created_at: isoTime(clock()),
 });
 
-const store = async ({ db, table }: Ledger, Item: z.input<typeof storedEventSchema>): Promise<void> => {
+const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
   try {
     const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
     await retryContention(() => db.send(put));
@@ -151,7 +143,7 @@ export const changeReason = async (
       ...(transactionPk !== undefined && { "#transaction": "transaction" }),
     },
     ExpressionAttributeValues: {
-      ":reason": storedReason(reason),
+      ":reason": reason,
       ":open": "open",
       ...(transactionPk !== undefined && { ":transaction": transactionPk }),
     },

@@ -15,7 +15,7 @@ import { newWebhookSecret } from "./signature.ts";
 /** How long the previous secret signs beside the new one. */
 const ROTATION_MS = 24 * 3_600_000;
 /** Repeated rotations replace the oldest: each signature adds 48 characters to a header of every webhook. */
-const EARLIER_SECRETS_MAX = 3;
+const REPLACED_SECRETS_MAX = 4;
 
 /** Endpoints are stored on the accounts. Their webhook secrets are sealed, each bound to its account. */
 export type EndpointStore = {
@@ -45,20 +45,15 @@ export const readEndpoint = async (
   return {
     url: webhook.url,
     status: webhook.status,
-    failingSince: webhook.failing_since,
-    failingEvents: webhook.failing_events ?? [],
+    failingSince: webhook.failing?.since,
+    failingEvents: webhook.failing?.events ?? [],
     secrets: [unsealed(webhook.secret), ...replacedSecrets(webhook, clock()).map(({ secret }) => unsealed(secret))],
   };
 };
 
 /** The replaced secrets that still sign, the newest first. */
-const replacedSecrets = (
-  { previous_secret: secret, previous_until: until, earlier_secrets = [] }: WebhookField,
-  nowMs: number,
-): NonNullable<WebhookField["earlier_secrets"]> => {
-  const previous = secret === undefined || until === undefined ? [] : [{ secret, until }];
-  return [...previous, ...earlier_secrets].filter((replaced) => nowMs < Date.parse(replaced.until));
-};
+const replacedSecrets = ({ replaced_secrets }: WebhookField, nowMs: number): WebhookField["replaced_secrets"] =>
+  replaced_secrets.filter(({ until }) => nowMs < Date.parse(until));
 
 /** Undefined if the account never had an endpoint; throws if there is no such account. */
 export const findEndpoint = async (store: EndpointStore, accountId: string): Promise<Endpoint | undefined> =>
@@ -80,7 +75,7 @@ export const setEndpoint = async (
   const sealedSecret = sealSecret(newSecret);
   const account = await changeAccount(store.accounts, accountId, (found) => ({
     ...found,
-    webhook: { ...switchedOn(found.webhook ?? { status: "on", secret: sealedSecret }), url: href },
+    webhook: { ...switchedOn(found.webhook ?? newWebhook(sealedSecret)), url: href },
   }));
   const endpoint = await readEndpoint(store, account);
   const webhookSecret = endpoint?.secrets[0] ?? "";
@@ -101,19 +96,18 @@ export const rotateWebhookSecret = async (
   const previousUntil = isoTime(nowMs + ROTATION_MS);
   const secret = sealSecret(webhookSecret);
   const { webhook } = await changeAccount(store.accounts, accountId, ({ webhook: before, ...found }) => {
-    if (before === undefined) return { ...found, webhook: { status: "on", secret } };
-    const rotated = { ...before, secret, previous_secret: before.secret, previous_until: previousUntil };
-    const earlier_secrets = replacedSecrets(before, nowMs).slice(0, EARLIER_SECRETS_MAX);
-    return { ...found, webhook: { ...rotated, earlier_secrets } };
+    if (before === undefined) return { ...found, webhook: newWebhook(secret) };
+    const replaced = [{ secret: before.secret, until: previousUntil }, ...replacedSecrets(before, nowMs)];
+    return { ...found, webhook: { ...before, secret, replaced_secrets: replaced.slice(0, REPLACED_SECRETS_MAX) } };
   });
-  return { webhookSecret, previousUntil: webhook?.previous_until };
+  return { webhookSecret, previousUntil: webhook?.replaced_secrets[0]?.until };
 };
 
 /** Gives an account a webhook secret that was made elsewhere, unless it has one. */
 export const adoptWebhookSecret = async (store: EndpointStore, accountId: string, secret: string): Promise<void> => {
   const sealSecret = await createSeal(store, accountId);
   await changeAccount(store.accounts, accountId, (found) =>
-    found.webhook ? undefined : { ...found, webhook: { status: "on", secret: sealSecret(secret) } },
+    found.webhook ? undefined : { ...found, webhook: newWebhook(sealSecret(secret)) },
   );
 };
 
@@ -147,26 +141,26 @@ export const recordEndpointHealth = async (
     const { webhook } = found;
     if (webhook === undefined || webhook.url !== url || webhook.status === "off") return undefined;
     if (health.kind === "working") {
-      return webhook.failing_since === undefined ? undefined : { ...found, webhook: withoutFailures(webhook) };
+      return webhook.failing === undefined ? undefined : { ...found, webhook: withoutFailures(webhook) };
     }
-    const { failing_since, failing_events = [] } = webhook;
-    const failingEvents = withEvent(failing_events, health.event);
-    if (failing_since !== undefined && failingEvents === failing_events && !health.switchOff) return undefined;
+    // The first failure counts.
+    const { since, events } = webhook.failing ?? { since: health.since, events: [] };
+    const failingEvents = withEvent(events, health.event);
+    if (failingEvents === events && !health.switchOff) return undefined;
     return {
       ...found,
       webhook: {
         ...webhook,
         ...(health.switchOff && { status: "off" as const }),
-        // The first failure counts.
-        failing_since: failing_since ?? health.since,
-        failing_events: [...failingEvents],
+        failing: { since, events: [...failingEvents] },
       },
     };
   });
 };
 
-const withoutFailures = ({ failing_since: _since, failing_events: _events, ...webhook }: WebhookField): WebhookField =>
-  webhook;
+const withoutFailures = ({ failing: _failing, ...webhook }: WebhookField): WebhookField => webhook;
+
+const newWebhook = (secret: string): WebhookField => ({ status: "on", secret, replaced_secrets: [] });
 
 const switchedOn = (webhook: WebhookField): WebhookField => ({ ...withoutFailures(webhook), status: "on" });
 

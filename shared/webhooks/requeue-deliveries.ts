@@ -140,8 +140,9 @@ export type Selection =
 
 export const selectionOf = (webhook: WebhookField | undefined): Selection => {
   if (webhook?.url === undefined || webhook.status === "off") return { kind: "all" };
-  if (webhook.failing_since === undefined || !isDown(webhook.failing_events)) return { kind: "due" };
-  return { kind: "probe", failingSinceMs: Date.parse(webhook.failing_since) };
+  const { failing } = webhook;
+  if (failing === undefined || !isDown(failing.events)) return { kind: "due" };
+  return { kind: "probe", failingSinceMs: Date.parse(failing.since) };
 };
 
 /**

@@ -12,8 +12,7 @@ export const TRANSACTION_UPDATED = "transaction.updated";
  * number.
  */
 export const transactionEvent = z.object({
-  /** Absent in messages and records of releases that had no other event. */
-  event: z.literal(TRANSACTION_UPDATED).default(TRANSACTION_UPDATED),
+  event: z.literal(TRANSACTION_UPDATED),
   /** The transaction's key. */
   transaction: z.string(),
   status: finalStatus,

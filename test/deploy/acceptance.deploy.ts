@@ -18,7 +18,7 @@ import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
  */
 
 const provider = await startTokenIssuer("acceptance");
-const emulator = await startEmulator({}, provider.certificate);
+const emulator = await startEmulator(provider.certificate);
 afterAll(async () => {
   await emulator.stop();
   provider.stop();

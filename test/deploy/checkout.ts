@@ -1,12 +1,7 @@
-import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
-import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
-
-const execute = promisify(execFile);
 
 /** A copy of the project in a folder of its own, with packages. */
 export type Checkout = {
@@ -16,30 +11,14 @@ export type Checkout = {
   readonly remove: () => void;
 };
 
-/** Copies a commit. */
-export const checkOutCommit = (commit: string): Promise<Checkout> =>
-  checkOut(async (folder) => {
-    const archive = join(folder, "commit.tar");
-    await execute("git", ["archive", "--output", archive, commit], { cwd: projectRoot });
-    await execute("tar", ["-x", "-f", archive, "-C", folder]);
-    rmSync(archive);
-  });
-
 /** What this tree has besides its files. */
 const NOT_COPIED = new Set(["node_modules", ".git", ".local", "cdk.out"]);
 
 /** Copies this tree, with what is not committed. */
-export const checkOutThisTree = (): Promise<Checkout> =>
-  checkOut(async (folder) => {
-    const filter = (path: string) => !NOT_COPIED.has(basename(path));
-    cpSync(projectRoot, folder, { recursive: true, filter });
-  });
-
-const checkOut = async (copyTo: (folder: string) => Promise<void>): Promise<Checkout> => {
+export const checkOutThisTree = (): Checkout => {
   const folder = mkdtempSync(join(tmpdir(), "checkout-"));
-  await copyTo(folder);
-  if (hasPackagesOf(folder)) symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
-  else await execute("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folder });
+  cpSync(projectRoot, folder, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) });
+  symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
   const file = join(folder, "infra/stages.ts");
   const committed = readFileSync(file, "utf8");
   return {
@@ -49,18 +28,4 @@ const checkOut = async (copyTo: (folder: string) => Promise<void>): Promise<Chec
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
-};
-
-const lock = z.object({ packages: z.record(z.string(), z.object({ version: z.string().optional() })) });
-
-const versionsIn = (folder: string): readonly (readonly [path: string, version: string | undefined])[] => {
-  const { packages } = lock.parse(JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")));
-  // The first entry is the project itself.
-  return Object.entries(packages).map(([path, { version }]) => [path, path === "" ? undefined : version]);
-};
-
-/** Whether this tree's lock has all packages of another one, in the same versions. */
-const hasPackagesOf = (folder: string): boolean => {
-  const here = new Map(versionsIn(projectRoot));
-  return versionsIn(folder).every(([path, version]) => here.has(path) && here.get(path) === version);
 };

@@ -1,7 +1,5 @@
-"""Serves MiniStack with uvicorn, changed in five places."""
+"""Serves MiniStack with uvicorn, changed in four places."""
 
-import json
-import os
 import threading
 import time
 
@@ -11,8 +9,6 @@ from ministack.services import cloudwatch, ec2
 from ministack.services.cloudformation import provisioners
 
 kill_now = lambda_runtime.kill_workers
-spawn = lambda_runtime.Worker._spawn
-replaced_variables = json.loads(os.environ["REPLACED_VARIABLES"])
 
 
 def kill_when_idle(worker):
@@ -28,14 +24,6 @@ def kill_workers(workers):
     kill_now([worker for worker in workers if not worker.in_use])
     for worker in busy:
         threading.Thread(target=kill_when_idle, args=(worker,), daemon=True).start()
-
-
-def spawn_with_replaced_variables(worker):
-    """Starts a function with other values of its variables than the deployed ones."""
-    variables = worker.config.get("Environment", {}).get("Variables", {})
-    replaced = {name: replaced_variables.get(name, value) for name, value in variables.items()}
-    worker.config = {**worker.config, "Environment": {"Variables": replaced}}
-    spawn(worker)
 
 
 alarm_record = provisioners._cw_metric_alarm_record
@@ -84,5 +72,4 @@ provisioners._RESOURCE_HANDLERS["AWS::CloudWatch::CompositeAlarm"] = {
     "delete": lambda name, props: cloudwatch._composite_alarms.pop(name, None),
 }
 lambda_runtime.kill_workers = kill_workers
-lambda_runtime.Worker._spawn = spawn_with_replaced_variables
 uvicorn.main()

@@ -43,20 +43,14 @@ export type Emulator = {
   readonly stop: () => Promise<void>;
 };
 
-/**
- * Starts an emulator with nothing in it. Functions that have one of these variables get the value from here. It trusts
- * the certificate where it reads the keys of an identity provider.
- */
-export const startEmulator = async (
-  replacedVariables: Readonly<Record<string, string>> = {},
-  trustedCertificate?: string,
-): Promise<Emulator> => {
+/** Starts an emulator with nothing in it. It trusts the certificate where it reads the keys of an identity provider. */
+export const startEmulator = async (trustedCertificate?: string): Promise<Emulator> => {
   const python = await installEmulator();
   const port = await freePort();
   const home = mkdtempSync(join(tmpdir(), "emulator-"));
   const endpoint = `http://127.0.0.1:${port}`;
   if (trustedCertificate !== undefined) writeFileSync(join(home, TRUSTED), trustedCertificate);
-  const server = start(python, port, home, replacedVariables);
+  const server = start(python, port, home);
   const stop = async (): Promise<void> => {
     const ended = server.exitCode === null ? once(server, "exit") : undefined;
     server.stdin.end();
@@ -107,12 +101,7 @@ const TRUSTED = "trusted.pem";
 /** Ends a program when its own input ends, which happens however this process ends. */
 const UNTIL_INPUT_ENDS = '"$@" & read -r _; kill $!; wait';
 
-const start = (
-  python: string,
-  port: number,
-  home: string,
-  replacedVariables: Readonly<Record<string, string>>,
-): ChildProcessByStdio<Writable, null, null> => {
+const start = (python: string, port: number, home: string): ChildProcessByStdio<Writable, null, null> => {
   const address = ["--host", "127.0.0.1", "--port", String(port)];
   // The emulator sends a Date header itself, and a second one turns the SDK's clock skew into NaN.
   const server = [SERVER, "ministack.app:app", ...address, "--no-date-header", "--no-server-header"];
@@ -131,7 +120,6 @@ const start = (
       GATEWAY_PORT: String(port),
       // As in an AWS account; the default depends on the memory of this machine.
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
-      REPLACED_VARIABLES: JSON.stringify(replacedVariables),
       ...(existsSync(join(home, TRUSTED)) && { SSL_CERT_FILE: join(home, TRUSTED) }),
     },
   });

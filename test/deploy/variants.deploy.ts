@@ -24,8 +24,8 @@ import { ACCOUNT, REGION, startEmulator } from "./emulator.ts";
 /** Goal: stages with other settings than the sandbox's are deployed to the emulator, as far as it can. */
 const { clientId, operatorGroup, readerGroup } = aConsole;
 const provider = await startTokenIssuer(clientId);
-const emulator = await startEmulator({}, provider.certificate);
-const tree = await checkOutThisTree();
+const emulator = await startEmulator(provider.certificate);
+const tree = checkOutThisTree();
 afterAll(async () => {
   await emulator.stop();
   provider.stop();

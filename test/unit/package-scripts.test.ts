@@ -22,7 +22,7 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   screenshots: [SHORT_FORMS, 'run("screenshots"'],
   bench: [SHORT_FORMS, 'run("bench"'],
   synth: ["test/deploy/sandbox.deploy.ts", '"npm", "run", "synth"'],
-  diff: ["test/deploy/update.deploy.ts", '"npm", "run", "diff"'],
+  diff: ["test/deploy/variants.deploy.ts", 'run("diff"'],
   deploy: ["test/deploy/deployed-stage.ts", '"npm", "run", "deploy"'],
   destroy: ["test/deploy/sandbox.deploy.ts", '"npm", "run", "destroy"'],
   acceptance: ["test/deploy/acceptance.deploy.ts", '"npm", "run", "--silent", "acceptance"'],

@@ -130,18 +130,6 @@ test("attempts show the request's headers without the signature, and the headers
   expect(listed).toMatchObject([{ reference, state: "delivered", attempts: [{ number: 1 }, { number: 2 }] }]);
 });
 
-test("a delivery of an earlier release, whose attempts have no headers, is shown", async () => {
-  const account = await anAccount();
-  const transaction = await aSettledOrder(account);
-  const message = { event: "transaction.updated", transaction: transaction.pk, status: "success" } as const;
-  const fresh = newDelivery(message, { accountId: account, webhookId: "evt_1" }, NOON_MS);
-  const old = { number: 1, at: isoTime(NOON_MS), outcome: "status", http_status: 500, answer_bytes: 3, duration_ms: 7 };
-  await recordProgress(context().ledger, fresh, { state: "exhausted", attempt: old });
-  const reference = referenceOf(transaction);
-  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
-  expect(deliveries).toMatchObject([{ attempts: [{ ...old, response_headers: null }] }]);
-});
-
 test("the list has the newest 50 deliveries, newest first", async () => {
   const account = await anAccount();
   for (let index = 0; index < 55; index += 1) {

@@ -412,18 +412,6 @@ describe("a catalog with invalid plans", () => {
     expect(await refresh()).toEqual({ kind: "replaced", plans: 2 });
     expect((await stored())?.data_plans.map(({ price }) => price)).toEqual([55, 54.02]);
   });
-
-  test("an item of an earlier release is read as one without dropped entries", async () => {
-    const { db, cacheTable, store } = await aRefresh();
-    const { gzip, etag } = snapshotOf(aCatalog(3), NOON_MS);
-    await db.send(
-      new PutCommand({
-        TableName: cacheTable,
-        Item: { pk: "catalog", gzip, etag, fetched_at: "2026-11-21T12:00:00.000Z" },
-      }),
-    );
-    expect((await store.read())?.dropped).toEqual({ count: 0, first: [] });
-  });
 });
 
 describe("a refused catalog", () => {

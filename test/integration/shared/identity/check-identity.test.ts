@@ -4,7 +4,7 @@ import { apiEvent } from "../../../../shared/call/request.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { NOT_DELIVERED, type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -36,8 +36,6 @@ beforeAll(async () => {
 afterEach(() => service.calmDown());
 afterAll(() => service.stop());
 
-/** As an earlier release stored it. */
-const refund: Settlement = { status: "failed", failure: { code: "provider_unavailable" } };
 const PRICES = JSON.stringify({
   nin: { basic: 150, advanced: 250, retrieve: 400 },
   bvn: { basic: 100, advanced: 200, retrieve: 300 },
@@ -344,7 +342,7 @@ describe("a live check without a result is refunded", () => {
     await expect.poll(() => service.rowUnder(caller.key, "overtaken")).toBeDefined();
     const transaction = await service.rowUnder(caller.key, "overtaken");
     if (transaction === undefined) throw new Error("The transaction is gone");
-    await settleTransaction(service.ledger, transaction, refund, deadlineIn(5_000));
+    await settleTransaction(service.ledger, transaction, NOT_DELIVERED, deadlineIn(5_000));
 
     const answer = await pending;
     expect(answer.status).toBe(502);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { auditEntry } from "../../../../shared/ledger/audit.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
@@ -150,23 +150,6 @@ describe("concurrent entries", () => {
       entry: { entry_id: id },
     });
     expect(await balance()).toBe(1_300);
-  });
-
-  test("a funding that an earlier release recorded under its account's key is recorded for no other account and not again", async () => {
-    const [first, other] = [await operator.anAccount(), await operator.anAccount()];
-    const id = `bank-${randomUUID()}`;
-    const entry = { kind: "funding", account_id: first.accountId, entry_id: id, amount_kobo: 300_00 } as const;
-    const former = {
-      ...entry,
-      pk: `funding#${first.accountId}#${id}`,
-      owner: `${first.accountId}#entries`,
-      created_at: isoTime(NOON_MS - 60_000),
-    };
-    await operator.tables.db.send(new PutCommand({ TableName: operator.tables.ledgerTable, Item: former }));
-    for (const { accountId } of [first, other]) {
-      expect(await fund(accountId, id)).toMatchObject({ kind: "already_recorded", entry: former });
-    }
-    expect(await Promise.all([first.balance(), other.balance()])).toEqual([1_000, 1_000]);
   });
 
   test("an adjustment's id belongs to its account: the same id of another account is another adjustment", async () => {

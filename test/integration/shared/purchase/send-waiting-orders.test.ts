@@ -194,7 +194,7 @@ test("the late message that an order has to wait does not send it again from a l
   expect(await readTransaction(restored, transaction.pk)).toMatchObject({ status: "processing", open: "live" });
 });
 
-test("orders do not wait for an order that only a wallet's number counts, as after its settlement by an earlier release", async () => {
+test("orders do not wait for an order that only a wallet's number counts", async () => {
   const service = await aService();
   const [counted, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
   await ledger.db.send(new UpdateCommand(walletQueueJoin(ledger, counted, NO_QUEUE).Update));

@@ -82,7 +82,7 @@ const aSettlement = async (
   });
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
 
-  const message = { transaction: pk, status: "success" as const };
+  const message = { event: "transaction.updated" as const, transaction: pk, status: "success" as const };
   const postpone = vi.fn(async (_handle: string, _after_s: number) => {});
   const deps = { ledger: { ...ledger, db }, endpoints, post: createPost(rules), random: () => 0.5 };
   const handler = queueHandler(deliveryMessage, deliverWebhook(deps), postpone);
@@ -336,7 +336,7 @@ test("a delivery that must wait for longer than 15 minutes is parked, and its re
   expect(await nextRequeue()).toBe(record?.next_attempt_at);
   expect(postpone).toHaveBeenCalledTimes(3);
 
-  // A message that comes early, such as one of an earlier release, changes nothing while the wait is long.
+  // A message that comes early changes nothing while the wait is long.
   nowMs += 10 * MINUTE_MS;
   expect(await deliver()).toBe("done");
   expect(await delivery()).toEqual(record);
@@ -360,21 +360,6 @@ test("a message that is early after so many attempts makes the next one at once,
   expect(receiver.received).toHaveLength(5);
   expect(await delivery()).toMatchObject({ state: "pending", attempts: { length: 5 } });
   expect(await delivery()).not.toHaveProperty("early");
-});
-
-test("a long wait that an earlier release spent in the queue is parked when its message comes early", async () => {
-  const receiver = await answering(500);
-  const { deliver, delivery, nextRequeue } = await aSettlement(receiver.url);
-  for (const waitMs of [5_250, 63_000, 315_000, 0]) {
-    await deliver();
-    nowMs += waitMs;
-  }
-  const { open: _open, ...earlier } = deliverySchema.parse(await delivery());
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: earlier }));
-  expect(await deliver()).toBe("done");
-  expect(await delivery()).toMatchObject({ ...earlier, open: expect.any(String), updated_at: isoTime(nowMs) });
-  expect(await nextRequeue()).toBe(earlier.next_attempt_at);
-  expect(receiver.received).toHaveLength(4);
 });
 
 test("a new event of an endpoint that is down is parked without a post, and only a probe is posted", async () => {
@@ -510,13 +495,4 @@ test("an event on request is posted with the bytes of its message, also after it
   );
   await deliver({ ...first, repeat: "replay-1" });
   expect(receiver.received).toHaveLength(6);
-});
-
-test("messages and records of a release that had only transaction.updated are read as that event", () => {
-  const message = { transaction: "transaction#1", status: "success" };
-  expect(deliveryMessage.parse(message)).toEqual({ event: "transaction.updated", ...message });
-  const times = { created_at: isoTime(NOON), updated_at: isoTime(NOON) };
-  const keys = { pk: "delivery#1#success", owner: "acc_1#deliveries", account_id: "acc_1", webhook_id: "evt_1" };
-  const record = { ...keys, ...message, state: "pending", attempts: [], ...times };
-  expect(deliverySchema.parse(record)).toEqual({ event: "transaction.updated", ...record });
 });

