@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { withSection } from "../../tools/docs/markdown.ts";
+import { withSection } from "../../tools/markdown/markdown.ts";
 import { coldStart } from "./cold-start/cold-start.ts";
 import { isShort } from "./extent.ts";
 import { growth } from "./growth/growth.ts";

@@ -1,4 +1,4 @@
-import { markdownTable } from "../../tools/docs/markdown.ts";
+import { markdownTable } from "../../tools/markdown/markdown.ts";
 
 /** A target of this service. Values are compared as they are printed. */
 export type Target = {

@@ -1,4 +1,4 @@
-import { markdownTable, wrap } from "../docs/markdown.ts";
+import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { consoleRestCost, requestCosts, requestServices, restCosts } from "./costs.ts";
 import { dollarsOf, priceNames, prices } from "./prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "./recovery.ts";

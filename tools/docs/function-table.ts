@@ -1,7 +1,7 @@
 import { type FunctionName, type FunctionSpec, functionNames, functionSpecs } from "../../infra/functions.ts";
 import { bundleBudget, largerBundles } from "../costs/budgets.ts";
+import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { bundleSize } from "./bundle-sizes.ts";
-import { markdownTable, wrap } from "./markdown.ts";
 
 /** The tolerance of a size: code that all bundles share changes often, and zlib's output differs between processors. */
 const TOLERANCE_BYTES = 5_000;

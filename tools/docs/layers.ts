@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectRoot } from "../../infra/bundle/bundle.ts";
-import { markdownTable } from "./markdown.ts";
+import { markdownTable } from "../markdown/markdown.ts";
 
 /**
  * The folders that a folder may import besides itself. `shared` means all folders in it. test/ may import everything,
@@ -73,9 +73,10 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "client/src": [],
   "client/examples": [],
   "tools/client": [],
-  "tools/costs": ["shared", "infra", "tools/docs"],
-  "tools/scale": ["shared", "infra", "tools/costs", "tools/docs"],
-  "tools/docs": ["shared", "infra", "tools/costs", "tools/scale"],
+  "tools/markdown": [],
+  "tools/costs": ["shared", "infra", "tools/markdown"],
+  "tools/scale": ["shared", "infra", "tools/costs", "tools/markdown"],
+  "tools/docs": ["shared", "infra", "tools/costs", "tools/scale", "tools/markdown"],
   "tools/aws": ["infra"],
   "tools/deploy": ["infra", "tools/aws"],
   "tools/trace": ["shared", "infra"],

@@ -1,6 +1,6 @@
 import type { LogEventSpec } from "../../shared/platform/log.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
-import { markdownTable } from "./markdown.ts";
+import { markdownTable } from "../markdown/markdown.ts";
 
 /** Every event of the functions' log; an optional field has a `?`. */
 export const logEventTable = (): string =>

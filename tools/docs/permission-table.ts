@@ -1,6 +1,6 @@
 import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
 import { type ActionName, actions } from "../../shared/contract/actions/actions.ts";
-import { markdownTable, wrap } from "./markdown.ts";
+import { markdownTable, wrap } from "../markdown/markdown.ts";
 
 /** Who asks; an owner about the own account, or about the account of somebody else. */
 export const askers = ["operator", "reader", "owner", "other owner", "no role", "no token"] as const;

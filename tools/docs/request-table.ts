@@ -1,5 +1,5 @@
 import { type Budget, budgets } from "../costs/budgets.ts";
-import { markdownTable } from "./markdown.ts";
+import { markdownTable } from "../markdown/markdown.ts";
 
 const rowOf = ({ title, invocations, writeUnits, readUnits, log, responseBytes }: Budget): readonly string[] => {
   const { tables, indexes, cancelled = 0 } = writeUnits;

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { assumptions, priceTable, recoveryCostTable, requestCostTable, restCostTable } from "../costs/tables.ts";
+import { withSection } from "../markdown/markdown.ts";
 import {
   answer,
   assumptionList,
@@ -12,7 +13,6 @@ import {
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
-import { withSection } from "./markdown.ts";
 import { permissionTable, reasonList } from "./permission-table.ts";
 import { requestTable } from "./request-table.ts";
 

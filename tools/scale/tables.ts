@@ -1,6 +1,6 @@
 import { type StageSettings, settingsOf } from "../../infra/stages.ts";
 import { errors } from "../../shared/contract/errors.ts";
-import { markdownTable, wrap } from "../docs/markdown.ts";
+import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { drawLimitLoads } from "./chart.ts";
 import { limitTitle, type Remedy, type Symptom, type UsedLimit } from "./limit.ts";
 import {

@@ -1,5 +1,5 @@
 import { bundleBudget } from "../../../tools/costs/budgets.ts";
-import { markdownTable } from "../../../tools/docs/markdown.ts";
+import { markdownTable } from "../../../tools/markdown/markdown.ts";
 import { type Backends, openBackends } from "../backends.ts";
 import { type Bundle, bundleOf, origins } from "../bundle.ts";
 import { times } from "../extent.ts";

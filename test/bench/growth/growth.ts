@@ -1,5 +1,5 @@
 import { BATCHES_AT_ONCE } from "../../../shared/ledger/get-item.ts";
-import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
+import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
 import type { Part } from "../part.ts";
 import { digits, milliseconds } from "../statistics.ts";
 import { withoutLogs } from "../without-logs.ts";

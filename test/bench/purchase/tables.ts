@@ -1,7 +1,7 @@
 import type { Budget } from "../../../tools/costs/budgets.ts";
 import { dollarsOf } from "../../../tools/costs/prices.ts";
 import { times, usageOf } from "../../../tools/costs/request-usage.ts";
-import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
+import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
 import { type Stack, stacks } from "../stacks.ts";
 import { median, pairedRatio } from "../statistics.ts";
 import { type Target, targetTable } from "../targets.ts";

@@ -1,4 +1,4 @@
-import { markdownTable, wrap } from "../../../tools/docs/markdown.ts";
+import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
 import { startTestService } from "../../builders/service.ts";
 import type { Part } from "../part.ts";
 import { digits, milliseconds } from "../statistics.ts";

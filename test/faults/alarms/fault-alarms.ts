@@ -1,7 +1,7 @@
 import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES } from "../../../shared/ledger/query-index.ts";
 import { openEvents } from "../../../shared/upstream-events/stored-event.ts";
-import { markdownTable } from "../../../tools/docs/markdown.ts";
+import { markdownTable } from "../../../tools/markdown/markdown.ts";
 import { closeTestAccount, recover } from "../recovery.ts";
 import { scenarios } from "../scenarios.ts";
 import { advance, now } from "../system/clock.ts";

@@ -1,6 +1,6 @@
 import { scheduledFunctions } from "../../../infra/schedules.ts";
 import { routes } from "../../../shared/contract/routes.ts";
-import { markdownTable } from "../../../tools/docs/markdown.ts";
+import { markdownTable } from "../../../tools/markdown/markdown.ts";
 import { anOrder } from "../../builders/service.ts";
 import { closeTestAccount, recover } from "../recovery.ts";
 import { advance, now, simulate } from "../system/clock.ts";

@@ -6,7 +6,7 @@ import { referenceOf, type Transaction } from "../../../shared/ledger/transactio
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
-import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
+import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
 import { transactionsOf, violations } from "../invariants.ts";
 import { closeTestAccount, deliverUntilIdle, resolveOpen, sendUntilNoneWaits } from "../recovery.ts";
 import { advance } from "../system/clock.ts";

@@ -7,7 +7,7 @@ import { sleep, systemClock } from "../../../shared/platform/time.ts";
 import { type AddressRules, systemResolve } from "../../../shared/webhooks/address-guard.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { type EndpointStore, rotateWebhookSecret, setEndpoint } from "../../../shared/webhooks/endpoint.ts";
-import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
+import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
 import { eventually } from "../../builders/eventually.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";

@@ -8,9 +8,9 @@ import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
-import { enqueueRange } from "../../../shared/webhooks/enqueue-range.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
+import { enqueueRange } from "../enqueue-range.ts";
 import { timeField } from "../fields.ts";
 import { fields } from "../views/print.ts";
 

@@ -4,7 +4,6 @@ import { type Account, findAccount, requireAccount } from "../../../shared/acces
 import { defaultPermissions, revokeUnlistedKey } from "../../../shared/access/accounts.ts";
 import { hashApiKey, isWellFormedKey } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
-import { reconcileKeys, revokeOrphan, scanKeyItems } from "../../../shared/access/reconcile-keys.ts";
 import { keyView } from "../../../shared/actions/accounts.ts";
 import { audited, auditItem } from "../../../shared/actions/action-context.ts";
 import { keysRuns, noSuchKey } from "../../../shared/actions/keys.ts";
@@ -18,6 +17,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, addGroup, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField, permissionsField } from "../fields.ts";
+import { reconcileKeys, revokeOrphan, scanKeyItems } from "../reconcile-keys.ts";
 import { readStdin } from "../stdin.ts";
 import { keysTable } from "../views/keys.ts";
 import { fields, table } from "../views/print.ts";

@@ -17,7 +17,7 @@ import { findEvent, recordEvent } from "../../../../shared/upstream-events/store
 import { systemResolve } from "../../../../shared/webhooks/address-guard.ts";
 import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
-import { enqueueRange } from "../../../../shared/webhooks/enqueue-range.ts";
+import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { withSection, wrap } from "../../../../tools/docs/markdown.ts";
 import {
   docsUrl,
   documentOf,
@@ -8,6 +7,7 @@ import {
   generatedSections,
   sectionNames,
 } from "../../../../tools/docs/sections.ts";
+import { withSection, wrap } from "../../../../tools/markdown/markdown.ts";
 
 test.each(sectionNames)('the section "%s" of docs/ is up to date', async (name) => {
   const { stored, generated } = await documentOf(name);

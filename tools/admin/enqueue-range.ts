@@ -1,12 +1,12 @@
-import { modeSchema } from "../contract/transaction.ts";
-import type { Owner } from "../ledger/find-transactions.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { listTransactions } from "../ledger/list-transactions.ts";
-import { accountIdsOf } from "../ledger/query-index.ts";
-import type { Transaction } from "../ledger/transaction.ts";
-import { isoTime } from "../platform/time.ts";
-import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
-import { finalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
+import { modeSchema } from "../../shared/contract/transaction.ts";
+import type { Owner } from "../../shared/ledger/find-transactions.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { listTransactions } from "../../shared/ledger/list-transactions.ts";
+import { accountIdsOf } from "../../shared/ledger/query-index.ts";
+import type { Transaction } from "../../shared/ledger/transaction.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import { type AddressedMessage, type DeliveryQueue, sendAll } from "../../shared/webhooks/delivery-queue.ts";
+import { finalStatus, TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /**

@@ -1,10 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { paginateScan } from "@aws-sdk/lib-dynamodb";
-import { type AuditEntry, auditPut } from "../ledger/audit.ts";
-import { accountIdsOf } from "../ledger/query-index.ts";
-import { transactWithRetry } from "../ledger/transact.ts";
-import { commonRanges, formatIpRange, type IpRange } from "../platform/ip-range.ts";
-import { systemClock } from "../platform/time.ts";
 import {
   type Account,
   type AccountStore,
@@ -14,7 +9,7 @@ import {
   replaceAccount,
   requireAccount,
   retryUntilDone,
-} from "./account-store.ts";
+} from "../../shared/access/account-store.ts";
 import {
   type AccountKey,
   addAsRevoked,
@@ -26,8 +21,13 @@ import {
   orphanRevocation,
   revocation,
   whitelistRanges,
-} from "./key-item.ts";
-import { findKeys, type KeyItem, keyItemSchema } from "./key-store.ts";
+} from "../../shared/access/key-item.ts";
+import { findKeys, type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
+import { type AuditEntry, auditPut } from "../../shared/ledger/audit.ts";
+import { accountIdsOf } from "../../shared/ledger/query-index.ts";
+import { transactWithRetry } from "../../shared/ledger/transact.ts";
+import { commonRanges, formatIpRange, type IpRange } from "../../shared/platform/ip-range.ts";
+import { systemClock } from "../../shared/platform/time.ts";
 
 /** One difference between ledger and access table, and how it was or would be resolved. */
 export type KeyDifference = {

@@ -8,10 +8,10 @@ import {
   setAccountStatus,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
-import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../shared/access/reconcile-keys.ts";
 import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../tools/admin/reconcile-keys.ts";
 import {
   type AccessFixture,
   admissionCode,
