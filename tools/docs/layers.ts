@@ -7,7 +7,7 @@ import { markdownTable } from "../markdown/markdown.ts";
  * The folders that a folder may import besides itself. `shared` means all folders in it. test/ may import everything,
  * and nothing may import test/.
  */
-export const layers: Readonly<Record<string, readonly string[]>> = {
+export const layers: Layers = {
   "shared/contract": [],
   "shared/platform": ["shared/contract"],
   "shared/call": ["shared/contract", "shared/platform"],
@@ -86,13 +86,28 @@ export const layers: Readonly<Record<string, readonly string[]>> = {
   "tools/acceptance": ["shared", "infra", "tools/aws", "tools/admin", "tools/costs", "tools/simulator"],
 };
 
+type Layers = Readonly<Record<string, readonly string[]>>;
+
+/** The folders of circles, and those that import one of them; empty if imports go one way. */
+export const circularFolders = (table: Layers): readonly string[] => {
+  const circular = (folders: readonly string[]): readonly string[] => {
+    const importing = folders.filter((folder) =>
+      folders.some((other) => other !== folder && allows(table, folder, other)),
+    );
+    return importing.length === folders.length ? folders : circular(importing);
+  };
+  return circular(Object.keys(table));
+};
+
 export type Violation = { readonly file: string; readonly imports: string };
 
 /** The layer of a file; its own path if it is in none. */
 const folderOf = (file: string): string => Object.keys(layers).find((folder) => file.startsWith(`${folder}/`)) ?? file;
 
-const isAllowed = (from: string, to: string): boolean =>
-  from === to || (layers[from] ?? []).some((folder) => to === folder || to.startsWith(`${folder}/`));
+const allows = (table: Layers, from: string, to: string): boolean =>
+  (table[from] ?? []).some((folder) => to === folder || to.startsWith(`${folder}/`));
+
+const isAllowed = (from: string, to: string): boolean => from === to || allows(layers, from, to);
 
 /** Relative imports, static and dynamic. */
 const IMPORT = /(?:from|import\(?)\s*"(\.{1,2}\/[^"]+)"/g;

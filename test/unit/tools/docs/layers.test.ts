@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { layeredFiles, layers, violationsIn } from "../../../../tools/docs/layers.ts";
+import { circularFolders, layeredFiles, layers, violationsIn } from "../../../../tools/docs/layers.ts";
 
 describe("the table of layers", () => {
   const files = layeredFiles();
@@ -8,6 +8,16 @@ describe("the table of layers", () => {
     const folders = Object.keys(layers);
     const outside = [...files.keys()].filter((file) => !folders.some((folder) => file.startsWith(`${folder}/`)));
     expect(outside).toEqual([]);
+  });
+
+  test("the table of layers has no circle", () => {
+    expect(circularFolders(layers)).toEqual([]);
+  });
+
+  test("a circle in a table of layers is found, also through `shared` and further folders", () => {
+    const circle = { "shared/ledger": ["infra"], infra: ["tools/docs"], "tools/docs": ["shared"] };
+    const table = { "shared/platform": [], "shared/lambda": ["shared/platform"], ...circle };
+    expect(circularFolders(table)).toEqual(Object.keys(circle));
   });
 
   test("the table of layers allows every import", () => {
