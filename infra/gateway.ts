@@ -1,4 +1,5 @@
-import { isOrder, type Route, routeKey, routes } from "../shared/contract/routes.ts";
+import { isOrder, type Route, routeKey } from "../shared/contract/route.ts";
+import { routes } from "../shared/contract/routes.ts";
 import { type ConsoleRoute, consoleRouteKey, consoleRoutes } from "./console-routes.ts";
 
 /** The key of requests without a route. */

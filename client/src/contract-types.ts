@@ -1,4 +1,14 @@
 // Written by npm run openapi from docs/openapi.json, with its field names in camel case.
+export type PhoneNumber = string;
+export type Reference = string;
+export type AirtimePurchaseRequest = {
+    /** The `code` of a network in the catalog, not case-sensitive. `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`. */
+    network: string;
+    phoneNumber: PhoneNumber;
+    /** NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment. */
+    amount: number;
+    reference?: Reference;
+};
 export type BvnAdvancedResult = {
     /** The bank verification number, 11 digits. */
     bvn: string;
@@ -70,6 +80,21 @@ export type BvnVerification = {
     /** Null only while the status is `processing`. */
     result: BvnAdvancedResult | BvnBasicResult | null;
 };
+export type BvnVerifyRequest = {
+    /** The bank verification number, 11 digits. */
+    bvn: string;
+    /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. */
+    mode?: "basic" | "advanced";
+    /** The person has consented. Only JSON `true` is accepted. */
+    isConsent: true;
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    purpose?: string;
+    reference?: Reference;
+};
+export type CancelRequest = {
+    reference: Reference;
+    "type": TransactionType;
+};
 export type Network = {
     /** `network_id` of a data purchase. */
     id: number;
@@ -93,6 +118,7 @@ export type Catalog = {
     dataPlans: DataPlan[];
 };
 export type ChangedPlan = {
+    /** `plan_id` of a data purchase. */
     id: number;
     /** The `id` of a network in the catalog. */
     networkId: number;
@@ -103,6 +129,7 @@ export type ChangedPlan = {
     network: string;
 };
 export type RepricedPlan = {
+    /** `plan_id` of a data purchase. */
     id: number;
     /** The `id` of a network in the catalog. */
     networkId: number;
@@ -135,6 +162,14 @@ export type CatalogUpdated = {
         /** The lists are cut: read the catalog. */
         truncated: boolean;
     };
+};
+export type DataPurchaseRequest = {
+    /** The `id` of a network in the catalog. */
+    networkId: number;
+    /** The `id` of a plan in the catalog. The plan must belong to the network. */
+    planId: number;
+    phoneNumber: PhoneNumber;
+    reference?: Reference;
 };
 export type NinAdvancedResult = {
     /** The national identification number, 11 digits. */
@@ -187,6 +222,17 @@ export type NinVerification = {
     /** Null only while the status is `processing`. */
     result: NinAdvancedResult | NinBasicResult | null;
 };
+export type NinVerifyRequest = {
+    /** The national identification number, 11 digits. */
+    nin: string;
+    /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. */
+    mode?: "basic" | "advanced";
+    /** The person has consented. Only JSON `true` is accepted. */
+    isConsent: true;
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    purpose?: string;
+    reference?: Reference;
+};
 export type PurchasedTransaction = {
     /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
     reference: string;
@@ -203,6 +249,14 @@ export type PurchasedTransaction = {
 };
 export type Purchase = {
     transaction: PurchasedTransaction;
+};
+export type RetrieveRequest = {
+    phoneNumber: PhoneNumber;
+    /** The person has consented. Only JSON `true` is accepted. */
+    isConsent: true;
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    purpose?: string;
+    reference?: Reference;
 };
 export type Transaction = {
     /** The service's reference: the kind of order, or `TEST`, then `_` and 26 characters. */
@@ -284,56 +338,4 @@ export type WebhookTest = {
         /** Time of creation, in UTC. */
         createdAt: string;
     };
-};
-export type PhoneNumber = string;
-export type Reference = string;
-export type AirtimePurchaseRequest = {
-    /** The `code` of a network in the catalog, not case-sensitive. `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`. */
-    network: string;
-    phoneNumber: PhoneNumber;
-    /** NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment. */
-    amount: number;
-    reference?: Reference;
-};
-export type BvnVerifyRequest = {
-    /** The bank verification number, 11 digits. */
-    bvn: string;
-    /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. */
-    mode?: "basic" | "advanced";
-    /** The person has consented. Only JSON `true` is accepted. */
-    isConsent: true;
-    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
-    purpose?: string;
-    reference?: Reference;
-};
-export type CancelRequest = {
-    reference: Reference;
-    "type": TransactionType;
-};
-export type DataPurchaseRequest = {
-    /** The `id` of a network in the catalog. */
-    networkId: number;
-    /** The `id` of a plan in the catalog. The plan must belong to the network. */
-    planId: number;
-    phoneNumber: PhoneNumber;
-    reference?: Reference;
-};
-export type NinVerifyRequest = {
-    /** The national identification number, 11 digits. */
-    nin: string;
-    /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. */
-    mode?: "basic" | "advanced";
-    /** The person has consented. Only JSON `true` is accepted. */
-    isConsent: true;
-    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
-    purpose?: string;
-    reference?: Reference;
-};
-export type RetrieveRequest = {
-    phoneNumber: PhoneNumber;
-    /** The person has consented. Only JSON `true` is accepted. */
-    isConsent: true;
-    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
-    purpose?: string;
-    reference?: Reference;
 };

@@ -1,4 +1,5 @@
 import { createAdmission } from "../../shared/access/admission.ts";
+import { checkIdentityRoutes } from "../../shared/contract/routes/check-identity.ts";
 import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { replayStore } from "../../shared/identity/replay-store.ts";
@@ -34,7 +35,7 @@ const deps = {
 await preload(deps.keyedHashes, deps.gate.purchases, liveKey.value, replayKey.value);
 
 /** Identity requests: verification by number, retrieval by phone number. */
-export const handler = apiHandler("check-identity", createAdmission(db, env.ACCESS_TABLE), {
+export const handler = apiHandler(checkIdentityRoutes, createAdmission(db, env.ACCESS_TABLE), {
   verifyNin: verifyNin(deps),
   retrieveNin: retrieveNin(deps),
   verifyBvn: verifyBvn(deps),

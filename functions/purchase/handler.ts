@@ -1,6 +1,7 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
+import { purchaseRoutes } from "../../shared/contract/routes/purchase.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { cancelOrder } from "../../shared/orders/cancel-order.ts";
@@ -36,7 +37,7 @@ const deps = {
 await preload(deps.keyedHashes, deps.gate.purchases, liveKey.value, deps.catalog.plans);
 
 /** Data and airtime purchases: one debit and one order to the upstream. The cancellation of any order. */
-export const handler = apiHandler("purchase", createAdmission(db, env.ACCESS_TABLE), {
+export const handler = apiHandler(purchaseRoutes, createAdmission(db, env.ACCESS_TABLE), {
   buyData: buyData(deps),
   buyAirtime: buyAirtime(deps),
   cancelOrder: cancelOrder(deps),

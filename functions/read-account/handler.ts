@@ -1,4 +1,5 @@
 import { createAdmission } from "../../shared/access/admission.ts";
+import { readAccountRoutes } from "../../shared/contract/routes/read-account.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
@@ -15,7 +16,7 @@ const referenceKey = secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID);
 const keyedHashes = loadKeyedHashes(referenceKey, checkReferenceKey(ledger, "ignore"));
 
 /** The wallet and the transactions of the caller's account. */
-export const handler = apiHandler("read-account", createAdmission(db, env.ACCESS_TABLE), {
+export const handler = apiHandler(readAccountRoutes, createAdmission(db, env.ACCESS_TABLE), {
   getWallet: getWallet(ledger),
   getTransaction: getTransaction(ledger, keyedHashes),
   listTransactions: listCallerTransactions(ledger),

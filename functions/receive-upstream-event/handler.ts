@@ -1,3 +1,4 @@
+import { receiveUpstreamEventRoutes } from "../../shared/contract/routes/receive-upstream-event.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -30,6 +31,6 @@ const deps = {
 };
 
 /** Receives the upstream's events: refuses unauthenticated ones and queues the others. */
-export const handler = apiHandler("receive-upstream-event", createUpstreamAdmission(authentication), {
+export const handler = apiHandler(receiveUpstreamEventRoutes, createUpstreamAdmission(authentication), {
   receiveUpstreamEvent: receiveUpstreamEvent(deps),
 }).use(alarmIfNotJson);

@@ -1,12 +1,13 @@
 import { documentOperation, prepareDocument } from "../../shared/call/prepared-document.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
+import { serveDocsRoutes } from "../../shared/contract/routes/serve-docs.ts";
 import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
 import { docsPage } from "./docs-page.ts";
 
 const cacheControl = "public, max-age=300";
 
 /** The OpenAPI document, and the page that renders it. */
-export const handler = apiHandler("serve-docs", admitPublic, {
+export const handler = apiHandler(serveDocsRoutes, admitPublic, {
   describeApi: documentOperation(() => prepareDocument(JSON.stringify(openApiDocument())), {
     contentType: "application/json; charset=utf-8",
     cacheControl,

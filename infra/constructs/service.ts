@@ -1,6 +1,7 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { type Route, routes } from "../../shared/contract/routes.ts";
+import type { Route } from "../../shared/contract/route.ts";
+import { routes } from "../../shared/contract/routes.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { consoleRoutes } from "../console-routes.ts";
 import { type FunctionName, functionNames, functionSpecs } from "../functions.ts";

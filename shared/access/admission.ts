@@ -5,7 +5,7 @@ import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { lacksPermission } from "../contract/permission.ts";
-import type { Route } from "../contract/routes.ts";
+import type { Route } from "../contract/route.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
 import { hashApiKey, isWellFormedKey } from "./api-key.ts";

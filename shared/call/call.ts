@@ -1,5 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
-import type { Route } from "../contract/routes.ts";
+import type { Route } from "../contract/route.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { ApiRequest } from "./request.ts";

@@ -1,14 +1,23 @@
 import * as z from "zod";
+import { components } from "./components.ts";
 
 /** The caller's own id of an order, unique within account and mode for ever. Source: docs/interface.md 7.1, 7.3. */
 export const referenceField = z
   .string("Must be a string")
-  .regex(/^[A-Za-z0-9._:-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -");
+  .regex(/^[A-Za-z0-9._:-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -")
+  .meta({
+    description:
+      "The caller's own id of an order. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.",
+    examples: ["order-1042"],
+  })
+  .register(components, { id: "Reference" });
 
 /** A Nigerian mobile number of 11 digits. Source: docs/interface.md 4.D5. */
 export const phoneNumberField = z
   .string("Must be a string of 11 digits")
-  .regex(/^0[789][01][0-9]{8}$/, "Must be an 11-digit Nigerian mobile number such as 08031234567");
+  .regex(/^0[789][01][0-9]{8}$/, "Must be an 11-digit Nigerian mobile number such as 08031234567")
+  .meta({ description: "A Nigerian mobile number, 11 digits.", examples: ["08031234567"] })
+  .register(components, { id: "PhoneNumber" });
 
 /** A time whose year in UTC has four digits: the ledger sorts times as texts. */
 export const timeField = z.iso
@@ -21,3 +30,8 @@ export const timeField = z.iso
 export const idField = z
   .int({ error: (issue) => (issue.input === undefined ? undefined : "Must be an integer") })
   .positive("Must be a positive integer");
+
+/** An amount of NGN in a response. */
+export const amountField = z.number().meta({ description: "NGN, at most 2 decimals." });
+export const createdAtField = z.iso.datetime().meta({ description: "Time of creation, in UTC." });
+export const updatedAtField = z.iso.datetime().meta({ description: "Time of the last change, in UTC." });

@@ -1,7 +1,11 @@
 import * as z from "zod";
-import { phoneNumberField, referenceField } from "./fields.ts";
+import { components } from "./components.ts";
+import { amountField, phoneNumberField, referenceField } from "./fields.ts";
 import { withoutOwnNumber } from "./own-number.ts";
-import { orderIdentity, transactionStatus } from "./transaction.ts";
+import { orderIdentity, serviceReferenceField, transactionStatus } from "./transaction.ts";
+
+const ninMeta = { description: "The national identification number, 11 digits." };
+const bvnMeta = { description: "The bank verification number, 11 digits." };
 
 const VIRTUAL_NIN = /^[A-Za-z0-9]{16}$/;
 
@@ -11,12 +15,18 @@ const ninField = z
     error: "Is a virtual NIN: send the 11-digit NIN itself",
     abort: true,
   })
-  .regex(/^[0-9]{11}$/, "Must be exactly 11 digits");
+  .regex(/^[0-9]{11}$/, "Must be exactly 11 digits")
+  .meta(ninMeta);
 
-const bvnField = z.string("Must be a string of 11 digits").regex(/^[0-9]{11}$/, "Must be exactly 11 digits");
+const bvnField = z
+  .string("Must be a string of 11 digits")
+  .regex(/^[0-9]{11}$/, "Must be exactly 11 digits")
+  .meta(bvnMeta);
 
 /** JSON `true` only: consent is never implied. Source: docs/interface.md 12.D3. */
-const consentField = z.literal(true, "Must be true: the individual's consent is required");
+const consentField = z
+  .literal(true, "Must be true: the individual's consent is required")
+  .meta({ description: "The person has consented. Only JSON `true` is accepted." });
 
 export const identityMode = z.enum(["basic", "advanced"]);
 export type IdentityMode = z.infer<typeof identityMode>;
@@ -25,23 +35,41 @@ const modeField = z
   .string("Must be basic or advanced")
   .toLowerCase()
   .pipe(z.enum(identityMode.options, "Must be basic or advanced"))
-  .default("basic");
+  .default("basic")
+  .meta({
+    description:
+      "`basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive.",
+    enum: [...identityMode.options],
+  });
 
-/** Fields of every identity request; `purpose` is stored with the record of the consent. */
+/** Fields of every identity request. */
 const common = {
   is_consent: consentField,
-  purpose: z.string("Must be a string").max(100, "Must have at most 100 characters").optional(),
+  purpose: z.string("Must be a string").max(100, "Must have at most 100 characters").optional().meta({
+    description:
+      "Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number.",
+  }),
   reference: referenceField.optional(),
 };
 
 /** POST /identity/nin/verify. */
-export const ninVerifyRequest = withoutOwnNumber(z.object({ nin: ninField, mode: modeField, ...common }));
+export const ninVerifyRequest = withoutOwnNumber(z.object({ nin: ninField, mode: modeField, ...common })).register(
+  components,
+  { id: "NinVerifyRequest" },
+);
 /** POST /identity/bvn/verify. */
-export const bvnVerifyRequest = withoutOwnNumber(z.object({ bvn: bvnField, mode: modeField, ...common }));
+export const bvnVerifyRequest = withoutOwnNumber(z.object({ bvn: bvnField, mode: modeField, ...common })).register(
+  components,
+  { id: "BvnVerifyRequest" },
+);
 /** POST /identity/nin/retrieve and POST /identity/bvn/retrieve. */
-export const retrieveRequest = withoutOwnNumber(z.object({ phone_number: phoneNumberField, ...common }));
+export const retrieveRequest = withoutOwnNumber(z.object({ phone_number: phoneNumberField, ...common })).register(
+  components,
+  { id: "RetrieveRequest" },
+);
 
 const nullableText = z.string().nullable();
+const dayField = z.iso.date().nullable().meta({ description: "`YYYY-MM-DD`." });
 
 /** Fields of every result. A field that the upstream does not send is null. */
 const person = {
@@ -49,11 +77,11 @@ const person = {
   last_name: nullableText,
   middle_name: nullableText,
   gender: z.enum(["M", "F"]).nullable(),
-  date_of_birth: z.iso.date().nullable(),
+  date_of_birth: dayField,
 };
 const advancedPerson = {
   ...person,
-  photo: nullableText,
+  photo: nullableText.meta({ description: "Base64, without a `data:` prefix." }),
   phone_number: nullableText,
   email: nullableText,
   title: nullableText,
@@ -61,40 +89,57 @@ const advancedPerson = {
   nationality: nullableText,
   residential_address: nullableText,
   state_of_origin: nullableText,
-  lga_of_origin: nullableText,
+  lga_of_origin: nullableText.meta({ description: "Local government area." }),
 };
 
 /** Exactly these five fields. Source: docs/interface.md 12.7. */
-export const ninBasicResult = z.object(person);
+export const ninBasicResult = z.object(person).register(components, { id: "NinBasicResult" });
 /** Further fields of the upstream are passed on. Source: docs/interface.md 12.D5. */
-export const ninAdvancedResult = z.object({ nin: z.string(), ...advancedPerson }).loose();
-export const bvnBasicResult = z.object({ ...person, phone_number: nullableText });
+export const ninAdvancedResult = z
+  .object({ nin: z.string().meta(ninMeta), ...advancedPerson })
+  .loose()
+  .register(components, { id: "NinAdvancedResult" });
+export const bvnBasicResult = z
+  .object({ ...person, phone_number: nullableText })
+  .register(components, { id: "BvnBasicResult" });
 export const bvnAdvancedResult = z
   .object({
-    bvn: z.string(),
+    bvn: z.string().meta(bvnMeta),
     ...advancedPerson,
-    enrollment_bank: nullableText,
-    registration_date: z.iso.date().nullable(),
+    enrollment_bank: nullableText.meta({ description: "The bank where the BVN was registered." }),
+    registration_date: dayField,
     watch_listed: z.boolean().nullable(),
   })
-  .loose();
-export const ninRetrieveResult = z.object({ nin: nullableText, ...person, phone_number: nullableText });
-export const bvnRetrieveResult = z.object({ bvn: nullableText, ...person, phone_number: nullableText });
+  .loose()
+  .register(components, { id: "BvnAdvancedResult" });
+export const ninRetrieveResult = z
+  .object({ nin: nullableText.meta(ninMeta), ...person, phone_number: nullableText })
+  .register(components, { id: "NinRetrieveResult" });
+export const bvnRetrieveResult = z
+  .object({ bvn: nullableText.meta(bvnMeta), ...person, phone_number: nullableText })
+  .register(components, { id: "BvnRetrieveResult" });
 
 /** `data.transaction` of an identity response. Source: docs/interface.md 8.7. */
-export const identityTransaction = z.object({
-  title: z.string(),
-  amount: z.number(),
-  reference: z.string(),
-  status: transactionStatus,
-  ...orderIdentity,
-});
+export const identityTransaction = z
+  .object({
+    title: z.string().meta({ description: "The operation, for example `NIN Verification`." }),
+    amount: amountField,
+    reference: serviceReferenceField,
+    status: transactionStatus,
+    ...orderIdentity,
+  })
+  .register(components, { id: "IdentityTransaction" });
 
-/** `result` is null only while the status is `processing`. Source: docs/interface.md 12.D11. */
-const identityResponse = <Result extends z.ZodType>(result: Result) =>
-  z.object({ transaction: identityTransaction, result: result.nullable() });
+/** Source: docs/interface.md 12.D11. */
+const identityResponse = <Result extends z.ZodType>(id: string, result: Result) =>
+  z
+    .object({
+      transaction: identityTransaction,
+      result: result.nullable().meta({ description: "Null only while the status is `processing`." }),
+    })
+    .register(components, { id });
 
-export const ninVerifyResult = identityResponse(z.union([ninAdvancedResult, ninBasicResult]));
-export const bvnVerifyResult = identityResponse(z.union([bvnAdvancedResult, bvnBasicResult]));
-export const ninRetrievalResult = identityResponse(ninRetrieveResult);
-export const bvnRetrievalResult = identityResponse(bvnRetrieveResult);
+export const ninVerifyResult = identityResponse("NinVerification", z.union([ninAdvancedResult, ninBasicResult]));
+export const bvnVerifyResult = identityResponse("BvnVerification", z.union([bvnAdvancedResult, bvnBasicResult]));
+export const ninRetrievalResult = identityResponse("NinRetrieval", ninRetrieveResult);
+export const bvnRetrievalResult = identityResponse("BvnRetrieval", bvnRetrieveResult);

@@ -1,7 +1,9 @@
+import { errorEnvelope } from "./envelope.ts";
 import { type ErrorCode, errors, type FieldErrors } from "./errors.ts";
 import { schemaName, schemaRef } from "./openapi-schemas.ts";
 import { lacksPermission } from "./permission.ts";
-import { errorsOf, isOrder, type Route, routes } from "./routes.ts";
+import { errorsOf, isOrder, type Route } from "./route.ts";
+import { routes } from "./routes.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -121,7 +123,7 @@ const success = (route: Route) => ({
             type: "object",
             properties: {
               status: { type: "boolean", const: true },
-              message: { type: "string", description: "A sentence for people; it may change." },
+              message: { type: "string", ...errorEnvelope.shape.message.meta() },
               data: schemaRef(route.data),
             },
             required: ["status", "message", "data"],
@@ -175,7 +177,7 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
     },
     content: {
       "application/json": {
-        schema: { $ref: "#/components/schemas/ErrorEnvelope" },
+        schema: schemaRef(errorEnvelope),
         examples: Object.fromEntries(codes.map((code) => [code, exampleRef(route, code)])),
       },
     },

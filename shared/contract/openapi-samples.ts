@@ -1,35 +1,17 @@
-import type { Route, RouteName } from "./routes.ts";
-
-/** The method of the TypeScript client (client/README.md) for each operation. */
-const clientMethods: Partial<Record<RouteName, string>> = {
-  listCatalog: "catalog.get",
-  buyData: "data.purchase",
-  buyAirtime: "airtime.purchase",
-  verifyNin: "nin.verify",
-  retrieveNin: "nin.retrieve",
-  verifyBvn: "bvn.verify",
-  retrieveBvn: "bvn.retrieve",
-  getWallet: "wallet.get",
-  getTransaction: "transactions.get",
-  listTransactions: "transactions.list",
-  cancelOrder: "transactions.cancel",
-};
+import type { Route } from "./route.ts";
 
 /**
  * An operation's example as a call with curl, in which $BASE_URL and $API_KEY stand, and with the client; undefined for
  * what no app calls.
  */
-export const callsOf = (
-  operationId: string,
-  route: Route,
-): { readonly curl: string; readonly client: string } | undefined => {
-  const method = Object.entries(clientMethods).find(([name]) => name === operationId)?.[1];
-  return method === undefined ? undefined : { curl: curlCall(route), client: clientCall(method, route) };
-};
+export const callsOf = (route: Route): { readonly curl: string; readonly client: string } | undefined =>
+  route.clientMethod === undefined
+    ? undefined
+    : { curl: curlCall(route), client: clientCall(route.clientMethod, route) };
 
 /** The calls in Markdown; "" if there are none. */
-export const samplesOf = (operationId: string, route: Route): string => {
-  const calls = callsOf(operationId, route);
+export const samplesOf = (route: Route): string => {
+  const calls = callsOf(route);
   return calls === undefined ? "" : `\`\`\`sh\n${calls.curl}\n\`\`\`\n\n\`\`\`ts\n${calls.client}\n\`\`\``;
 };
 

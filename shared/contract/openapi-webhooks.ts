@@ -1,52 +1,78 @@
 import * as z from "zod";
 import { dataPlanSchema, networkSchema } from "./catalog.ts";
-import { transactionStatus, transactionType } from "./transaction.ts";
+import { components } from "./components.ts";
+import { amountField, createdAtField } from "./fields.ts";
+import { schemaRef } from "./openapi-schemas.ts";
+import { recipientField, serviceReferenceField, transactionStatus, transactionType } from "./transaction.ts";
+
+const accountIdField = z.string().meta({ description: "The account whose endpoint this is." });
+const noticedAtField = z.iso.datetime().meta({ description: "When it was noticed, in UTC." });
 
 /** The event that a caller's endpoint receives when a transaction becomes final. Source: docs/interface.md 15.2. */
-export const transactionUpdated = z.object({
-  event: z.literal("transaction.updated"),
-  data: z.object({
-    reference: z.string(),
-    status: transactionStatus.exclude(["processing"]),
-    amount: z.number(),
-    type: transactionType,
-    network: z.string(),
-    phone_number: z.string(),
-    created_at: z.iso.datetime(),
-  }),
-});
+export const transactionUpdated = z
+  .object({
+    event: z.literal("transaction.updated"),
+    data: z.object({
+      reference: serviceReferenceField,
+      status: transactionStatus.exclude(["processing"]),
+      amount: amountField,
+      type: transactionType,
+      network: z.string().meta({ description: "The network's display name; empty for identity checks." }),
+      phone_number: recipientField(z.string(), "; empty for identity checks"),
+      created_at: createdAtField,
+    }),
+  })
+  .register(components, { id: "TransactionUpdated" });
 
 /** An account's balance fell below its threshold. Source: docs/interface.md 15.7. */
-export const walletLow = z.object({
-  event: z.literal("wallet.low"),
-  data: z.object({ account_id: z.string(), balance: z.number(), threshold: z.number(), at: z.iso.datetime() }),
-});
+export const walletLow = z
+  .object({
+    event: z.literal("wallet.low"),
+    data: z.object({
+      account_id: accountIdField,
+      balance: amountField,
+      threshold: z.number().meta({ description: "NGN. The balance is below it." }),
+      at: noticedAtField,
+    }),
+  })
+  .register(components, { id: "WalletLow" });
 
 /** A plan in `catalog.updated`. */
-export const changedPlan = dataPlanSchema.omit({ validity: true }).extend({ network: networkSchema.shape.name });
-export const repricedPlan = changedPlan.extend({ previous_price: dataPlanSchema.shape.price });
-const changeCounts = z.object({
-  plans_added: z.int(),
-  plans_removed: z.int(),
-  plans_repriced: z.int(),
-  networks_added: z.int(),
-  networks_removed: z.int(),
-});
+const changedPlan = dataPlanSchema
+  .omit({ validity: true })
+  .extend({ network: networkSchema.shape.name.meta({ description: "The network's display name." }) })
+  .register(components, { id: "ChangedPlan" });
+const repricedPlan = changedPlan
+  .extend({
+    previous_price: dataPlanSchema.shape.price.meta({ description: "The price before: NGN, at most 2 decimals." }),
+  })
+  .register(components, { id: "RepricedPlan" });
+const changeCounts = z
+  .object({
+    plans_added: z.int(),
+    plans_removed: z.int(),
+    plans_repriced: z.int(),
+    networks_added: z.int(),
+    networks_removed: z.int(),
+  })
+  .meta({ description: "How many entries each list would have if it were not cut." });
 
 /** The catalog changed. Source: docs/interface.md 15.8. */
-export const catalogUpdated = z.object({
-  event: z.literal("catalog.updated"),
-  data: z.object({
-    at: z.iso.datetime(),
-    plans_added: z.array(changedPlan),
-    plans_removed: z.array(changedPlan),
-    plans_repriced: z.array(repricedPlan),
-    networks_added: z.array(networkSchema),
-    networks_removed: z.array(networkSchema),
-    counts: changeCounts,
-    truncated: z.boolean(),
-  }),
-});
+export const catalogUpdated = z
+  .object({
+    event: z.literal("catalog.updated"),
+    data: z.object({
+      at: noticedAtField,
+      plans_added: z.array(changedPlan),
+      plans_removed: z.array(changedPlan),
+      plans_repriced: z.array(repricedPlan),
+      networks_added: z.array(networkSchema),
+      networks_removed: z.array(networkSchema),
+      counts: changeCounts,
+      truncated: z.boolean().meta({ description: "The lists are cut: read the catalog." }),
+    }),
+  })
+  .register(components, { id: "CatalogUpdated" });
 
 const headerParameter = (name: string, description: string, example: string) => ({
   name,
@@ -58,10 +84,12 @@ const headerParameter = (name: string, description: string, example: string) => 
 });
 
 /** The event of an operator's test. Source: docs/interface.md 15.D9. */
-export const webhookTest = z.object({
-  event: z.literal("webhook.test"),
-  data: z.object({ account_id: z.string(), created_at: z.iso.datetime() }),
-});
+export const webhookTest = z
+  .object({
+    event: z.literal("webhook.test"),
+    data: z.object({ account_id: accountIdField, created_at: createdAtField }),
+  })
+  .register(components, { id: "WebhookTest" });
 
 const signatureParameters = (id: string) => [
   headerParameter("webhook-id", "Identifies the event: every copy of it has the same id.", id),
@@ -78,7 +106,7 @@ const signedPost = (texts: {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  readonly schema: string;
+  readonly schema: z.ZodType;
   readonly id: string;
   readonly example: unknown;
 }) => ({
@@ -93,7 +121,7 @@ const signedPost = (texts: {
       required: true,
       content: {
         "application/json": {
-          schema: { $ref: `#/components/schemas/${texts.schema}` },
+          schema: schemaRef(texts.schema),
           example: texts.example,
         },
       },
@@ -112,7 +140,7 @@ export const webhooks = {
       "After anything else the event is sent again, up to 8 times within 31 hours; an endpoint that is down gets its events " +
       "once it works. Tolerate duplicates: they have the same " +
       "`webhook-id`. `network` and `phone_number` are empty for identity checks.",
-    schema: "TransactionUpdated",
+    schema: transactionUpdated,
     id: "evt_fa84338e82d73cc21a799de564d3dce5",
     example: {
       event: "transaction.updated",
@@ -133,7 +161,7 @@ export const webhooks = {
     description:
       "Sent to accounts that asked an operator for it, when the balance is below the account's low balance threshold for the first " +
       "time since it was not. It is noticed within about a minute; a fall and a rise in between may go unnoticed.",
-    schema: "WalletLow",
+    schema: walletLow,
     id: "evt_819fce4792552f90fd558122e5d84f84",
     example: {
       event: "wallet.low",
@@ -151,7 +179,7 @@ export const webhooks = {
     description:
       "Sent to accounts that asked an operator for it, when plans or networks are added or removed, or prices change. The lists are " +
       "cut where they would be too long: then `truncated` is true, `counts` is still complete, and `GET /vtu/data` has everything.",
-    schema: "CatalogUpdated",
+    schema: catalogUpdated,
     id: "evt_45beef3803061c3431c87acbb16296fc",
     example: {
       event: "catalog.updated",
@@ -173,7 +201,7 @@ export const webhooks = {
     description:
       "Sent once when an operator of the service tests the endpoint. It is about no transaction: verify the signature, answer 2xx " +
       "and ignore it. Ignore every event that you do not know in the same way.",
-    schema: "WebhookTest",
+    schema: webhookTest,
     id: "evt_6543fe7f56a8f9a37c8b869ea0d6655c",
     example: {
       event: "webhook.test",

@@ -1,19 +1,20 @@
-import type * as z from "zod";
 import { errorCodes, errors } from "./errors.ts";
+import { referenceField } from "./fields.ts";
 import { rateGroups } from "./limits.ts";
 import { errorExamples, errorSentence, headerComponents, responsesOf, sharedResponses } from "./openapi-responses.ts";
 import { samplesOf } from "./openapi-samples.ts";
-import { namedSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
+import { jsonSchemas, schemaName, schemaRef } from "./openapi-schemas.ts";
 import { webhooks } from "./openapi-webhooks.ts";
 import { permissionText } from "./permission.ts";
-import { appRoutes, isOrder, type Route } from "./routes.ts";
+import { isOrder, type Route } from "./route.ts";
+import { appRoutes } from "./routes.ts";
 
 /** The server URL, which the paths of the document leave out. */
 const BASE_PATH = "/v1";
 
 /** The OpenAPI 3.1 document, generated from routes, schemas, errors and limits. */
 export const openApiDocument = () => {
-  const schemas = namedSchemas();
+  const schemas = jsonSchemas(Object.values(appRoutes).map(({ input }) => input));
   // Fields of a path or a query are shown as parameters.
   const { TransactionPath: _path, TransactionQuery: _query, ...shown } = schemas;
   return {
@@ -93,7 +94,7 @@ const parameters = {
     name: "Idempotency-Key",
     in: "header",
     description: "Another way to send `reference`, without quotation marks. If both are sent, they must be equal.",
-    schema: { $ref: "#/components/schemas/Reference" },
+    schema: schemaRef(referenceField),
   },
   IfNoneMatch: {
     name: "If-None-Match",
@@ -105,7 +106,7 @@ const parameters = {
 
 const parameterRef = (name: keyof typeof parameters) => ({ $ref: `#/components/parameters/${name}` });
 
-const operation = (operationId: string, route: Route, schemas: ReturnType<typeof namedSchemas>) => {
+const operation = (operationId: string, route: Route, schemas: ReturnType<typeof jsonSchemas>) => {
   const all = [
     ...inputParameters(route, schemas),
     ...(isOrder(route) ? [parameterRef("IdempotencyKey")] : []),
@@ -114,7 +115,7 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
   return {
     operationId,
     summary: route.summary,
-    ...descriptionOf(operationId, route),
+    ...descriptionOf(route),
     tags: [route.group],
     ...(route.document && { security: [] }),
     ...(all.length > 0 && { parameters: all }),
@@ -128,19 +129,19 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
   };
 };
 
-const descriptionOf = (operationId: string, route: Route) => {
+const descriptionOf = (route: Route) => {
   const { description, permissions } = route;
   const sentences = [
     description,
     permissions && `Needs a key with the permission ${permissionText(permissions, "`")}.`,
   ];
   const text = sentences.filter((sentence) => sentence !== undefined).join(" ");
-  const parts = [text, samplesOf(operationId, route)].filter((part) => part !== "");
+  const parts = [text, samplesOf(route)].filter((part) => part !== "");
   return parts.length === 0 ? {} : { description: parts.join("\n\n") };
 };
 
 /** The fields of a GET, in its path or its query. */
-const inputParameters = (route: Route, schemas: Readonly<Record<string, z.core.JSONSchema.BaseSchema>>) => {
+const inputParameters = (route: Route, schemas: ReturnType<typeof jsonSchemas>) => {
   const schema = route.method === "GET" ? schemas[schemaName(route.input) ?? ""] : undefined;
   return Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     const { description, ...rest } = Object(property);

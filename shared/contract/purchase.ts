@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { components } from "./components.ts";
 import { idField, phoneNumberField, referenceField } from "./fields.ts";
 import { AIRTIME_NAIRA_MIN } from "./limits.ts";
 import { nairaField } from "./naira.ts";
@@ -8,26 +9,34 @@ import { purchasedTransaction } from "./transaction.ts";
 /** POST /vtu/data/purchase. */
 export const dataPurchaseRequest = withoutOwnNumber(
   z.object({
-    network_id: idField,
-    plan_id: idField,
+    network_id: idField.meta({ description: "The `id` of a network in the catalog." }),
+    plan_id: idField.meta({ description: "The `id` of a plan in the catalog. The plan must belong to the network." }),
     phone_number: phoneNumberField,
     reference: referenceField.optional(),
   }),
-);
+).register(components, { id: "DataPurchaseRequest" });
 export type DataPurchaseRequest = z.infer<typeof dataPurchaseRequest>;
-
-/** NGN. The largest amount is a setting of the deployment. */
-const amountField = nairaField.min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`);
 
 /** POST /vtu/airtime/purchase. The networks are those of the catalog (docs/interface.md 11.D1). */
 export const airtimePurchaseRequest = withoutOwnNumber(
   z.object({
-    network: z.string("Must be a string").trim().toLowerCase(),
+    network: z
+      .string("Must be a string")
+      .trim()
+      .toLowerCase()
+      .meta({
+        description:
+          "The `code` of a network in the catalog, not case-sensitive. `etisalat` and `t2` mean `9mobile`, `globacom` means `glo`.",
+        examples: ["mtn"],
+      }),
     phone_number: phoneNumberField,
-    amount: amountField,
+    amount: nairaField.min(AIRTIME_NAIRA_MIN, `Must be at least ${AIRTIME_NAIRA_MIN} NGN`).meta({
+      description:
+        "NGN, at most 2 decimals; floating-point noise of up to a millionth of a kobo is rounded away. The largest amount is a setting of the deployment.",
+    }),
     reference: referenceField.optional(),
   }),
-);
+).register(components, { id: "AirtimePurchaseRequest" });
 export type AirtimePurchaseRequest = z.infer<typeof airtimePurchaseRequest>;
 
-export const purchaseResult = z.object({ transaction: purchasedTransaction });
+export const purchaseResult = z.object({ transaction: purchasedTransaction }).register(components, { id: "Purchase" });

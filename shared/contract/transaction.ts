@@ -1,12 +1,15 @@
 import * as z from "zod";
+import { components } from "./components.ts";
 import { errorCodes } from "./errors.ts";
-import { referenceField, timeField } from "./fields.ts";
+import { amountField, createdAtField, referenceField, timeField, updatedAtField } from "./fields.ts";
 
 const choiceOf = <const Names extends readonly string[]>(...names: Names) =>
   z.enum(names, { error: ({ input }) => (input === undefined ? undefined : `Must be one of ${names.join(", ")}`) });
 
 /** `success` and `failed` are final. Source: docs/interface.md 8.1. */
-export const transactionStatus = choiceOf("processing", "success", "failed");
+export const transactionStatus = choiceOf("processing", "success", "failed")
+  .meta({ description: "`success` and `failed` are final." })
+  .register(components, { id: "TransactionStatus" });
 export type TransactionStatus = z.infer<typeof transactionStatus>;
 
 export const transactionType = choiceOf(
@@ -16,7 +19,7 @@ export const transactionType = choiceOf(
   "bvn_verification",
   "nin_retrieval",
   "bvn_retrieval",
-);
+).register(components, { id: "TransactionType" });
 export type TransactionType = z.infer<typeof transactionType>;
 
 /** Prefixes of live references; a test reference begins with `TEST_`. Source: docs/interface.md 8.5. */
@@ -37,36 +40,62 @@ export type Mode = z.infer<typeof modeSchema>;
 /** What says which order an answer is about. Source: docs/interface.md 8.12. */
 export const orderIdentity = {
   type: transactionType,
-  caller_reference: z.string().nullable(),
+  caller_reference: z.string().nullable().meta({
+    description:
+      "The `reference` that the caller sent; null if it sent none. Compare it with your request: an answer about another order says nothing about yours.",
+  }),
 };
 
-/** `data.transaction` of a purchase; `amount` is NGN. Source: docs/interface.md 8.6. */
-export const purchasedTransaction = z.object({
-  reference: z.string(),
-  status: transactionStatus,
-  amount: z.number(),
-  description: z.string(),
-  ...orderIdentity,
-  phone_number: z.string().nullable(),
+/** The service's own id of a transaction. */
+export const serviceReferenceField = z.string().meta({
+  description: "The service's reference: the kind of order, or `TEST`, then `_` and 26 characters.",
 });
+
+/** A recipient's number, and what stands in its place for identity checks. */
+export const recipientField = <Field extends z.ZodType>(field: Field, ofChecks = "") =>
+  field.meta({
+    description: `The recipient's number${ofChecks}. After the retention of the deployment (400 days by default) all but the last two digits are \`*\`.`,
+  });
+
+/** `data.transaction` of a purchase; `amount` is NGN. Source: docs/interface.md 8.6. */
+export const purchasedTransaction = z
+  .object({
+    reference: serviceReferenceField,
+    status: transactionStatus,
+    amount: amountField,
+    description: z.string().meta({ description: "The product and the recipient." }),
+    ...orderIdentity,
+    phone_number: recipientField(z.string().nullable()),
+  })
+  .register(components, { id: "PurchasedTransaction" });
 
 /** A transaction as lookups show it. Source: docs/interface.md 14.1. */
-export const transactionView = purchasedTransaction.extend({
-  network: z.string().nullable(),
-  error_code: z.enum(errorCodes).nullable(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
+export const transactionView = purchasedTransaction
+  .extend({
+    phone_number: recipientField(z.string().nullable(), "; null for identity checks"),
+    network: z.string().nullable().meta({ description: "The network's display name; null for identity checks." }),
+    error_code: z.enum(errorCodes).nullable().meta({
+      description: "Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`.",
+    }),
+    created_at: createdAtField,
+    updated_at: updatedAtField,
+  })
+  .register(components, { id: "Transaction" });
 export type TransactionView = z.infer<typeof transactionView>;
 
-export const transactionLookup = z.object({ transaction: transactionView });
+export const transactionLookup = z
+  .object({ transaction: transactionView })
+  .register(components, { id: "TransactionLookup" });
 
 /** POST /transactions/cancel. Source: docs/interface.md 7.7. */
-export const cancelRequest = z.object({ reference: referenceField, type: transactionType });
+export const cancelRequest = z
+  .object({ reference: referenceField, type: transactionType })
+  .register(components, { id: "CancelRequest" });
 export type CancelRequest = z.infer<typeof cancelRequest>;
 
-/** The service's reference, or the caller's. */
-export const transactionPath = z.object({ reference: referenceField });
+export const transactionPath = z
+  .object({ reference: referenceField.meta({ description: "The service's reference, or the caller's." }) })
+  .register(components, { id: "TransactionPath" });
 
 /** A time whose `+` was not encoded: in a query `+` means a space. */
 const DECODED_OFFSET = /^\d{4}-\d{2}-\d{2}T[\d:.]+ \d{2}:?\d{2}$/;
@@ -79,16 +108,26 @@ const momentField = z.union([timeField, z.iso.date()], {
 });
 
 /** Filters of the list. `from` and `to` are inclusive; a date alone is that whole day in UTC. */
-export const transactionQuery = z.object({
-  status: transactionStatus.optional(),
-  type: transactionType.optional(),
-  from: momentField.optional(),
-  to: momentField.optional(),
-  cursor: z.string().max(400).optional(),
-});
+export const transactionQuery = z
+  .object({
+    status: transactionStatus.optional(),
+    type: transactionType.optional(),
+    from: momentField.optional().meta({
+      description:
+        "Created at or after this time; a date means the beginning of that day in UTC. Encode a `+` as `%2B`.",
+    }),
+    to: momentField.optional().meta({
+      description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
+    }),
+    cursor: z.string().max(400).optional().meta({ description: "The `next_cursor` of the previous page." }),
+  })
+  .register(components, { id: "TransactionQuery" });
 export type TransactionQuery = z.infer<typeof transactionQuery>;
-export const transactionPage = z.object({
-  transactions: z.array(transactionView),
-  /** The `cursor` of the next page; null on the last. */
-  next_cursor: z.string().nullable(),
-});
+export const transactionPage = z
+  .object({
+    transactions: z.array(transactionView).meta({ description: "Newest first." }),
+    next_cursor: z.string().nullable().meta({
+      description: "The `cursor` of the next page; null on the last page.",
+    }),
+  })
+  .register(components, { id: "TransactionPage" });

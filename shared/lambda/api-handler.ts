@@ -6,16 +6,7 @@ import { type ApiRequest, apiEvent } from "../call/request.ts";
 import { type OperationResult, type PreparedResponse, type Rate, unusedRate } from "../call/result.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
-import {
-  isOrder,
-  isRouteOf,
-  type Route,
-  type RouteName,
-  type RouteOf,
-  type RouteTable,
-  routeKey,
-  routes,
-} from "../contract/routes.ts";
+import { isOrder, type Route, routeKey } from "../contract/route.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { parseInput } from "./api-request.ts";
 import {
@@ -28,14 +19,9 @@ import {
 } from "./api-response.ts";
 
 /** The code that serves one route, typed by the route's own schemas. */
-export type OperationOf<Name extends RouteName> = (
-  call: Call<z.output<RouteTable[Name]["input"]>>,
-) => Promise<OperationResult<z.input<RouteTable[Name]["data"]>> | PreparedResponse>;
-
-/** The operations of one function, each under the name of its route. */
-export type Operations<Function extends string> = {
-  readonly [Name in RouteOf<Function>]: OperationOf<Name>;
-};
+export type OperationOf<Served extends Pick<Route, "input" | "data">> = (
+  call: Call<z.output<Served["input"]>>,
+) => Promise<OperationResult<z.input<Served["data"]>> | PreparedResponse>;
 
 /** Admits everybody, without a key and without counting the request. */
 export const admitPublic: Admit = async ({ group }) => ({
@@ -57,16 +43,16 @@ type ApiContext = Context & { progress?: RequestProgress };
 export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
 
 /**
- * The handler of one function, with everything that its routes share. Order of checks: route, key, account, permission,
+ * The handler of one function, with everything that its routes share: an operation for each of them. Order of checks: route, key, account, permission,
  * address, rate, JSON, fields, and then the operation's own. Source: docs/interface.md 4.D3.
  */
-export const apiHandler = <Function extends string>(
-  functionName: Function,
+export const apiHandler = <Served extends { readonly [Name in keyof Served]: Route }>(
+  routes: Served,
   admit: Admit,
-  operations: Operations<Function>,
+  operations: { readonly [Name in keyof Served]: OperationOf<Served[Name]> },
 ) => {
-  const names = Object.keys(operations).filter((name) => isRouteOf(name, functionName));
-  const byRouteKey = new Map(names.map((name) => [routeKey(routes[name]), serve(name, operations[name])]));
+  const byRouteKey = new Map<string, ServedRoute>();
+  for (const name in routes) byRouteKey.set(routeKey(routes[name]), serve(routes[name], operations[name]));
   // middy's own early time-out would respond with an error while a purchase may be in progress.
   return middy<unknown, ApiResponse, Error, ApiContext>({ timeoutEarlyInMillis: 0 })
     .use(responseMiddleware)
@@ -93,20 +79,19 @@ type ServedRoute = {
 };
 
 /** Parses the input and the data of the response by the route's own schemas. */
-const serve = <Name extends RouteName>(name: Name, run: OperationOf<Name>): ServedRoute => {
-  const table: RouteTable = routes;
-  const route = table[name];
-  return {
-    route,
-    serve: async (call, progress) => {
-      const input = parseInput(route.input, call.request);
-      if (isOrder(route)) progress.callerReference = referenceIn(input);
-      const result = await run({ ...call, input });
-      if ("statusCode" in result) return preparedResponse(result);
-      return successResponse({ ...result, data: route.data.parse(result.data) });
-    },
-  };
-};
+const serve = <Input extends z.ZodObject, Data extends z.ZodType>(
+  route: Route<Input, Data>,
+  run: OperationOf<Route<Input, Data>>,
+): ServedRoute => ({
+  route,
+  serve: async (call, progress) => {
+    const input = parseInput(route.input, call.request);
+    if (isOrder(route)) progress.callerReference = referenceIn(input);
+    const result = await run({ ...call, input });
+    if ("statusCode" in result) return preparedResponse(result);
+    return successResponse({ ...result, data: route.data.parse(result.data) });
+  },
+});
 
 const referenceIn = (input: object): string | undefined =>
   "reference" in input && typeof input.reference === "string" ? input.reference : undefined;

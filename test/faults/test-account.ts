@@ -1,6 +1,6 @@
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
-import type { Route } from "../../shared/contract/routes.ts";
+import type { Route } from "../../shared/contract/route.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";

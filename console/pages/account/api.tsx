@@ -2,7 +2,8 @@ import { Anchor } from "@mantine/core";
 import { useState } from "react";
 import { callsOf } from "../../../shared/contract/openapi-samples.ts";
 import { permissionText } from "../../../shared/contract/permission.ts";
-import { type Route, routes } from "../../../shared/contract/routes.ts";
+import type { Route } from "../../../shared/contract/route.ts";
+import { routes } from "../../../shared/contract/routes.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CopyText } from "../../components/copy-text.tsx";
@@ -62,7 +63,7 @@ export const ApiPage = () => {
         <CopyText label="client set-up" text={clientSetUp(testKey)} />
       </Section>
       {Object.entries(routes).map(([name, route]) => (
-        <Operation key={name} name={name} route={route} testKey={testKey} />
+        <Operation key={name} route={route} testKey={testKey} />
       ))}
     </Page>
   );
@@ -78,11 +79,11 @@ const clientSetUp = (testKey: string | undefined): string =>
     "});",
   ].join("\n");
 
-type OperationProps = { readonly name: string; readonly route: Route; readonly testKey: string | undefined };
+type OperationProps = { readonly route: Route; readonly testKey: string | undefined };
 
 /** One operation with its example as calls; nothing for what no app calls. */
-const Operation = ({ name, route, testKey }: OperationProps) => {
-  const calls = callsOf(name, route);
+const Operation = ({ route, testKey }: OperationProps) => {
+  const calls = callsOf(route);
   if (calls === undefined) return null;
   return (
     <Section

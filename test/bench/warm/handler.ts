@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import type { Admit, Call } from "../../../shared/call/call.ts";
 import { apiEvent } from "../../../shared/call/request.ts";
-import { routes } from "../../../shared/contract/routes.ts";
+import { purchaseRoutes } from "../../../shared/contract/routes/purchase.ts";
 import { apiHandler } from "../../../shared/lambda/api-handler.ts";
 import { parseInput } from "../../../shared/lambda/api-request.ts";
 import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
@@ -16,7 +16,7 @@ const BATCH = 500;
 const WARM_UP_ROUNDS = times(20);
 const ROUNDS = times(201);
 
-const { buyData: route } = routes;
+const { buyData: route } = purchaseRoutes;
 const { input } = route.example;
 const data = route.data.parse(route.example.data);
 const rate = { limit: 60, remaining: 59 };
@@ -47,7 +47,7 @@ const request = apiEvent.parse(event);
 const context = aLambdaContext();
 const response = successResponse(answer);
 
-const handler = apiHandler("purchase", admit, {
+const handler = apiHandler(purchaseRoutes, admit, {
   buyData: trivial,
   buyAirtime: trivial,
   cancelOrder: () => Promise.reject(new Error("Only purchases are sent")),

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Route } from "../../../shared/contract/routes.ts";
+import type { Route } from "../../../shared/contract/route.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { pkOfReference } from "../../../shared/ledger/transaction.ts";
 import type { Answer } from "../system/system.ts";

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { errorsOf, routes } from "../../../../shared/contract/routes.ts";
+import { errorsOf } from "../../../../shared/contract/route.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { startTestService, type TestService, transactionOf } from "../../../builders/service.ts";
 

@@ -5,7 +5,8 @@ import { consoleRouteKey, consoleRoutes } from "../../../../infra/console-routes
 import { functionNames, functionSpecs } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { streamConsumers } from "../../../../infra/streams.ts";
-import { isOrder, type Route, routeKey, routes } from "../../../../shared/contract/routes.ts";
+import { isOrder, type Route, routeKey } from "../../../../shared/contract/route.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
 import { functionEnvironments } from "../../../../shared/platform/env.ts";
 import type { LogEventSpec } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";

@@ -11,8 +11,8 @@ import { errors } from "../../../../shared/contract/errors.ts";
 import { headers } from "../../../../shared/contract/headers.ts";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
 import { openApiDocument } from "../../../../shared/contract/openapi.ts";
-import { fieldNotes, namedSchemas } from "../../../../shared/contract/openapi-schemas.ts";
-import { appRoutes, errorsOf, isOrder, routes } from "../../../../shared/contract/routes.ts";
+import { errorsOf, isOrder } from "../../../../shared/contract/route.ts";
+import { appRoutes, routes } from "../../../../shared/contract/routes.ts";
 import { webhookId } from "../../../../shared/webhooks/signature.ts";
 import {
   catalogUpdatedBody,
@@ -205,21 +205,6 @@ test("every component of the document is used, and every $ref has one", () => {
   );
   expect(used).toEqual(new Set(present));
 });
-
-test("every description of a field belongs to a schema or field that exists", () => {
-  const names = new Set<string>();
-  for (const [name, schema] of Object.entries(namedSchemas())) {
-    names.add(name);
-    for (const field of fieldsOf(schema)) names.add(field).add(`${name}.${field}`);
-  }
-  expect(Object.keys(fieldNotes).filter((name) => !names.has(name))).toEqual([]);
-});
-
-/** The names of a schema's properties, those of objects inside too. */
-const fieldsOf = (schema: unknown): string[] => {
-  const { properties } = z.object({ properties: z.record(z.string(), z.unknown()).default({}) }).parse(schema);
-  return Object.entries(properties).flatMap(([name, inner]) => [name, ...fieldsOf(inner)]);
-};
 
 describe("the documentation page", () => {
   const html = documentText(docsPage());

@@ -3,6 +3,8 @@ import * as z from "zod";
 import type { Admit } from "../../../../shared/call/call.ts";
 import { errorEnvelope } from "../../../../shared/contract/envelope.ts";
 import { errorCodes, errors, OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
+import { purchaseRoutes } from "../../../../shared/contract/routes/purchase.ts";
+import { readAccountRoutes } from "../../../../shared/contract/routes/read-account.ts";
 import { apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
 import { openGateway } from "../../../../tools/local/gateway.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
@@ -24,7 +26,7 @@ const transaction = {
   phone_number: "08031234567",
 } as const;
 
-type Purchase = OperationOf<"buyData">;
+type Purchase = OperationOf<typeof purchaseRoutes.buyData>;
 const refuse = () => Promise.reject(new Error("Another route's operation was called"));
 const bought: Purchase = async () => ({ message: "Delivered", data: { transaction } });
 
@@ -45,7 +47,7 @@ const asByThePlatform = {
 
 /** Sends data purchases to a handler whose operation is `run`. */
 const purchaseHandler = (run: Purchase = bought, admit: Admit = admitted) => {
-  const handler = apiHandler("purchase", admit, { buyData: run, buyAirtime: refuse, cancelOrder: refuse });
+  const handler = apiHandler(purchaseRoutes, admit, { buyData: run, buyAirtime: refuse, cancelOrder: refuse });
   return async (changes: ApiEventChanges = {}) => {
     const event = anApiEvent({
       method: "POST",
@@ -244,7 +246,7 @@ describe("an unexpected error", () => {
 
   /** Reads the wallet: a request that is no order. */
   const readWallet = async (run: () => Promise<never>, admit: Admit = admitted) => {
-    const handler = apiHandler("read-account", admit, {
+    const handler = apiHandler(readAccountRoutes, admit, {
       getWallet: run,
       getTransaction: refuse,
       listTransactions: refuse,

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { functionSpecs } from "../../../../infra/functions.ts";
 import { queues } from "../../../../infra/queues.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
-import { type Route, routes } from "../../../../shared/contract/routes.ts";
+import type { Route } from "../../../../shared/contract/route.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
 import * as budgets from "../../../../shared/platform/time-budgets.ts";
 
 /** Asserts that each value is less than the next one. */

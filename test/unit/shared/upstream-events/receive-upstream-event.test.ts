@@ -3,7 +3,7 @@ import * as z from "zod";
 import { alarmIfNotJson } from "../../../../functions/receive-upstream-event/alarm-if-not-json.ts";
 import type { Admit } from "../../../../shared/call/call.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
-import { routes } from "../../../../shared/contract/routes.ts";
+import { receiveUpstreamEventRoutes } from "../../../../shared/contract/routes/receive-upstream-event.ts";
 import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
 import { apiHandler } from "../../../../shared/lambda/api-handler.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
@@ -231,13 +231,13 @@ describe("an event of the upstream", () => {
 });
 
 describe("a request of the upstream that is no JSON object", () => {
-  const { path } = routes.receiveUpstreamEvent;
+  const { path } = receiveUpstreamEventRoutes.receiveUpstreamEvent;
   const admit: Admit = async () => ({
     rate: { limit: 120, remaining: 120 },
     caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
   });
   const respondTo = async (body: string) => {
-    const handler = apiHandler("receive-upstream-event", admit, {
+    const handler = apiHandler(receiveUpstreamEventRoutes, admit, {
       receiveUpstreamEvent: () => Promise.reject(new ServiceError("provider_unavailable")),
     }).use(alarmIfNotJson);
     const response = await handler(anApiEvent({ method: "POST", path, body, requestId: "r-1" }), aLambdaContext());
