@@ -57,7 +57,7 @@ export const replayStore = (
 const replayPk = ({ pk }: Transaction): string => `replay#${pk}`;
 
 /** Binds a result to one write of one transaction: an item that is copied to another key cannot be unsealed. */
-const encryptionContext = ({ pk, attempt }: Transaction): string => `${pk}#${attempt}`;
+const encryptionContext = ({ pk, write_token }: Transaction): string => `${pk}#${write_token}`;
 
 /** Undefined if the result was sealed with a key that has been rotated since. */
 const tryUnseal = (key: Buffer, transaction: Transaction, sealed: Buffer): Buffer | undefined => {

@@ -55,7 +55,7 @@ const indexedTransactionSchema = transactionSchema.pick({
   pk: true,
   status: true,
   mode: true,
-  attempt: true,
+  write_token: true,
   account_id: true,
   amount_kobo: true,
 });

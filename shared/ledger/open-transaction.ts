@@ -84,7 +84,7 @@ const openWith = async (
     nextAttempt: backoff(() => debitRetryMs(deadline)),
     unansweredMax: 1,
     abortSignal: abortAfter(debitBudgetMs(deadline)),
-    about: { attempt: transaction.attempt },
+    about: { write_token: transaction.write_token },
   });
   if (result.kind === "written") return { kind: "opened" };
   if (result.kind === "condition_failed" && result.transaction !== undefined) {
@@ -115,7 +115,7 @@ const openingWrites = (
 ];
 
 const resultFromStored = (stored: Transaction, own: Transaction): OpenResult => {
-  if (stored.attempt !== own.attempt) return { kind: "exists", transaction: stored };
+  if (stored.write_token !== own.write_token) return { kind: "exists", transaction: stored };
   return stored.debit === "void" ? { kind: "void", transaction: stored } : { kind: "opened" };
 };
 

@@ -122,7 +122,7 @@ export const ledgerIndexes = {
     name: "by_upstream_reference",
     partition: "upstream_reference",
     // What an event needs to settle its transaction without reading it first.
-    includes: ["status", "mode", "attempt", "account_id", "amount_kobo"],
+    includes: ["status", "mode", "write_token", "account_id", "amount_kobo"],
   },
   /**
    * Live transactions that are `processing`, waiting orders, the wallets that have some, parked deliveries, the accounts

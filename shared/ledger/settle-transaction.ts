@@ -43,7 +43,7 @@ export type SettlementResult =
   | { readonly kind: "indeterminate" };
 
 /** The attributes of a transaction that a settlement needs. A waiting one may have a number in the account's queue. */
-export type SettleTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "amount_kobo" | "waiting">;
+export type SettleTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "amount_kobo" | "waiting">;
 
 /**
  * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements
@@ -62,7 +62,7 @@ export const settleTransaction = async (
   const hasMoved =
     isFinalStatus(settlement.status) &&
     !isFinalStatus(transaction.status) &&
-    transaction.attempt === target.attempt &&
+    transaction.write_token === target.write_token &&
     transaction.mode === target.mode &&
     isWaitingOrder(transaction) !== isWaitingOrder(target);
   if (!hasMoved) return result;
@@ -142,7 +142,7 @@ type SettlementWrites = readonly [{ readonly Update: ReturnType<typeof transacti
  */
 const writeUntilDeadline = async (
   ledger: Ledger,
-  { attempt }: SettleTarget,
+  { write_token }: SettleTarget,
   writes: SettlementWrites,
   deadline: Deadline,
 ): Promise<
@@ -157,7 +157,7 @@ const writeUntilDeadline = async (
       const failure = classifyWriteError(error);
       const isMissing = failure.kind === "condition_failed" && failure.transaction === undefined;
       if (failure.kind === "indeterminate" || isMissing) {
-        log.warn("settlement.attempt_failed", { attempt, ...errorFields(error) });
+        log.warn("settlement.attempt_failed", { write_token, ...errorFields(error) });
       }
       if (failure.kind === "condition_failed") return failure;
     }
@@ -224,7 +224,7 @@ const transactionUpdate = (
     }`,
     // The write token and `mode` make sure that this is the transaction that the settlement is about; `waiting`, that
     // the order has a number in the queue only if this write expects it.
-    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND ${
+    ConditionExpression: `#status = :processing AND #mode = :mode AND write_token = :write_token AND ${
       isWaitingOrder(target) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)"
     }${referenceCondition(condition)}`,
     ExpressionAttributeNames: { "#status": "status", "#mode": "mode", ...(isFinal && { "#open": "open" }) },
@@ -232,7 +232,7 @@ const transactionUpdate = (
       ":status": status,
       ":processing": "processing",
       ":mode": target.mode,
-      ":attempt": target.attempt,
+      ":write_token": target.write_token,
       ...(typeof condition === "object" && { ":reference": condition.absentOr }),
       ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
     },

@@ -50,7 +50,7 @@ export const transactionSchema = z.object({
   type: transactionType,
   status: transactionStatus,
   /** The write token, random: a request whose write got no response recognises its own item by it. */
-  attempt: z.string(),
+  write_token: z.string(),
   /** HMAC over the order's normalised fields: distinguishes a replay from another order with the same reference. */
   fingerprint: z.string(),
   caller_reference: z.string().optional(),

@@ -47,7 +47,7 @@ export const voidDebit = async (
     if (failure.kind === "condition_failed" && failure.transaction !== undefined) {
       return { kind: "exists", transaction: failure.transaction };
     }
-    log.warn("debit.not_voided", { attempt: transaction.attempt, ...errorFields(error) });
+    log.warn("debit.not_voided", { write_token: transaction.write_token, ...errorFields(error) });
     return { kind: "indeterminate" };
   }
 };

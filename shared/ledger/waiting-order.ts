@@ -46,7 +46,7 @@ export const isSetAside = <Stored extends Pick<Transaction, "waiting">>(order: S
   isWaitingOrder(order) && order.waiting.number === undefined;
 
 /** Which open order is to wait. `claim` is the claim under which it was refused; undefined for its own request. */
-export type WaitTarget = Pick<Transaction, "pk" | "mode" | "attempt" | "account_id" | "claim"> & {
+export type WaitTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "claim"> & {
   /** The ledger in which it was found to be unsent, if that was not now; a restored one may lack a later claim. */
   readonly table?: string;
   /** How often the upstream refused this very order with 429: it is set aside. Absent if it never did. */
@@ -111,7 +111,7 @@ const joinQueue = async (
     try {
       queue = queueOf(await readWallet(ledger, accountId));
     } catch (error) {
-      log.warn("order.queue_lookup_failed", { attempt: target.attempt, ...errorFields(error) });
+      log.warn("order.queue_lookup_failed", { write_token: target.write_token, ...errorFields(error) });
       return { kind: "indeterminate" };
     }
     const writes = [
@@ -123,7 +123,7 @@ const joinQueue = async (
     if (result.kind === "written") return { kind: "waiting", ahead: queueLength(queue) };
     if (result.kind === "indeterminate") {
       unanswered += 1;
-      log.warn("ledger.write_indeterminate", { attempt: target.attempt, ...errorFields(result.error) });
+      log.warn("ledger.write_indeterminate", { write_token: target.write_token, ...errorFields(result.error) });
     }
     const hasMoved = result.kind === "condition_failed" && result.transaction !== undefined;
     if (hasMoved || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
@@ -144,7 +144,8 @@ const waitResult = async (ledger: Ledger, target: WaitTarget, result: WriteResul
   if (transaction === undefined) {
     return turnUntil !== undefined && result.wallet !== undefined ? { kind: "overtaken" } : { kind: "indeterminate" };
   }
-  if (transaction.attempt !== target.attempt || !isWaitingOrder(transaction)) return { kind: "not_open", transaction };
+  if (transaction.write_token !== target.write_token || !isWaitingOrder(transaction))
+    return { kind: "not_open", transaction };
   if (transaction.claim === target.claim) return { kind: "waiting" };
   return isIndeterminate ? voidClaim(ledger, transaction) : { kind: "not_open", transaction };
 };
@@ -172,7 +173,7 @@ const claimIs = (claim: string | undefined, value: string): string =>
 
 const waitingUpdate = (
   { table, clock }: Ledger,
-  { pk, mode, attempt, claim }: WaitTarget,
+  { pk, mode, write_token, claim }: WaitTarget,
   open: string,
   waiting: Waiting["waiting"],
 ) => ({
@@ -180,7 +181,7 @@ const waitingUpdate = (
     TableName: table,
     Key: { pk },
     UpdateExpression: "SET waiting = :waiting, #open = :open, updated_at = :now",
-    ConditionExpression: `#status = :processing AND #mode = :mode AND attempt = :attempt AND attribute_not_exists(waiting) AND ${claimIs(claim, ":claim")}`,
+    ConditionExpression: `#status = :processing AND #mode = :mode AND write_token = :write_token AND attribute_not_exists(waiting) AND ${claimIs(claim, ":claim")}`,
     ExpressionAttributeNames: { "#open": "open", "#status": "status", "#mode": "mode" },
     ExpressionAttributeValues: {
       ":waiting": waiting,
@@ -188,7 +189,7 @@ const waitingUpdate = (
       ":now": isoTime(clock()),
       ":processing": "processing",
       ":mode": mode,
-      ":attempt": attempt,
+      ":write_token": write_token,
       ...(claim !== undefined && { ":claim": claim }),
     },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
@@ -228,7 +229,7 @@ export const claimOrder = async (
     const stored = await readTransaction(ledger, order.pk);
     return { kind: stored?.claim === claimed.claim ? "claimed" : "indeterminate", claimed };
   } catch (error) {
-    log.warn("order.claim_lookup_failed", { attempt: order.attempt, ...errorFields(error) });
+    log.warn("order.claim_lookup_failed", { write_token: order.write_token, ...errorFields(error) });
     return { kind: "indeterminate", claimed };
   }
 };
@@ -238,14 +239,14 @@ const claimUpdate = ({ table }: Ledger, waiting: WaitingOrder, { claim, sent_at 
     TableName: table,
     Key: { pk: waiting.pk },
     UpdateExpression: "SET claim = :claim, sent_at = :now, updated_at = :now, #open = :open REMOVE waiting",
-    ConditionExpression: `#status = :processing AND attempt = :attempt AND attribute_exists(waiting) AND ${claimIs(waiting.claim, ":previous")}`,
+    ConditionExpression: `#status = :processing AND write_token = :write_token AND attribute_exists(waiting) AND ${claimIs(waiting.claim, ":previous")}`,
     ExpressionAttributeNames: { "#open": "open", "#status": "status" },
     ExpressionAttributeValues: {
       ":claim": claim,
       ":now": sent_at,
       ":open": OPEN_TRANSACTION,
       ":processing": "processing",
-      ":attempt": waiting.attempt,
+      ":write_token": waiting.write_token,
       ...(waiting.claim !== undefined && { ":previous": waiting.claim }),
     },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
@@ -257,7 +258,7 @@ const UNANSWERED_MAX = 2;
 
 const writeInTime = (
   ledger: Ledger,
-  { attempt }: Pick<Transaction, "attempt">,
+  { write_token }: Pick<Transaction, "write_token">,
   writes: Writes,
   deadline: Deadline,
 ): Promise<WriteResult> =>
@@ -265,7 +266,7 @@ const writeInTime = (
     nextAttempt: backoff(() => settleBudgetMs(deadline)),
     unansweredMax: UNANSWERED_MAX,
     abortSignal: abortAfter(settleBudgetMs(deadline)),
-    about: { attempt },
+    about: { write_token },
   });
 
 /** Ends an account's turn after the last request of a run. */

@@ -35,7 +35,7 @@ export const cancelOrder =
       status: "failed",
       failure: { code: "order_cancelled" },
       debit: "cancelled",
-      attempt: randomUUID(),
+      write_token: randomUUID(),
       fingerprint: "",
       caller_reference: reference,
       amount_kobo: koboFromNaira(0),
@@ -47,7 +47,7 @@ export const cancelOrder =
     if (result.kind === "indeterminate") throw new OutcomeUnknown("The write of a cancelled order is indeterminate");
     const { transaction } = result;
     // Of two copies of the write, the second one finds the first.
-    const isReplayed = transaction.attempt !== cancelled.attempt;
+    const isReplayed = transaction.write_token !== cancelled.write_token;
     return {
       message: transaction.debit === "cancelled" ? "The order is cancelled" : "An order already has the reference",
       data: { transaction: transactionToView(transaction) },

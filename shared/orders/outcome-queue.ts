@@ -8,7 +8,7 @@ import { koboSchema } from "../platform/money.ts";
 import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
- * A settlement for one transaction, sent by the service itself. `mode` and the write token `attempt` make sure that it
+ * A settlement for one transaction, sent by the service itself. `mode` and `write_token` make sure that it
  * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so somebody
  * who can only write to the queue cannot forge one.
  */
@@ -16,7 +16,7 @@ const settlementMessage = z.object({
   kind: z.literal("settlement"),
   mode: modeSchema,
   transaction: z.string(),
-  attempt: z.string(),
+  write_token: z.string(),
   settlement: settlementSchema,
 });
 
@@ -37,7 +37,7 @@ const waitMessage = z.object({
   kind: z.literal("wait"),
   mode: modeSchema,
   transaction: z.string(),
-  attempt: z.string(),
+  write_token: z.string(),
   account_id: z.string(),
   claim: z.string().optional(),
   table: z.string(),

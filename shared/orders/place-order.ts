@@ -168,7 +168,7 @@ const newTransaction = (
     mode: caller.mode,
     type,
     status: "processing",
-    attempt: randomUUID(),
+    write_token: randomUUID(),
     fingerprint,
     ...(callerReference !== undefined && { caller_reference: callerReference }),
     amount_kobo: amountKobo,
@@ -276,13 +276,13 @@ const enqueueVoid = async (queue: OutcomeQueue, transaction: Transaction, deadli
 
 export const waitMessageOf = (
   { table }: Pick<Ledger, "table">,
-  { pk, mode, attempt, account_id, claim, refusals, claimed }: WaitTarget,
+  { pk, mode, write_token, account_id, claim, refusals, claimed }: WaitTarget,
   order: OrderToSend,
 ): WaitMessage => ({
   kind: "wait",
   mode,
   transaction: pk,
-  attempt,
+  write_token,
   account_id,
   ...(claim !== undefined && { claim }),
   table,
@@ -295,6 +295,6 @@ const messageOf = (transaction: Transaction, settlement: Settlement): OutcomeMes
   kind: "settlement",
   mode: transaction.mode,
   transaction: transaction.pk,
-  attempt: transaction.attempt,
+  write_token: transaction.write_token,
   settlement,
 });

@@ -93,13 +93,13 @@ export const logEvents = {
   },
   "order.claim_lookup_failed": {
     level: "warn",
-    fields: { attempt: "string", ...thrown },
+    fields: { write_token: "string", ...thrown },
     meaning: "A waiting order may be claimed or not: the write had no answer, and reading the order failed too.",
     action: "None: the outcomes queue makes it wait again. Check DynamoDB if it repeats.",
   },
   "order.queue_lookup_failed": {
     level: "warn",
-    fields: { attempt: "string", ...thrown },
+    fields: { write_token: "string", ...thrown },
     meaning: "An order could not begin to wait: reading its account's queue failed.",
     action: "None: the outcomes queue makes it wait. Check DynamoDB if it repeats.",
   },
@@ -178,20 +178,20 @@ export const logEvents = {
   },
   "debit.not_voided": {
     level: "warn",
-    fields: { attempt: "string", ...thrown },
+    fields: { write_token: "string", ...thrown },
     meaning: "A debit had no answer, or an order is cancelled, and the write that voids the debit failed.",
     action:
       "None: the outcomes queue voids or refunds a debit, and a cancellation is answered as unknown. Check DynamoDB if it repeats.",
   },
   "ledger.write_indeterminate": {
     level: "warn",
-    fields: { attempt: "string?", key: "string?", ...thrown },
+    fields: { write_token: "string?", key: "string?", ...thrown },
     meaning: "A write to the ledger had no answer. It is sent again under the same token, so that it has one effect.",
     action: "None. Check DynamoDB if it repeats.",
   },
   "settlement.attempt_failed": {
     level: "warn",
-    fields: { attempt: "string", ...thrown },
+    fields: { write_token: "string", ...thrown },
     meaning: "One attempt to settle a transaction failed. It is retried, or goes to the outcomes queue.",
     action: "None. Check DynamoDB if it repeats.",
   },

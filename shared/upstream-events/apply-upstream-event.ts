@@ -90,11 +90,12 @@ const applyVoid = async (deps: SettleDeps, { item }: VoidMessage, deadline: Dead
 const settleStored = async (
   { ledger, settle }: SettleDeps,
   stored: Transaction,
-  { attempt, mode }: Pick<Transaction, "attempt" | "mode">,
+  { write_token, mode }: Pick<Transaction, "write_token" | "mode">,
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<MessageResult> => {
-  if (stored.attempt !== attempt || stored.mode !== mode) return { kind: "done", outcome: "another_transaction" };
+  if (stored.write_token !== write_token || stored.mode !== mode)
+    return { kind: "done", outcome: "another_transaction" };
   const result: SettlementResult = isFinalStatus(stored.status)
     ? { kind: "already_settled", transaction: stored }
     : await settle(ledger, stored, settlement, deadline);

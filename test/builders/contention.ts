@@ -88,7 +88,7 @@ export const contend = async (
         pk: transactionPk(randomUUID()),
         account_id: accountId,
         owner: `${accountId}#live`,
-        attempt: randomUUID(),
+        write_token: randomUUID(),
         amount_kobo: PRICE_KOBO,
       });
       const { kind } = await openTransaction(ledger, transaction, [], deadlineIn(FUNCTION_MS));

@@ -60,7 +60,7 @@ export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transac
     pk: transactionPk(randomUUID()),
     owner: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
-    attempt: randomUUID(),
+    write_token: randomUUID(),
     created_at: isoTime(NOON_MS - 30_000),
     ...changes,
   });

@@ -84,7 +84,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
         pk: transactionPk(randomUUID()),
         account_id: accountId,
         owner: transactionOwner(accountId, "live"),
-        attempt: randomUUID(),
+        write_token: randomUUID(),
         ...changes,
       }),
     anOpenTransaction: async (changes) => {

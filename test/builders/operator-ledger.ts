@@ -50,7 +50,7 @@ export const openOperatorLedger = async () => {
       pk: transactionPk(randomUUID()),
       owner: `${accountId}#${changes.mode ?? "live"}`,
       account_id: accountId,
-      attempt: randomUUID(),
+      write_token: randomUUID(),
       created_at: at,
       updated_at: at,
       ...changes,

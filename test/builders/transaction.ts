@@ -10,7 +10,7 @@ export const aTransaction = (changes: Partial<Transaction> = {}): Transaction =>
   mode: "live",
   type: "data",
   status: "processing",
-  attempt: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
+  write_token: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
   fingerprint: "fingerprint",
   caller_reference: "order-1",
   amount_kobo: koboSchema.parse(500_00),

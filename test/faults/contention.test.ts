@@ -71,7 +71,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
   const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
   const ledger = { db: emulatorClient(proxy.endpoint), table, clock: Date.now };
   const transactions = Array.from({ length: 10 }, () =>
-    aTransaction({ pk: transactionPk(randomUUID()), account_id: accountId, attempt: randomUUID() }),
+    aTransaction({ pk: transactionPk(randomUUID()), account_id: accountId, write_token: randomUUID() }),
   );
   for (const transaction of transactions)
     expect((await openTransaction(ledger, transaction, [], deadlineIn(29_000))).kind).toBe("opened");
@@ -80,9 +80,9 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
   const key = "k".repeat(32);
   const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
   const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes }));
-  const Records = transactions.map(({ pk, attempt }, index) => {
+  const Records = transactions.map(({ pk, write_token }, index) => {
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement };
+    const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction: pk, write_token, settlement };
     return { messageId: String(index), receiptHandle: String(index), body: JSON.stringify(message) };
   });
   expect(await handler({ Records }, aLambdaContext())).toEqual({ batchItemFailures: [] });

@@ -493,7 +493,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       const transaction = await transactionOf(order);
       const what = order.body.reference;
       if (before === undefined) throw new Error(`${what} was not made before the loss`);
-      expect({ what, attempt: transaction?.attempt }).toEqual({ what, attempt: before.attempt });
+      expect({ what, write_token: transaction?.write_token }).toEqual({ what, write_token: before.write_token });
       if (order !== settledLate) {
         expect({ what, status: transaction?.status }).toEqual({ what, status: before.status });
       }

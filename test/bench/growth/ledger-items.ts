@@ -73,7 +73,7 @@ const rowOf = (
     owner: transactionOwner(accountId, "live"),
     account_id: accountId,
     key_id: keyId,
-    attempt: randomUUID(),
+    write_token: randomUUID(),
     fingerprint: keyedHashes.fingerprint(["data", "1", "101", "08031234567"]),
     caller_reference: reference,
     amount_kobo: koboFromNaira(PRICE_NAIRA),

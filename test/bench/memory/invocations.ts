@@ -67,7 +67,7 @@ export const prepareInvocations = async (
       pk: transactionPk(randomUUID().replaceAll("-", "").slice(0, 26).toUpperCase()),
       account_id: accountId,
       owner: transactionOwner(accountId, "live"),
-      attempt: randomUUID(),
+      write_token: randomUUID(),
       created_at: isoTime(systemClock()),
       updated_at: isoTime(systemClock()),
     });

@@ -79,7 +79,17 @@ const compareImmutable = (schema: z.ZodType = z.unknown()): Compare =>
 
 /** Equal in both ledgers if it is the same order of the same request. */
 const ORDER_FIELDS = [
-  ...["owner", "account_id", "mode", "type", "attempt", "fingerprint", "caller_reference", "amount_kobo", "created_at"],
+  ...[
+    "owner",
+    "account_id",
+    "mode",
+    "type",
+    "write_token",
+    "fingerprint",
+    "caller_reference",
+    "amount_kobo",
+    "created_at",
+  ],
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "failure"];
 const WAITING_FIELDS = ["waiting", "claim", "sent_at"];
@@ -109,12 +119,12 @@ const compareOpenedTransaction = (
 /** Sorts the states of an open order by time: it waits, is claimed, waits again after a refusal, is claimed again. */
 const progressOf = ({ sent_at = "", waiting }: Transaction): string => `${sent_at}#${waiting === undefined ? 0 : 1}`;
 
-const unchangedOpenTransaction = ({ attempt, upstream_reference, claim, waiting }: Transaction): Condition => {
+const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, waiting }: Transaction): Condition => {
   const equals = (name: string, value: string | undefined): string =>
     value === undefined ? `attribute_not_exists(${name})` : `${name} = :${name}`;
   return {
     expression: [
-      "#status = :processing AND attempt = :attempt",
+      "#status = :processing AND write_token = :write_token",
       equals("upstream_reference", upstream_reference),
       equals("claim", claim),
       waiting === undefined ? "attribute_not_exists(waiting)" : "attribute_exists(waiting)",
@@ -122,7 +132,7 @@ const unchangedOpenTransaction = ({ attempt, upstream_reference, claim, waiting 
     names: { "#status": "status" },
     values: {
       ":processing": "processing",
-      ":attempt": attempt,
+      ":write_token": write_token,
       ...(upstream_reference !== undefined && { ":upstream_reference": upstream_reference }),
       ...(claim !== undefined && { ":claim": claim }),
     },

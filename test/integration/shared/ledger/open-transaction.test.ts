@@ -65,7 +65,7 @@ describe("openTransaction", () => {
 
   test("an existing transaction is returned and nothing is debited, even if the wallet is empty", async () => {
     const transaction = await ledger.anOpenTransaction();
-    const again = { ...transaction, attempt: randomUUID() };
+    const again = { ...transaction, write_token: randomUUID() };
     expect(await openTransaction(ledger, again, [], enough())).toEqual({ kind: "exists", transaction });
     expect(await ledger.balanceOf(transaction.account_id)).toBe(0);
   });
@@ -172,7 +172,7 @@ describe("openTransaction", () => {
   test("a debit that loses two requests beside another request's transaction returns that transaction", async () => {
     const transaction = await ledger.anOpenTransaction();
     ledger.firstWrites(99, "never_arrives");
-    expect(await openTransaction(ledger, { ...transaction, attempt: randomUUID() }, [], enough())).toEqual({
+    expect(await openTransaction(ledger, { ...transaction, write_token: randomUUID() }, [], enough())).toEqual({
       kind: "exists",
       transaction,
     });

@@ -25,7 +25,7 @@ beforeAll(async () => {
     aTransaction({
       pk: transactionPk(randomUUID()),
       mode: "test",
-      attempt: randomUUID(),
+      write_token: randomUUID(),
       created_at: isoTime(NOON_MS + ageMs),
     }),
   );

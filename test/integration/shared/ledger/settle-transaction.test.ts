@@ -75,7 +75,7 @@ describe("settleTransaction", () => {
     const gone = { ...transaction, account_id: "acc_without_wallet" };
     expect(await settleTransaction(ledger, gone, failed, lastRound())).toEqual({ kind: "indeterminate" });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
-    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.attempt);
+    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.write_token);
   });
 
   test("a lost answer is logged, and a conflict is not", async () => {
@@ -86,7 +86,7 @@ describe("settleTransaction", () => {
     expect(logged).not.toHaveBeenCalled();
     ledger.firstWrites(1, "never_arrives");
     await settleTransaction(ledger, transaction, failed, enough());
-    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.attempt);
+    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.write_token);
   });
 
   test("a settlement as `processing` records the upstream reference and leaves the transaction open", async () => {
@@ -110,7 +110,7 @@ describe("settleTransaction", () => {
   });
 
   test.each([
-    ["another write token", { attempt: "another" }],
+    ["another write token", { write_token: "another" }],
     ["the other mode", { mode: "test" as const }],
   ])("a settlement for %s of the same order is not applied", async (_name, changes) => {
     const transaction = await ledger.anOpenTransaction();

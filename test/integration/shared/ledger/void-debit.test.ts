@@ -41,7 +41,7 @@ test("a debit that was made is not void, and keeps its state", async () => {
 
 test("another request's transaction with the same key is left as it is", async () => {
   const transaction = await ledger.anOpenTransaction();
-  expect(await voidDebit(ledger, { ...transaction, attempt: randomUUID() }, enough())).toEqual({
+  expect(await voidDebit(ledger, { ...transaction, write_token: randomUUID() }, enough())).toEqual({
     kind: "exists",
     transaction,
   });
@@ -57,7 +57,10 @@ test("a void whose answer was lost, or that is written again, is stored once", a
     return puts === 1 ? "answer_lost" : undefined;
   };
   const voided = await voidDebit(ledger, transaction, enough());
-  expect(voided).toMatchObject({ kind: "exists", transaction: { attempt: transaction.attempt, debit: "void" } });
+  expect(voided).toMatchObject({
+    kind: "exists",
+    transaction: { write_token: transaction.write_token, debit: "void" },
+  });
   expect(puts).toBe(2);
   ledger.nowMs += 60_000;
   expect(await voidDebit(ledger, transaction, enough())).toEqual(voided);

@@ -229,11 +229,11 @@ describe("makeOrderWait", () => {
 
   test.each([
     ["has a final status", async (order: Transaction) => settleTransaction(ledger, order, failed, enough())],
-    ["is of another request", async (order: Transaction) => ({ ...order, attempt: randomUUID() })],
+    ["is of another request", async (order: Transaction) => ({ ...order, write_token: randomUUID() })],
   ])("an order that %s does not begin to wait", async (_name, change) => {
     const transaction = await ledger.anOpenTransaction();
     const changed = await change(transaction);
-    const target = "attempt" in changed ? changed : transaction;
+    const target = "write_token" in changed ? changed : transaction;
     expect(await wait(target)).toEqual({ kind: "not_open", transaction: await stored(transaction) });
     expect(await waitingCount(transaction.account_id)).toBe(0);
   });

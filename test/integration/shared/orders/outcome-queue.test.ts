@@ -14,7 +14,7 @@ const settlement: OutcomeMessage = {
   kind: "settlement",
   mode: "live",
   transaction: "transaction#0123456789ABCDEFGHJKMNPQRS",
-  attempt: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
+  write_token: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
   settlement: { status: "failed", failure: { code: "delivery_failed" } },
 };
 const event: OutcomeMessage = {
@@ -74,7 +74,7 @@ describe("the outcomes queue", () => {
     ["with control characters in its problem", { ...unreadable, problem: "status \u001b[2J" }],
     ["with a problem of 201 characters", { ...unreadable, problem: "x".repeat(201) }],
     ["with a digest of another length", { ...unreadable, digest: "d" }],
-    ["without the write token", { ...settlement, attempt: undefined }],
+    ["without the write token", { ...settlement, write_token: undefined }],
   ] as const)("a message %s is not parsed", ([, message]) => {
     expect(outcomeMessage.safeParse(message).success).toBe(false);
   });

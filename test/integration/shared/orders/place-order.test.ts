@@ -85,7 +85,7 @@ describe("the transaction of an order", () => {
       mode: "live",
       type: "data",
       status: "success",
-      attempt: transaction.attempt,
+      write_token: transaction.write_token,
       fingerprint: transaction.fingerprint,
       caller_reference: "order-1",
       amount_kobo: 50_000,
@@ -403,8 +403,8 @@ describe("an order after its debit", () => {
       deps,
     );
     expect(transaction.status).toBe("processing");
-    const { pk, attempt } = transaction;
-    const message = { kind: "settlement", mode: "live", transaction: pk, attempt, settlement: later.settlement };
+    const { pk, write_token } = transaction;
+    const message = { kind: "settlement", mode: "live", transaction: pk, write_token, settlement: later.settlement };
     expect(deps.queued).toEqual([{ message, delayS: 7 }]);
   });
 
@@ -549,7 +549,7 @@ describe("an order that may wait", () => {
     expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: true });
     // Until it waits, a later order of its account may be sent at once.
     expect(placed).not.toHaveProperty("estimatedS");
-    const { pk, attempt } = placed.transaction;
+    const { pk, write_token } = placed.transaction;
     expect(deps.queued).toEqual([
       {
         message: {
@@ -557,7 +557,7 @@ describe("an order that may wait", () => {
           table: ledger.table,
           mode: "live",
           transaction: pk,
-          attempt,
+          write_token,
           account_id: accountId,
           order: toSend,
         },

@@ -88,7 +88,7 @@ describe("settlements of the service", () => {
     kind: "settlement",
     mode: transaction.mode,
     transaction: transaction.pk,
-    attempt: transaction.attempt,
+    write_token: transaction.write_token,
     settlement: { status: "success" },
     ...changes,
   });
@@ -107,7 +107,7 @@ describe("settlements of the service", () => {
       { transaction: transactionPk("0123456789ABCDEFGHJKMNPQRT") },
       "no_such_transaction",
     ],
-    ["another write token", { attempt: "another" }, "another_transaction"],
+    ["another write token", { write_token: "another" }, "another_transaction"],
     ["the other mode", { mode: "test" as const }, "another_transaction"],
   ])("a settlement of %s is dropped", async (_name, changes, outcome) => {
     const { transaction, stored } = await anOrder();
@@ -170,7 +170,7 @@ describe("the end of an indeterminate debit", () => {
 
   test("leaves another request's order with the same reference as it is", async () => {
     const { transaction, stored } = await anOrder();
-    expect(await apply(voidOf({ ...transaction, attempt: randomUUID() }))).toEqual(done("another_transaction"));
+    expect(await apply(voidOf({ ...transaction, write_token: randomUUID() }))).toEqual(done("another_transaction"));
     expect(await stored()).toEqual(transaction);
   });
 
@@ -469,7 +469,7 @@ test("in any sequence a settlement and events of one order, each twice, set one 
         kind: "settlement",
         mode: "live",
         transaction: transaction.pk,
-        attempt: transaction.attempt,
+        write_token: transaction.write_token,
         settlement: { status: "processing", upstream_reference: upstreamReference },
       },
       await anEvent({ reference: upstreamReference }),
@@ -635,7 +635,7 @@ describe("a message that makes an order wait", () => {
   });
 
   test.each([
-    ["another write token", { attempt: "another" }],
+    ["another write token", { write_token: "another" }],
     ["the other mode", { mode: "test" as const }],
   ])("for %s has no effect", async (_name, changes) => {
     const { transaction, stored } = await anOrder();

@@ -300,7 +300,7 @@ describe("with a catalog", () => {
     expect(await testCaller.balance()).toBe(FUNDS);
     const { Items = [] } = await service.db.send(new ScanCommand({ TableName: localTableNames.ledger }));
     const transactions = Items.filter(
-      ({ account_id, attempt }) => account_id === testCaller.accountId && attempt !== undefined,
+      ({ account_id, write_token }) => account_id === testCaller.accountId && write_token !== undefined,
     );
     expect(transactions).toHaveLength(9);
     expect(transactions.filter(({ open }) => open !== undefined)).toEqual([]);

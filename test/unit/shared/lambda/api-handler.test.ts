@@ -97,7 +97,7 @@ describe("a successful response", () => {
   });
 
   test("a successful response holds no field that the route does not name", async () => {
-    const leaky = { ...transaction, attempt: "secret" };
+    const leaky = { ...transaction, write_token: "secret" };
     const { json } = await ask(async () => ({ message: "Delivered", data: { transaction: leaky } }));
     expect(json()).toEqual({ status: true, message: "Delivered", data: { transaction } });
   });

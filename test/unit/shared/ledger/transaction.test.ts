@@ -113,7 +113,7 @@ test.for([
   ["less than nothing", { amount_kobo: -1 }],
   ["an unknown status", { status: "reversed" }],
   ["an unknown mode", { mode: "sandbox" }],
-  ["no write token", { attempt: undefined }],
+  ["no write token", { write_token: undefined }],
 ] as const)("an item with %s is not read as a transaction", ([, spoilt]) => {
   expect(transactionSchema.safeParse({ ...aTransaction(), ...spoilt }).success).toBe(false);
   expect(transactionSchema.safeParse(aTransaction()).success).toBe(true);

@@ -51,7 +51,7 @@ const buy = async (account = accountId): Promise<Transaction> => {
     pk: transactionPk(randomUUID()),
     owner: `${account}#live`,
     account_id: account,
-    attempt: randomUUID(),
+    write_token: randomUUID(),
     created_at: at,
     updated_at: at,
   });

@@ -34,7 +34,7 @@ test.each(["success", "failed"] as const)(
     expect(compare(old, open())).toMatchObject({
       kind: "update",
       item: old,
-      when: { values: { ":attempt": open().attempt } },
+      when: { values: { ":write_token": open().write_token } },
     });
   },
 );
@@ -53,9 +53,9 @@ test("a final transaction stays as it is, and another final status in the old le
 });
 
 test("a transaction of another request under the same reference is reported, whatever their statuses", () => {
-  const other = { attempt: "another", amount_kobo: aTransaction().amount_kobo };
-  expect(compare(final("success"), final("success", other))).toEqual({ kind: "differs", fields: ["attempt"] });
-  expect(compare(final("success"), open(other))).toEqual({ kind: "differs", fields: ["attempt"] });
+  const other = { write_token: "another", amount_kobo: aTransaction().amount_kobo };
+  expect(compare(final("success"), final("success", other))).toEqual({ kind: "differs", fields: ["write_token"] });
+  expect(compare(final("success"), open(other))).toEqual({ kind: "differs", fields: ["write_token"] });
 });
 
 test("a transaction whose phone number is masked in one ledger is the same transaction", () => {
