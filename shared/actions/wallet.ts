@@ -84,14 +84,22 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
   "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
 };
 
-export const statementLineView = ({ at, kind, id, status, description, effect_kobo, sum_kobo }: StatementLine) => ({
+export const statementLineView = ({
+  at,
+  kind,
+  id,
+  status,
+  description,
+  effect_kobo,
+  balance_after_kobo,
+}: StatementLine) => ({
   at,
   kind,
   id,
   status,
   description,
   effect: nairaNumber(effect_kobo),
-  balance: nairaNumber(sum_kobo),
+  balance: nairaNumber(balance_after_kobo),
 });
 
 /** 5,000 items are read in about a second. */

@@ -8,21 +8,21 @@ import type { Ledger } from "./ledger.ts";
 import { checkpointPk } from "./schema.ts";
 
 /**
- * The sum of everything that was created in a wallet's history up to a moment, so a reconciliation reads only what is
+ * The balance after everything that was created in a wallet up to a moment, so a reconciliation reads only what is
  * newer. Settled transactions never change; open ones are listed by their keys and read again each time.
  */
 const checkpointSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
-  /** An open transaction counts as debited. */
-  sum_kobo: z.int(),
+  /** The balance after that history. An open transaction counts as debited. */
+  balance_kobo: z.int(),
   up_to: z.iso.datetime(),
-  /** The version of the wallet after the changes in this sum. */
+  /** The version of the wallet after that history. */
   version: z.int(),
-  /** The transactions in this sum that were open when they were last read. */
+  /** The transactions of that history that were open when they were last read. */
   open_keys: z.array(z.string()),
   /** When the wallet was last reconciled. */
-  proved_at: z.iso.datetime(),
+  reconciled_at: z.iso.datetime(),
   /** Of the latest reconciliation. Two in a row that are not 0 are a mismatch. */
   difference_kobo: z.int(),
 });
@@ -32,11 +32,11 @@ export type Checkpoint = z.infer<typeof checkpointSchema>;
 export const firstCheckpoint = (accountId: string): Checkpoint => ({
   pk: checkpointPk(accountId),
   account_id: accountId,
-  sum_kobo: 0,
+  balance_kobo: 0,
   up_to: EPOCH,
   version: 0,
   open_keys: [],
-  proved_at: EPOCH,
+  reconciled_at: EPOCH,
   difference_kobo: 0,
 });
 
@@ -72,8 +72,8 @@ export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoin
     const put = new PutCommand({
       TableName: table,
       Item: next,
-      ConditionExpression: "attribute_not_exists(pk) OR (proved_at = :proved_at AND up_to = :up_to)",
-      ExpressionAttributeValues: { ":proved_at": before.proved_at, ":up_to": before.up_to },
+      ConditionExpression: "attribute_not_exists(pk) OR (reconciled_at = :reconciled_at AND up_to = :up_to)",
+      ExpressionAttributeValues: { ":reconciled_at": before.reconciled_at, ":up_to": before.up_to },
     });
     await retryContention(() => db.send(put));
   } catch (error) {

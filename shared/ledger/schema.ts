@@ -8,10 +8,10 @@ const itemKinds = [
   "account", // shared/access/account-store.ts
   "wallet", // wallet.ts
   "transaction", // transaction.ts
-  "name", // upstream-reference.ts: what is known of an upstream reference
+  "upstream-reference", // upstream-reference.ts: what is known of an upstream reference
   "funding", // ledger-entry.ts
   "adjustment", // ledger-entry.ts
-  "proof", // checkpoint.ts
+  "checkpoint", // checkpoint.ts
   "audit", // audit.ts
   "consent", // shared/identity/consent.ts
   "event", // shared/upstream-events/stored-event.ts
@@ -41,7 +41,7 @@ export const transactionPk = (id: string): string => pkOf("transaction", id);
 export const isTransactionPk = (pk: string): boolean => itemKindOf(pk) === "transaction";
 export const transactionIdOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
 
-export const upstreamReferencePk = (upstreamReference: string): string => pkOf("name", upstreamReference);
+export const upstreamReferencePk = (upstreamReference: string): string => pkOf("upstream-reference", upstreamReference);
 
 /**
  * A bank transfer is credited once in the whole ledger, so a funding's key is the bank's reference alone; in upper
@@ -51,7 +51,7 @@ export const fundingPk = (bankReference: string): string => pkOf("funding", bank
 /** An adjustment's id is unique within its account. */
 export const adjustmentPk = (accountId: string, id: string): string => pkOf("adjustment", accountId, id);
 
-export const checkpointPk = (accountId: string): string => pkOf("proof", accountId);
+export const checkpointPk = (accountId: string): string => pkOf("checkpoint", accountId);
 
 /** `about`: the key of the item that the entry is about, if it is in the list of another subject. */
 export const auditPk = (at: string, random: string, about?: string): string =>

@@ -16,7 +16,7 @@ export type StatementLine = {
   readonly description: string;
   /** A transaction that failed was debited and refunded: 0. */
   readonly effect_kobo: number;
-  readonly sum_kobo: number;
+  readonly balance_after_kobo: number;
 };
 
 export type Statement = {
@@ -39,11 +39,11 @@ export const readStatement = async (ledger: Ledger, accountId: string, { from, t
   let opening_kobo = 0;
   for await (const batch of linesUntil(ledger, accountId, to)) {
     for (const line of batch) {
-      if (line.at < from) opening_kobo = line.sum_kobo;
+      if (line.at < from) opening_kobo = line.balance_after_kobo;
       else lines.push(line);
     }
   }
-  return { opening_kobo, lines, closing_kobo: lines.at(-1)?.sum_kobo ?? opening_kobo };
+  return { opening_kobo, lines, closing_kobo: lines.at(-1)?.balance_after_kobo ?? opening_kobo };
 };
 
 /**
@@ -57,10 +57,10 @@ async function* linesUntil(
 ): AsyncGenerator<readonly StatementLine[], void, void> {
   const range = { from: ALL_TIMES.from, to };
   let entries = (await readEntries(ledger, accountId, range)).map(entryLine);
-  let sum_kobo = 0;
+  let balance_after_kobo = 0;
   const summed = (line: UnsummedLine): StatementLine => {
-    sum_kobo += line.effect_kobo;
-    return { ...line, sum_kobo };
+    balance_after_kobo += line.effect_kobo;
+    return { ...line, balance_after_kobo };
   };
   const keys = ownedKeyBatches(ledger, transactionOwner(accountId, "live"), range);
   for await (const { items } of getItemBatches(ledger, keys, statedTransactionSchema)) {
@@ -73,7 +73,7 @@ async function* linesUntil(
   yield entries.map(summed);
 }
 
-type UnsummedLine = Omit<StatementLine, "sum_kobo">;
+type UnsummedLine = Omit<StatementLine, "balance_after_kobo">;
 
 const byTime = ({ at: one }: UnsummedLine, { at: other }: UnsummedLine): number =>
   one === other ? 0 : one < other ? -1 : 1;
@@ -111,7 +111,7 @@ const transactionLine = (transaction: z.infer<typeof statedTransactionSchema>): 
 export const statementPositionSchema = z.object({
   entry: indexKeySchema.optional(),
   transaction: indexKeySchema.optional(),
-  sum_kobo: z.int(),
+  balance_after_kobo: z.int(),
 });
 export type StatementPosition = z.infer<typeof statementPositionSchema>;
 
@@ -146,20 +146,20 @@ export const readStatementPage = async (
       })),
   );
   const lines: StatementLine[] = [];
-  let sum_kobo = start?.sum_kobo ?? 0;
-  let opening_kobo = sum_kobo;
+  let balance_after_kobo = start?.balance_after_kobo ?? 0;
+  let opening_kobo = balance_after_kobo;
   for (let taken = 0; taken < itemsMax && lines.length < linesMax; taken += 1) {
     const [entry, transaction] = [await entries.first(), await transactions.first()];
     const isEntry = entry !== undefined && (transaction === undefined || entry.at <= transaction.at);
     const line = isEntry ? entry : transaction;
-    if (line === undefined) return { opening_kobo, lines, closing_kobo: sum_kobo, next: undefined };
+    if (line === undefined) return { opening_kobo, lines, closing_kobo: balance_after_kobo, next: undefined };
     (isEntry ? entries : transactions).take();
-    sum_kobo += line.effect_kobo;
-    if (line.at < from) opening_kobo = sum_kobo;
-    else lines.push({ ...line, sum_kobo });
+    balance_after_kobo += line.effect_kobo;
+    if (line.at < from) opening_kobo = balance_after_kobo;
+    else lines.push({ ...line, balance_after_kobo });
   }
-  const next = { entry: entries.position(), transaction: transactions.position(), sum_kobo };
-  return { opening_kobo, lines, closing_kobo: sum_kobo, next };
+  const next = { entry: entries.position(), transaction: transactions.position(), balance_after_kobo };
+  return { opening_kobo, lines, closing_kobo: balance_after_kobo, next };
 };
 
 type KeyedLine = { readonly key: IndexKey; readonly line: UnsummedLine };

@@ -129,10 +129,10 @@ const reconcileIfDue = async (
   const { account_id: accountId } = account;
   const ageMs = (moment: string): number => ledger.clock() - Date.parse(moment);
   // A wallet with a difference is due in the next run, not only tomorrow.
-  if (before.difference_kobo === 0 && ageMs(before.proved_at) < RECONCILE_EVERY_MS) return "not_reconciled";
+  if (before.difference_kobo === 0 && ageMs(before.reconciled_at) < RECONCILE_EVERY_MS) return "not_reconciled";
   const result = await reconcileAndCheckpoint(ledger, before, deadline);
   if (result.kind !== "reconciled") {
-    const unreconciledMs = Math.min(ageMs(before.proved_at), ageMs(account.created_at));
+    const unreconciledMs = Math.min(ageMs(before.reconciled_at), ageMs(account.created_at));
     const isOverdue = unreconciledMs > OVERDUE_MS || before.difference_kobo !== 0;
     if (isOverdue) log.alarm("wallet.not_reconciled", { account: accountId, reason: result.kind });
     return "not_reconciled";

@@ -82,7 +82,7 @@ export const reconcileAndCheckpoint = async (
   const result = await reconcileFrom(ledger, before, deadline);
   const reconciliation = reconciliationIn(result);
   const latest = reconciliation && {
-    proved_at: isoTime(ledger.clock()),
+    reconciled_at: isoTime(ledger.clock()),
     difference_kobo: reconciliation.difference_kobo,
   };
   // A wrong sum does not become the base of later reconciliations.
@@ -105,12 +105,12 @@ const reconcileFrom = async (
   checkpoint: Checkpoint,
   deadline: Deadline,
 ): Promise<ReconciliationResult> => {
-  const { account_id, sum_kobo, up_to, version, open_keys } = checkpoint;
+  const { account_id, balance_kobo, up_to, version, open_keys } = checkpoint;
   const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
   const { base, isInTime } = await advanceBase(
     ledger,
     account_id,
-    { sum_kobo, up_to, version, open_keys },
+    { balance_kobo, up_to, version, open_keys },
     limit,
     deadline,
   );
@@ -142,7 +142,7 @@ const readRounds = async (
     const uncounted = version - (base.version + versions);
     quietRounds = version === lastVersion ? quietRounds + 1 : 0;
     if (uncounted === 0 || quietRounds === QUIET_ROUNDS) {
-      const expectedKobo = base.sum_kobo + kobo;
+      const expectedKobo = base.balance_kobo + kobo;
       const reconciliation = {
         balance_kobo,
         expected_kobo: expectedKobo,

@@ -15,7 +15,7 @@ import {
 } from "./ledger-changes.ts";
 
 /** The sum of everything up to a moment: what a reconciliation starts from. */
-export type ReconciliationBase = Pick<Checkpoint, "sum_kobo" | "up_to" | "version" | "open_keys">;
+export type ReconciliationBase = Pick<Checkpoint, "balance_kobo" | "up_to" | "version" | "open_keys">;
 
 /** Open transactions in a base: they are one batch to read, and 4 KB of the checkpoint. */
 const OPEN_KEYS_MAX = 100;
@@ -75,7 +75,7 @@ const settleOpenKeys = async (ledger: Ledger, base: ReconciliationBase): Promise
   const { kobo, versions } = totalOf(ended);
   return {
     ...base,
-    sum_kobo: base.sum_kobo + kobo,
+    balance_kobo: base.balance_kobo + kobo,
     version: base.version + versions,
     open_keys: base.open_keys.filter((pk) => !endedKeys.has(pk)),
   };
@@ -91,7 +91,7 @@ const addChanges = (
   const { kobo, versions } = totalOf(passed);
   return {
     base: {
-      sum_kobo: base.sum_kobo + kobo,
+      balance_kobo: base.balance_kobo + kobo,
       up_to: passed.at(-1)?.at ?? base.up_to,
       version: base.version + versions,
       open_keys: [...base.open_keys, ...passed.filter(({ isOpen }) => isOpen).map(({ pk }) => pk)],

@@ -12,7 +12,7 @@ const leadingKeys = z.object({
   "ForAllValues:StringLike": z.object({ "dynamodb:LeadingKeys": z.union([z.string(), z.array(z.string()).length(1)]) }),
 });
 
-/** What a policy allows. Of items with certain keys, the resource is `Ledger/proof#*`. */
+/** What a policy allows. Of items with certain keys, the resource is `Ledger/checkpoint#*`. */
 export const grantsIn = (policy: Resource): readonly Grant[] =>
   statementsOf(policy).flatMap(({ Effect, Action, Resource = [], Condition }) => {
     if (Effect !== "Allow") {

@@ -26,7 +26,7 @@ const allItems = async (): Promise<ReadonlyMap<unknown, unknown>> => {
   for (const TableName of [localTableNames.access, localTableNames.ledger]) {
     items.push(...((await service.ledger.db.send(new ScanCommand({ TableName }))).Items ?? []));
   }
-  return new Map(items.filter(({ pk }) => !String(pk).startsWith("proof#")).map((item) => [item.pk, item]));
+  return new Map(items.filter(({ pk }) => !String(pk).startsWith("checkpoint#")).map((item) => [item.pk, item]));
 };
 
 test("a command that cannot be carried out exits with 2, prints one message and changes nothing", async () => {

@@ -148,7 +148,7 @@ const runEveryAction = async (): Promise<void> => {
   await act("wallet low");
   await act("wallet verify", { account });
   // Only a checkpoint that is wrong is written.
-  await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), sum_kobo: 1 });
+  await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), balance_kobo: 1 });
   await act("wallet verify", { account });
   await act("wallet statement", { account, from: "2026-01-01" });
 

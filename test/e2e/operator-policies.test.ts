@@ -168,7 +168,7 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("wallet statement", account, "--from", "2026-01-01");
   await admin("wallet verify", account);
   // Only a checkpoint that is wrong is written.
-  await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), sum_kobo: 1 });
+  await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), balance_kobo: 1 });
   await admin("wallet verify", account);
   await admin("wallet verify", "--all");
 

@@ -289,7 +289,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   wallet: { name: "wallets", compare: compareWallet },
   transaction: { name: "transactions", compare: compareTransaction },
   consent: { name: "consents", compare: compareImmutable() },
-  name: { name: "upstream references", compare: compareUpstreamReference },
+  "upstream-reference": { name: "upstream references", compare: compareUpstreamReference },
   funding: { name: "fundings", compare: compareImmutable(ledgerEntrySchema) },
   adjustment: { name: "adjustments", compare: compareImmutable(ledgerEntrySchema) },
   event: { name: "events", compare: compareEvent },
@@ -299,7 +299,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   audit: { name: "audit", compare: compareImmutable() },
   "reference-key": { name: "reference key", compare: compareImmutable() },
   // The next reconciliation of a wallet writes a new checkpoint.
-  proof: { name: "proofs" },
+  checkpoint: { name: "checkpoints" },
   // The restored ledger's progress fits its own items: a later one would skip phone numbers that are not masked in it.
   "phone-retention": { name: "phone retention" },
 };

@@ -79,7 +79,7 @@ export const recomputeWallets = async (
       results.push({ ...known, result: "negative" });
     } else {
       const checkpoint = checkpoints.get(account_id);
-      const isCheckpointRight = checkpoint?.sum_kobo === sum.covered_kobo && !sum.hasCoveredOpen;
+      const isCheckpointRight = checkpoint?.balance_kobo === sum.covered_kobo && !sum.hasCoveredOpen;
       const result = await correct(
         ledger,
         wallet,

@@ -19,7 +19,7 @@ const cells = (line: StatementLine): readonly string[] => [
   line.status,
   line.description,
   naira(line.effect_kobo),
-  naira(line.sum_kobo),
+  naira(line.balance_after_kobo),
 ];
 
 export const statementTable = ({ opening_kobo, closing_kobo, lines }: Statement): string =>

@@ -136,7 +136,7 @@ describe("wallet statement", () => {
     const pages = await pagesOf(account);
     expect(pages.map(({ lines }) => lines.length)).toEqual([STATEMENT_LINES_MAX, STATEMENT_LINES_MAX, 244]);
     expect(pages.flatMap(({ lines }) => lines).map(({ id, effect, balance }) => [id, effect, balance])).toEqual(
-      whole.lines.map(({ id, effect_kobo, sum_kobo }) => [id, effect_kobo / 100, sum_kobo / 100]),
+      whole.lines.map(({ id, effect_kobo, balance_after_kobo }) => [id, effect_kobo / 100, balance_after_kobo / 100]),
     );
     expect(pages.map(({ opening }) => opening)).toEqual([0, ...pages.slice(0, -1).map(({ closing }) => closing)]);
     expect(pages.at(-1)?.closing).toBe(whole.closing_kobo / 100);
@@ -152,10 +152,10 @@ describe("wallet statement", () => {
   test("refuses a cursor of another kind or beyond its period, and a period that ends before it begins", async () => {
     const { accountId: account } = await operator.anAccount();
     const read = (period: object) => walletRuns["wallet statement"](context(), { account, ...period });
-    const late = { entry: { pk: "funding#1", created_at: isoTime(NOON_MS) }, sum_kobo: 5 };
+    const late = { entry: { pk: "funding#1", created_at: isoTime(NOON_MS) }, balance_after_kobo: 5 };
     const cursorOf = (position: object) => Buffer.from(JSON.stringify(position)).toString("base64url");
     await expect(read({ cursor: "x" })).rejects.toThrow("The cursor is not of this statement");
-    const empty = { entry: { pk: "", created_at: isoTime(NOON_MS) }, sum_kobo: 5 };
+    const empty = { entry: { pk: "", created_at: isoTime(NOON_MS) }, balance_after_kobo: 5 };
     await expect(read({ cursor: cursorOf(empty) })).rejects.toThrow("not of this statement");
     await expect(read({ cursor: cursorOf(late), to: "2026-11-20" })).rejects.toThrow("not of this statement");
     await expect(read({ from: "2026-11-21", to: "2026-11-20" })).rejects.toThrow("ends before it begins");

@@ -97,5 +97,5 @@ test("a page that is full of what is before its range has no lines, and the next
   expect(first).toMatchObject({ lines: [], opening_kobo: -2_500_00, closing_kobo: -2_500_00 });
   const second = await readStatementPage(operator.ledgerAt(), accountId, range, first.next, limits);
   expect(second).toMatchObject({ opening_kobo: -4_000_00, closing_kobo: -5_000_00, next: undefined });
-  expect(second.lines.map(({ sum_kobo }) => sum_kobo)).toEqual([-4_500_00, -5_000_00]);
+  expect(second.lines.map(({ balance_after_kobo }) => balance_after_kobo)).toEqual([-4_500_00, -5_000_00]);
 });

@@ -178,9 +178,9 @@ describe("reconcileLedger", () => {
   test("no reconciliation begins when 10 seconds are left to the function", async () => {
     const accountId = await anAccount();
     await run({ remainingMs: () => 10_000 });
-    expect((await readCheckpoint(ledger, accountId)).proved_at).not.toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, accountId)).reconciled_at).not.toBe(isoTime(ledger.nowMs));
     await run({ remainingMs: () => 10_001 });
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, accountId)).reconciled_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("a wallet is reconciled again after a day, and not a moment sooner", async () => {
@@ -188,10 +188,10 @@ describe("reconcileLedger", () => {
     await run();
     ledger.nowMs += DAY_MS - 1;
     await run();
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(NOON_MS));
+    expect((await readCheckpoint(ledger, accountId)).reconciled_at).toBe(isoTime(NOON_MS));
     ledger.nowMs += 1;
     await run();
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, accountId)).reconciled_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("a difference that two reconciliations in a row find is a mismatch, and none once it is corrected", async () => {
@@ -215,7 +215,7 @@ describe("reconcileLedger", () => {
     await ledger.tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
     const accountId = await anAccount();
     expect((await run()).logged).toContain(broken);
-    expect((await readCheckpoint(ledger, accountId)).proved_at).toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, accountId)).reconciled_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("a difference that grows is a warning in the first run and a mismatch in each later one", async () => {
@@ -265,8 +265,8 @@ describe("reconcileLedger", () => {
     await ledger.anOpenTransaction(slow);
     ledger.nowMs = NOON_MS + HOUR_MS;
     await run();
-    expect((await readCheckpoint(ledger, slow)).proved_at).not.toBe(isoTime(ledger.nowMs));
-    expect((await readCheckpoint(ledger, other)).proved_at).toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, slow)).reconciled_at).not.toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, other)).reconciled_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("a run reads the checkpoints of wallets that are not due a hundred at a time", async () => {
@@ -281,12 +281,12 @@ describe("reconcileLedger", () => {
   test("a checkpoint that cannot be parsed raises an alarm for its wallet, and the others are reconciled", async () => {
     const broken = await anAccount();
     const intact = await anAccount();
-    const Item = { ...(await readCheckpoint(ledger, broken)), sum_kobo: "?" };
+    const Item = { ...(await readCheckpoint(ledger, broken)), balance_kobo: "?" };
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
     const { logged } = await run();
     expect(logged).toContain(`"event":"wallet.not_reconciled","account":"${broken}"`);
     expect(logged).not.toContain(`"account":"${intact}"`);
-    expect((await readCheckpoint(ledger, intact)).proved_at).toBe(isoTime(ledger.nowMs));
+    expect((await readCheckpoint(ledger, intact)).reconciled_at).toBe(isoTime(ledger.nowMs));
   });
 
   test("a run whose checkpoints cannot be read raises an alarm for each wallet", async () => {

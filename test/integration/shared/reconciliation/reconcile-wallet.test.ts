@@ -146,7 +146,7 @@ describe("reconcileWallet", () => {
     // The same once its base has passed over it.
     ledger.nowMs += 2 * HOUR_MS;
     const result = await reconcileAndCheckpoint(ledger, await readCheckpoint(ledger, accountId));
-    expect(result).toMatchObject({ kind: "reconciled", base: { version: 2, sum_kobo: 150_000, open_keys: [] } });
+    expect(result).toMatchObject({ kind: "reconciled", base: { version: 2, balance_kobo: 150_000, open_keys: [] } });
     expect(wallets).toHaveLength(2);
   });
 
@@ -169,13 +169,13 @@ describe("reconcileWallet", () => {
   test("the first reconciliation of a wallet starts from the beginning", async () => {
     const beginning = "1970-01-01T00:00:00.000Z";
     expect(await readCheckpoint(ledger, "acc_1")).toEqual({
-      pk: "proof#acc_1",
+      pk: "checkpoint#acc_1",
       account_id: "acc_1",
-      sum_kobo: 0,
+      balance_kobo: 0,
       up_to: beginning,
       version: 0,
       open_keys: [],
-      proved_at: beginning,
+      reconciled_at: beginning,
       difference_kobo: 0,
     });
   });
@@ -263,14 +263,17 @@ describe("reconcileAndCheckpoint", () => {
     ledger.nowMs = NOON_MS + HOUR_MS;
     await reconcile(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
-      sum_kobo: 200_000,
+      balance_kobo: 200_000,
       up_to: isoTime(NOON_MS),
-      proved_at: isoTime(ledger.nowMs),
+      reconciled_at: isoTime(ledger.nowMs),
       difference_kobo: 0,
     });
     ledger.nowMs += 1;
     await reconcile(accountId);
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 150_000, up_to: isoTime(NOON_MS + 1) });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({
+      balance_kobo: 150_000,
+      up_to: isoTime(NOON_MS + 1),
+    });
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ expected_kobo: 150_000, difference_kobo: 0 });
   });
 
@@ -286,7 +289,7 @@ describe("reconcileAndCheckpoint", () => {
     await reconcile(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       up_to: isoTime(NOON_MS + 4 * HOUR_MS),
-      sum_kobo: 300_000,
+      balance_kobo: 300_000,
       version: 5,
       open_keys: [open.pk],
       difference_kobo: 0,
@@ -296,7 +299,7 @@ describe("reconcileAndCheckpoint", () => {
     await reconcile(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
       up_to: isoTime(NOON_MS + 4 * HOUR_MS),
-      sum_kobo: 350_000,
+      balance_kobo: 350_000,
       version: 6,
       open_keys: [],
       difference_kobo: 0,
@@ -309,9 +312,9 @@ describe("reconcileAndCheckpoint", () => {
     ledger.nowMs += DAY_MS;
     await reconcile(accountId);
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
-      sum_kobo: 0,
+      balance_kobo: 0,
       up_to: "1970-01-01T00:00:00.000Z",
-      proved_at: isoTime(ledger.nowMs),
+      reconciled_at: isoTime(ledger.nowMs),
       difference_kobo: 1,
     });
   });
@@ -359,14 +362,14 @@ describe("a transaction that stays open", () => {
     await reconcile(accountId);
     const [first, last] = [transactions[0], transactions[99]];
     const full = await readCheckpoint(ledger, accountId);
-    expect(full).toMatchObject({ sum_kobo: 5_000_000, up_to: last?.created_at, difference_kobo: 0 });
+    expect(full).toMatchObject({ balance_kobo: 5_000_000, up_to: last?.created_at, difference_kobo: 0 });
     expect(full.open_keys).toHaveLength(100);
     if (first === undefined) throw new Error("There is no transaction");
     await settleTransaction(ledger, first, FAILED, enough());
     ledger.nowMs += DAY_MS;
     await reconcile(accountId);
     // Two transactions have the next moment, and the checkpoint can list one more.
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 5_050_000, up_to: last?.created_at });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ balance_kobo: 5_050_000, up_to: last?.created_at });
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 0 });
   });
 });
@@ -391,15 +394,19 @@ describe("a reconciliation whose time is up", () => {
     const first = await readCheckpoint(ledger, accountId);
     expect(await reconcileAndCheckpoint(ledger, first, timeFor(2))).toMatchObject({ kind: "out_of_time" });
     const reached = await readCheckpoint(ledger, accountId);
-    expect(reached).toMatchObject({ up_to: isoTime(NOON_MS + 4), version: 1 + 2 * 160, proved_at: first.proved_at });
+    expect(reached).toMatchObject({
+      up_to: isoTime(NOON_MS + 4),
+      version: 1 + 2 * 160,
+      reconciled_at: first.reconciled_at,
+    });
     expect(await reconcileAndCheckpoint(ledger, reached, enough())).toMatchObject({
       kind: "reconciled",
       reconciliation: { difference_kobo: 0 },
     });
     expect(await readCheckpoint(ledger, accountId)).toMatchObject({
-      sum_kobo: 10_000_000,
+      balance_kobo: 10_000_000,
       version: 501,
-      proved_at: isoTime(ledger.nowMs),
+      reconciled_at: isoTime(ledger.nowMs),
     });
   });
 
@@ -426,7 +433,7 @@ describe("a checkpoint", () => {
     await reconcileAndCheckpoint(ledger, before, enough());
     expect(await readCheckpoint(ledger, accountId)).toEqual(moved);
     await reconcileAndCheckpoint(ledger, moved, enough());
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ proved_at: isoTime(ledger.nowMs) });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ reconciled_at: isoTime(ledger.nowMs) });
   });
 
   test("a checkpoint takes over the version of a restored wallet once the wallet has been quiet", async () => {
@@ -524,11 +531,11 @@ describe("confirmedReconciliation", () => {
     await addKobo(accountId, 700);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 700 });
     expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 0 } });
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 0 });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ balance_kobo: 0 });
     await reconcile(accountId);
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700, up_to: isoTime(NOON_MS) });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ balance_kobo: 200_700, up_to: isoTime(NOON_MS) });
     await addKobo(accountId, 1);
     expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 1 } });
-    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ sum_kobo: 200_700 });
+    expect(await readCheckpoint(ledger, accountId)).toMatchObject({ balance_kobo: 200_700 });
   });
 });

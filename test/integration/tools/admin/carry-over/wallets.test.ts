@@ -84,13 +84,13 @@ test("recomputing balances deletes a checkpoint that the carried items made wron
   await restore();
   await reconcileAndCheckpoint(restored, await readCheckpoint(restored, accountId));
   await recompute();
-  expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(4_500_00);
+  expect((await readCheckpoint(restored, accountId)).balance_kobo).toBe(4_500_00);
   // An entry of the old ledger that is older than the restored ledger's checkpoint.
   old.nowMs -= 2 * DAY_MS;
   await fund(old, "late", 100);
   await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
   expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_600_00 }]);
-  expect((await readCheckpoint(restored, accountId)).sum_kobo).toBe(0);
+  expect((await readCheckpoint(restored, accountId)).balance_kobo).toBe(0);
   expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
 });
 

@@ -182,7 +182,7 @@ test("an item of an immutable kind is copied if missing, left if equal, and repo
 });
 
 test("an upstream reference has what either ledger knows of it, and two transactions of it are reported", () => {
-  const pk = "name#UP-1";
+  const pk = "upstream-reference#UP-1";
   const match = { pk, transaction: "transaction#1" };
   const noted = { pk, failed_event: "event#1" };
   expect([kindFor(match), kindFor(match, { ...match }), kindFor(noted, { ...noted, ...match })]).toEqual([
@@ -296,7 +296,7 @@ test("a wallet that is restricted in either ledger stays restricted", () => {
 });
 
 test("checkpoints and the progress of the phone retention have no comparison, and an unknown prefix has no kind", () => {
-  expect(kindOf("proof#acc_1")).toEqual({ name: "proofs" });
+  expect(kindOf("checkpoint#acc_1")).toEqual({ name: "checkpoints" });
   expect(kindOf("phone-retention#acc_1#live")).toEqual({ name: "phone retention" });
   expect([kindOf("lock#1"), kindOf("toString#1"), kindOf("nothing")]).toEqual([undefined, undefined, undefined]);
 });
