@@ -168,9 +168,8 @@ export const setOwners = (
   before?: Account["owners"],
 ): Promise<Account> =>
   changeAccount(store, accountId, (account) => {
-    const present = account.owners ?? [];
-    if (isDeepStrictEqual(present, owners)) return undefined;
-    if (before !== undefined && !isDeepStrictEqual(present, before)) {
+    if (isDeepStrictEqual(account.owners, owners)) return undefined;
+    if (before !== undefined && !isDeepStrictEqual(account.owners, before)) {
       throw new AccountError("The owners were changed meanwhile: look at them again");
     }
     return { ...account, owners };

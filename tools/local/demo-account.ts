@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { type Account, type AccountStore, changeAccount, findAccount } from "../../shared/access/account-store.ts";
-import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { type Account, type AccountStore, findAccount } from "../../shared/access/account-store.ts";
+import { createAccount, createKey, setOwners } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
@@ -47,9 +47,6 @@ export const openDemoAccount = async (
 
   const ledger = { db: store.db, table: store.ledgerTable, clock: systemClock };
   const accountId = account.account_id;
-  await changeAccount(store, accountId, (found) =>
-    found.owners === undefined ? { ...found, owners: OWNERS } : undefined,
-  );
   await fundWallet(ledger, { accountId, fundingId: fundingId(accountId), amountKobo: koboFromNaira(FUNDING_NAIRA) });
   const wallet = await readWallet(ledger, accountId);
   const { test_key, live_key, webhook_secret } = account;
@@ -62,6 +59,7 @@ const createDemoAccount = async (
   endpoints: EndpointStore,
 ): Promise<z.output<typeof demoAccountFile>> => {
   const { account_id } = await createAccount(store, { name: NAME, whitelist: WHITELIST });
+  await setOwners(store, account_id, OWNERS);
   const permissions = permissionSchema.options;
   const test = await createKey(store, account_id, { mode: "test", permissions });
   const live = await createKey(store, account_id, { mode: "live", permissions });
