@@ -39,8 +39,8 @@ export class OperatorPolicies extends Construct {
         ["cloudformation:DescribeStacks"],
         [stack.formatArn({ service: "cloudformation", resource: "stack", resourceName: `${stack.stackName}/*` })],
       ),
-      allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn]),
-      allow(["dynamodb:GetItem", "dynamodb:BatchGetItem"], [ledger.tableArn]),
+      allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn, ledger.tableArn]),
+      allow(["dynamodb:BatchGetItem"], [access.tableArn, ledger.tableArn]),
       allow(
         ["dynamodb:Query"],
         tables.ledger.indexes.map(({ name }) => `${ledger.tableArn}/index/${name}`),
@@ -62,7 +62,7 @@ export class OperatorPolicies extends Construct {
     ];
     const acting = (): PolicyStatement[] => [
       allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], [ledger.tableArn]),
-      allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
+      allow(["dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
       allow(["dynamodb:PutItem"], [cache.tableArn]),
       allow(["secretsmanager:PutSecretValue"], changeable.map(secretArn)),
       // AWS moves dead letters with the permissions of the person who asks for it.

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import type { Permission } from "../contract/permission.ts";
+import { defaultPermissions, type Permission } from "../contract/permission.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
@@ -29,9 +29,6 @@ import {
   whitelistUpdate,
 } from "./key-item.ts";
 import type { KeyItem } from "./key-store.ts";
-
-/** Permissions of a new key. `identity:retrieve` must be requested explicitly (docs/interface.md 2.D5). */
-export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
 
 /** An account and its active keys change in one transaction, which takes 100 items. */
 const ACTIVE_KEYS_MAX = 50;

@@ -48,7 +48,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["consents", "show", reference], /has no consent: it is not an identity check/],
     [["consents", "show", "VERIFY_00000000000000000000000000"], /There is no transaction/],
     [["ips", "allow", none, "127.0.0.1"], /There is no account/],
-    [["ips", "allow", account, "127.0.0.999"], /^range: "127.0.0.999" is not an IP address/],
+    [["ips", "allow", account, "127.0.0.999"], /^"127.0.0.999" is not an IP address/],
     [["ips", "allow", account, ...Array.from({ length: 20 }, (_, n) => `10.0.0.${n}`)], /at most 20 entries/],
     [["ips", "disallow", account, "10.9.9.9"], /10.9.9.9 is not on the list/],
     [["keys", "create", account, "--mode", "prod"], /Must be live or test/],

@@ -1,6 +1,7 @@
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import * as z from "zod";
+import { whySchema } from "../../shared/contract/actions/action.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
 import { byField } from "./fields.ts";
@@ -14,7 +15,7 @@ export type Report = {
   readonly ok?: boolean;
 };
 
-export type CommandSpec<Input extends z.ZodObject> = {
+export type CommandSpec<Input extends z.ZodType> = {
   /** The name and the arguments: `fund <account> <naira>`. */
   readonly usage: string;
   readonly summary: string;
@@ -26,6 +27,8 @@ export type CommandSpec<Input extends z.ZodObject> = {
    * data.)
    */
   readonly readOnly?: true;
+  /** What some arguments are, by name. */
+  readonly texts?: Readonly<Record<string, string>>;
   /** Arguments and options by name. */
   readonly input: Input;
   readonly run: (context: AdminContext, input: z.output<Input>) => Promise<Report>;
@@ -40,8 +43,7 @@ export type Option = {
   readonly fallback?: string;
 };
 
-export const why: Option = { flags: "--why <reason>", text: "reason to record in the audit log" };
-export const whyRequired: Option = { ...why, required: true };
+export const why: Option = { flags: "--why <reason>", text: whySchema.description ?? "" };
 /** Required to find a transaction by its caller reference, which is unique per account only. */
 export const callerAccount: Option = {
   flags: "--account <account>",
@@ -61,8 +63,9 @@ export const addGroup = (parent: Command, name: string, summary: string): Comman
   parent.command(name).description(summary).helpCommand(false);
 
 /** Adds a command to a group. */
-export const addCommand = <Input extends z.ZodObject>(group: Command, spec: CommandSpec<Input>): void => {
+export const addCommand = <Input extends z.ZodType>(group: Command, spec: CommandSpec<Input>): void => {
   const command = group.command(spec.usage).description(spec.summary);
+  for (const argument of command.registeredArguments) argument.description = spec.texts?.[argument.name()] ?? "";
   for (const { flags, text, required, fallback } of spec.options ?? []) {
     if (required) command.requiredOption(flags, `${text} (required)`, fallback);
     else command.option(flags, text, fallback);

@@ -1,26 +1,16 @@
 import * as z from "zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { printableText } from "../../shared/contract/actions/action.ts";
-import { walletActions } from "../../shared/contract/actions/wallet.ts";
+import { webhookEventsInput } from "../../shared/contract/actions/webhook.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/naira.ts";
-import { permissionSchema } from "../../shared/contract/permission.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 
-/** A typed amount of NGN, in kobo within the bounds of the action that takes it. */
-const nairaWithin = (amountKobo: z.ZodType<number, number>) =>
-  z
-    .string()
-    .transform((text) => koboFromText(text) ?? Number.NaN)
-    .pipe(amountKobo);
-
-export const positiveNairaField = nairaWithin(walletActions["wallet fund"].input.shape.amount_kobo);
-export const signedNairaField = nairaWithin(walletActions["wallet adjust"].input.shape.amount_kobo);
-/** 0 for none. */
-export const nairaOrNoneField = nairaWithin(walletActions["wallet threshold"].input.shape.amount_kobo);
+/** An amount of NGN, in kobo. */
+const nairaField = z.string().transform((text) => koboFromText(text) ?? Number.NaN);
 
 export const accountField = z.string();
 
@@ -43,13 +33,8 @@ const ownersProblem = (entries: readonly string[], issue: z.core.$ZodIssue | und
   return typeof position === "number" ? `"${entries[position]}": ${message}` : (issue?.message ?? "");
 };
 
-const isPermission = (text: string): boolean => permissionSchema.safeParse(text).success;
-
-export const permissionsField = z
-  .string()
-  .transform((text) => text.split(",").map((entry) => entry.trim()))
-  .refine((entries) => entries.every(isPermission), `Must be some of ${permissionSchema.options.join(", ")}`)
-  .transform((entries) => z.array(permissionSchema).parse([...new Set(entries)]));
+/** `vtu,identity`. */
+const listField = z.string().transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]);
 
 const eventNames: readonly string[] = [TRANSACTION_UPDATED, ...accountEventName.options];
 
@@ -79,3 +64,18 @@ export const byField = printableText.min(1, "Must not be empty").max(100);
 export const timeField = z.union([utcTimeField, z.iso.date()], {
   error: "Must be a date such as 2026-11-21 or a time such as 2026-11-21T09:30:00Z",
 });
+
+/** Values whose text is of their own kind. */
+const ownFields: ReadonlyMap<z.core.$ZodType, z.ZodType> = new Map<z.core.$ZodType, z.ZodType>([
+  [accountOwnersSchema, ownersField],
+  [webhookEventsInput, eventsField],
+]);
+
+/** How a field of an action's input is typed; with `isRepeated`, a list has an argument for each entry. */
+export const typedField = (field: string, schema: z.core.$ZodType, isRepeated: boolean): z.ZodType => {
+  const own = ownFields.get(schema);
+  if (own !== undefined) return own;
+  if (field.endsWith("_kobo")) return nairaField;
+  if (field.endsWith("_ms")) return durationField;
+  return schema instanceof z.ZodArray && !isRepeated ? listField : z.unknown();
+};

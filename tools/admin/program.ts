@@ -1,20 +1,57 @@
 import { Command } from "commander";
-import { addAccounts } from "./commands/accounts.ts";
+import { actionNames } from "../../shared/contract/actions/actions.ts";
+import { addActionCommand, commandOf } from "./action-command.ts";
+import { addGroup } from "./command.ts";
+import { addAccountCommands } from "./commands/accounts.ts";
 import { addAnnounce } from "./commands/announce.ts";
 import { addAudit } from "./commands/audit.ts";
-import { addCatalog } from "./commands/catalog.ts";
-import { addConsents } from "./commands/consents.ts";
-import { addDeliveries } from "./commands/deliveries.ts";
+import { addCatalogCommands } from "./commands/catalog.ts";
+import { addConsentCommands } from "./commands/consents.ts";
+import { addDeliveryCommands } from "./commands/deliveries.ts";
 import { addDoctor } from "./commands/doctor.ts";
-import { addEvents } from "./commands/events.ts";
-import { addIps } from "./commands/ips.ts";
-import { addKeys } from "./commands/keys.ts";
-import { addLedger } from "./commands/ledger.ts";
-import { addPurchases } from "./commands/purchases.ts";
-import { addSecrets } from "./commands/secrets.ts";
-import { addTransactions } from "./commands/transactions.ts";
-import { addWallet } from "./commands/wallet.ts";
-import { addWebhook } from "./commands/webhook.ts";
+import { addKeyCommands } from "./commands/keys.ts";
+import { addLedgerCommands } from "./commands/ledger.ts";
+import { addSecretCommands } from "./commands/secrets.ts";
+import { addTransactionCommands } from "./commands/transactions.ts";
+import { addWalletCommands } from "./commands/wallet.ts";
+import { addWebhookCommands } from "./commands/webhook.ts";
+
+/** Groups of commands, in the order of the help, with those of their commands that no action's entry states. */
+const groups: readonly (readonly [name: string, summary: string, addByHand?: (group: Command) => void])[] = [
+  ["accounts", "Manage the accounts of callers", addAccountCommands],
+  ["ips", "Manage the addresses from which an account may call"],
+  ["keys", "Manage API keys", addKeyCommands],
+  ["wallet", "Fund, correct and reconcile wallets", addWalletCommands],
+  ["ledger", "Complete a restored ledger", addLedgerCommands],
+  ["purchases", "Switch all new orders off and on, identity checks included"],
+  ["webhook", "Manage the webhook endpoint of an account", addWebhookCommands],
+  ["webhook secret", "Manage the signing secret of the endpoint"],
+  ["transactions", "Find, inspect and resolve transactions", addTransactionCommands],
+  ["consents", "Inspect and export the consents of identity checks", addConsentCommands],
+  ["events", "Resolve upstream events that could not be applied automatically"],
+  ["deliveries", "Inspect and resend webhook deliveries", addDeliveryCommands],
+  ["catalog", "Inspect and refresh the catalog of networks and data plans", addCatalogCommands],
+  ["secrets", "Set and rotate the service's secrets", addSecretCommands],
+];
+
+/** Adds the groups and all commands in them, those that entries state first. */
+const addGroups = (program: Command): void => {
+  const added = new Map([["", program]]);
+  const groupOf = (words: readonly string[]): Command => {
+    const group = added.get(words.slice(0, -1).join(" "));
+    if (group === undefined) throw new Error(`The command ${words.join(" ")} has no group`);
+    return group;
+  };
+  for (const [name, summary] of groups) {
+    const words = name.split(" ");
+    added.set(name, addGroup(groupOf(words), words.at(-1) ?? "", summary));
+  }
+  for (const name of actionNames) {
+    const command = commandOf(name);
+    if (command !== undefined) addActionCommand(groupOf(name.split(" ")), name, command);
+  }
+  for (const [name, , addByHand] of groups) addByHand?.(groupOf([...name.split(" "), ""]));
+};
 
 /** The operator's whole command line. With `isQuiet`, commander prints no usage errors: `main` reports them as JSON. */
 export const adminProgram = ({ isQuiet = false } = {}): Command => {
@@ -32,25 +69,7 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
     .exitOverride();
-  for (const add of [
-    addAccounts,
-    addIps,
-    addKeys,
-    addWallet,
-    addLedger,
-    addPurchases,
-    addWebhook,
-    addTransactions,
-    addConsents,
-    addEvents,
-    addDeliveries,
-    addAnnounce,
-    addCatalog,
-    addSecrets,
-    addAudit,
-    addDoctor,
-  ]) {
-    add(program);
-  }
+  addGroups(program);
+  for (const add of [addAnnounce, addAudit, addDoctor]) add(program);
   return program;
 };

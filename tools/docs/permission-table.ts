@@ -1,5 +1,5 @@
 import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
-import { type ActionName, actions } from "../../shared/contract/actions/actions.ts";
+import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 
 /** Who asks; an owner about the own account, or about the account of somebody else. */
@@ -14,8 +14,6 @@ export const permissionStatus = ({ scope, kind }: Pick<Action, "scope" | "kind">
   if (scope === "service" || asker === "no role") return 403;
   return asker === "owner" ? 200 : 404;
 };
-
-export const actionNames = Object.keys(actions).filter((name): name is ActionName => name in actions);
 
 const namesOf = (scope: Action["scope"], kind: Action["kind"]): string => {
   const names = actionNames.filter((name) => actions[name].scope === scope && actions[name].kind === kind);

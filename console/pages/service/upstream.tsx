@@ -47,7 +47,7 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
             button="Switch purchases off"
             title="Switch purchases off"
             nameToType="purchases"
-            inputOf={(_, why) => ({ why })}
+            inputOf={(_, why = "") => ({ why })}
             success={(output) => switchedText("off", output)}
           >
             <p>

@@ -1,7 +1,14 @@
 import * as z from "zod";
 import { permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
-import { type ActionTable, accountChangeInput, accountInput, changeInput, printableText } from "./action.ts";
+import {
+  type ActionTable,
+  accountChangeInput,
+  accountInput,
+  changeInput,
+  nairaAmount,
+  printableText,
+} from "./action.ts";
 
 const accountView = z.object({
   account_id: z.string(),
@@ -43,7 +50,8 @@ const accountOwnerSchema = z.discriminatedUnion("kind", [
 
 export const accountOwnersSchema = z
   .array(accountOwnerSchema)
-  .max(ACCOUNT_OWNERS_MAX, `Must be at most ${ACCOUNT_OWNERS_MAX} owners`);
+  .max(ACCOUNT_OWNERS_MAX, `Must be at most ${ACCOUNT_OWNERS_MAX} owners`)
+  .describe("email:ADDRESS, as the identity provider has verified it, or group:NAME; none for nobody");
 
 /** Accounts of callers. */
 export const accountsActions = {
@@ -52,8 +60,14 @@ export const accountsActions = {
     kind: "read",
     input: z.object({}),
     /** `balance` in NGN. */
-    output: z.object({ accounts: z.array(accountView.extend({ balance: z.number() })) }),
+    output: z.object({ accounts: z.array(accountView.extend({ balance: nairaAmount })) }),
     summary: "List all accounts with their balances, oldest first",
+    command: {
+      table: {
+        rows: "accounts",
+        columns: ["account_id", "name", "status", "balance", "created_at"],
+      },
+    },
   },
   "accounts show": {
     scope: "account",
@@ -61,8 +75,8 @@ export const accountsActions = {
     input: accountInput,
     output: accountView.extend({
       /** In NGN, as `low_balance_threshold`. */
-      balance: z.number(),
-      low_balance_threshold: z.number().nullable(),
+      balance: nairaAmount,
+      low_balance_threshold: nairaAmount.nullable(),
       /** Absent if there are none. */
       owners: accountOwnersSchema.optional(),
       ips: z.array(z.string()),
@@ -70,6 +84,7 @@ export const accountsActions = {
       webhook: z.object({ url: z.string(), status: z.enum(["on", "off"]) }).nullable(),
     }),
     summary: "Show an account with its addresses, keys and webhook",
+    command: "by hand",
   },
   "accounts create": {
     scope: "service",
@@ -77,6 +92,7 @@ export const accountsActions = {
     input: changeInput.extend({ name: accountNameSchema }),
     output: accountView,
     summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
+    command: { takes: { name: "<name>" }, example: "checkout" },
   },
   "accounts restrict": {
     scope: "service",
@@ -85,6 +101,10 @@ export const accountsActions = {
     input: accountChangeInput,
     output: accountView,
     summary: "Refuse all requests of an account from now on (403)",
+    command: {
+      takes: { account: "<account>" },
+      example: 'acc_0123456789abcdef01 --why "unpaid invoice 1042"',
+    },
   },
   "accounts unrestrict": {
     scope: "service",
@@ -92,6 +112,7 @@ export const accountsActions = {
     input: accountChangeInput,
     output: accountView,
     summary: "Accept the requests of a restricted account again",
+    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
   "accounts owners": {
     scope: "service",
@@ -102,6 +123,11 @@ export const accountsActions = {
       before: accountOwnersSchema.optional(),
     }),
     output: z.object({ account_id: z.string(), owners: accountOwnersSchema }),
-    summary: "Set who may manage an account in the console",
+    summary: "Set who may manage an account in the console, in place of those who could before",
+    command: {
+      takes: { account: "<account>", owners: "--set <owners...>" },
+      example: "acc_0123456789abcdef01 --set email:ada@example.com group:checkout-team",
+      table: { rows: "owners", columns: ["kind", "value: owner"] },
+    },
   },
 } as const satisfies ActionTable;

@@ -1,5 +1,26 @@
 import * as z from "zod";
 
+/** The admin command of an action. It has the action's name, and its exit code is 1 if the output's `ok` is false. */
+export type ActionCommand = {
+  /**
+   * The fields of the input as they are typed, arguments in their order: `<account>`, `<range...>`, `--id <reference>`,
+   * with the descriptions of their schemas. `why` is always `--why <reason>`; other fields are not taken.
+   */
+  readonly takes?: Readonly<Record<string, string>>;
+  /** What is taken as typed if the option is absent, where the schema has no default. */
+  readonly fallbacks?: Readonly<Record<string, string>>;
+  /** The arguments and options of an example. */
+  readonly example?: string;
+  /**
+   * A table of the records in one field of the output, with these fields of theirs. A heading is the field's name without
+   * `_id` and `_at`, or stands after it: `value: owner`. Of texts, the only column has a heading. By default each field of
+   * the output has a line.
+   */
+  readonly table?: { readonly rows: string; readonly columns: readonly string[] };
+  /** A sentence below the output. */
+  readonly note?: string;
+};
+
 /** Something that a person does in the console, or an operator with the admin commands. */
 export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> = {
   /**
@@ -22,6 +43,11 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   /** `data` of the success envelope. */
   readonly output: Output;
   readonly summary: string;
+  /**
+   * `by hand`: `tools/admin/commands` has a command of this name, which does more than the action. `none`: there is no
+   * command.
+   */
+  readonly command: ActionCommand | "by hand" | "none";
 };
 
 /** Whether the console does it with a reason only. */
@@ -30,6 +56,9 @@ export const needsReason = ({ irreversible, confirm, movesMoney }: Action): bool
 
 /** Actions by name: `keys create` is `POST /console-api/keys/create`. */
 export type ActionTable = Readonly<Record<string, Action>>;
+
+/** NGN in an output. */
+export const nairaAmount = z.number().meta({ unit: "NGN" });
 
 /** What names an item is bounded, because DynamoDB fails for a key that is empty, too long or no Unicode. */
 export const accountField = z.string().regex(/^\w{1,60}$/, "Must be an account id such as acc_0123456789abcdef01");
@@ -56,7 +85,8 @@ export const referenceInput = printableText
 /** The reason in the audit entry. */
 export const whySchema = printableText
   .min(3, "Must have at least 3 characters")
-  .max(500, "Must be at most 500 characters");
+  .max(500, "Must be at most 500 characters")
+  .describe("reason to record in the audit log");
 
 /** What every change takes. */
 export const changeInput = z.object({ why: whySchema.optional() });

@@ -44,5 +44,7 @@ export type ActionName = keyof Actions;
 export type ActionInput<Name extends ActionName> = z.output<Actions[Name]["input"]>;
 export type ActionOutput<Name extends ActionName> = z.output<Actions[Name]["output"]>;
 
+export const actionNames = Object.keys(actions).filter((name): name is ActionName => name in actions);
+
 /** The path of an action: `/console-api/keys/create`. */
 export const actionPath = (name: ActionName): `/console-api/${string}` => `/console-api/${name.replaceAll(" ", "/")}`;

@@ -29,6 +29,7 @@ export const auditActions = {
     input: accountInput.extend(pageInput.shape),
     output: auditPage,
     summary: "Show who changed an account, and why",
+    command: "none",
   },
   "audit service": {
     scope: "service",
@@ -36,5 +37,6 @@ export const auditActions = {
     input: pageInput,
     output: auditPage,
     summary: "Show who changed the service itself, and why",
+    command: "none",
   },
 } as const satisfies ActionTable;

@@ -37,6 +37,7 @@ export const catalogActions = {
       refused: outline.nullable(),
     }),
     summary: "Show the served catalog, its age, the dropped entries, and a refused catalog if there is one",
+    command: {},
   },
   "catalog diff": {
     scope: "service",
@@ -54,6 +55,7 @@ export const catalogActions = {
         .nullable(),
     }),
     summary: "Compare the refused catalog with the served one",
+    command: "by hand",
   },
   "catalog accept": {
     scope: "service",
@@ -65,5 +67,6 @@ export const catalogActions = {
     }),
     output: z.object({ kind: z.literal("accepted"), plans: z.int() }),
     summary: "Serve the refused catalog, which has no plans or less than half of those before",
+    command: { example: '--why "the upstream sells two networks only, ticket 90"' },
   },
 } as const satisfies ActionTable;

@@ -29,6 +29,7 @@ export const consentsActions = {
     /** A page may be empty although `next_cursor` is set: purchases have no consent. */
     output: z.object({ consents: z.array(consentView), next_cursor: z.string().nullable() }),
     summary: "List the consents of an account's identity checks, newest first",
+    command: "none",
   },
   "consents show": {
     scope: "account",
@@ -36,6 +37,7 @@ export const consentsActions = {
     input: accountInput.extend({ reference: referenceInput }),
     output: consentView,
     summary: "Show the consent of an identity check",
+    command: "by hand",
   },
   "consents export": {
     scope: "service",
@@ -48,5 +50,6 @@ export const consentsActions = {
       next_cursor: z.string().nullable(),
     }),
     summary: "Export the consents of live identity checks as JSON Lines, each with the hash of the line before",
+    command: "by hand",
   },
 } as const satisfies ActionTable;

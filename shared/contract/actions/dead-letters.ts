@@ -37,6 +37,7 @@ export const deadLettersActions = {
       ),
     }),
     summary: "Show the messages that were given up, without their contents",
+    command: "none",
   },
   "dead-letters redrive": {
     scope: "service",
@@ -50,5 +51,6 @@ export const deadLettersActions = {
       may_have_more: z.boolean(),
     }),
     summary: `Move up to ${REDRIVE_MAX} messages that were given up back to their queue`,
+    command: "none",
   },
 } as const satisfies ActionTable;

@@ -46,6 +46,7 @@ export const deliveriesActions = {
       ),
     }),
     summary: `List an account's latest ${LATEST_DELIVERIES} deliveries, newest first`,
+    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
   "deliveries show": {
     scope: "account",
@@ -67,6 +68,7 @@ export const deliveriesActions = {
       ),
     }),
     summary: "Show every delivery attempt of one transaction, or of one event on request by its webhook id",
+    command: "by hand",
   },
   "deliveries replay": {
     scope: "account",
@@ -79,5 +81,6 @@ export const deliveriesActions = {
     }),
     summary:
       "Resend the webhook of a final transaction, or an event on request, with the same webhook id, now and also while the endpoint is down",
+    command: "by hand",
   },
 } as const satisfies ActionTable;

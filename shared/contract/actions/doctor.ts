@@ -22,5 +22,6 @@ export const doctorActions = {
       ),
     }),
     summary: "Check what the service depends on, as far as the console may read it",
+    command: "by hand",
   },
 } as const satisfies ActionTable;

@@ -1,15 +1,21 @@
 import * as z from "zod";
-import { permissionSchema } from "../permission.ts";
+import { defaultPermissions, permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
 import { keyViewSchema } from "./accounts.ts";
 import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
 
-const keyId = z.string().regex(/^key_[0-9a-f]{1,60}$/, "Must be a key id such as key_0123456789abcdef01");
+export const keyId = z
+  .string()
+  .regex(
+    /^key_[0-9a-f]{1,60}$/,
+    "Must be a key id such as key_0123456789abcdef01, not the key itself, whose id admin keys find shows",
+  );
 
 /** How long a replaced key may stay valid. */
 const OVERLAP_MS_MAX = 30 * 86_400_000;
 
-/** Shown once: the service keeps only the key's hash. */
+/** The service keeps only the key's hash. */
+export const SHOWN_ONCE = "The key is not shown again.";
 const newKeyView = z.object({ account_id: z.string(), key_id: z.string(), key: z.string() });
 
 /** An account's API keys. */
@@ -28,16 +34,38 @@ export const keysActions = {
       ),
     }),
     summary: "List an account's keys by id",
+    command: {
+      takes: { account: "<account>" },
+      example: "acc_0123456789abcdef01",
+      table: {
+        rows: "keys",
+        columns: ["key_id", "mode", "status", "permissions", "created_at", "expires_at", "last_used_at"],
+      },
+    },
   },
   "keys create": {
     scope: "account",
     kind: "change",
     input: accountChangeInput.extend({
-      mode: modeSchema,
-      permissions: z.array(permissionSchema).min(1, "Must have at least one permission").max(10),
+      mode: z.enum(modeSchema.options, "Must be live or test").describe("live, or test for the sandbox"),
+      permissions: z
+        .array(permissionSchema)
+        .min(1, "Must have at least one permission")
+        .max(10)
+        .describe(`comma-separated: ${permissionSchema.options.join(", ")}`),
     }),
     output: newKeyView.extend({ mode: modeSchema, permissions: z.array(permissionSchema) }),
     summary: "Create a key and show it once",
+    command: {
+      takes: {
+        account: "<account>",
+        mode: "--mode <mode>",
+        permissions: "--permissions <list>",
+      },
+      example: "acc_0123456789abcdef01 --mode live --permissions vtu,identity",
+      fallbacks: { permissions: defaultPermissions.join() },
+      note: SHOWN_ONCE,
+    },
   },
   "keys rotate": {
     scope: "account",
@@ -45,6 +73,7 @@ export const keysActions = {
     input: accountChangeInput.extend({ key: keyId, overlap_ms: z.int().min(0).max(OVERLAP_MS_MAX) }),
     output: newKeyView.extend({ instead_of: z.string(), which_ends_at: z.iso.datetime() }),
     summary: "Replace a key; the old one expires after the overlap",
+    command: "by hand",
   },
   "keys revoke": {
     scope: "account",
@@ -53,5 +82,6 @@ export const keysActions = {
     input: accountChangeInput.extend({ key: keyId }),
     output: z.object({ account_id: z.string(), key_id: z.string(), status: z.literal("revoked") }),
     summary: "Refuse a key from now on (401)",
+    command: "by hand",
   },
 } as const satisfies ActionTable;

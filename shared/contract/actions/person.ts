@@ -17,5 +17,6 @@ export const personActions = {
       stage: z.string(),
     }),
     summary: "Show who is signed in, and what they may do",
+    command: "none",
   },
 } as const satisfies ActionTable;

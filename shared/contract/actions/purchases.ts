@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, accountInput, changeInput } from "./action.ts";
+import { type ActionTable, accountInput, changeInput, whySchema } from "./action.ts";
 
 /** The switch; only `purchases` is known if it was never used. */
 export const purchasesView = z.object({
@@ -24,6 +24,7 @@ export const purchasesActions = {
     input: z.object({}),
     output: purchasesView,
     summary: "Show whether purchases are on, since when, by whom and why",
+    command: {},
   },
   "purchases state": {
     scope: "account",
@@ -31,14 +32,17 @@ export const purchasesActions = {
     input: accountInput,
     output: purchasesView.pick({ purchases: true, since: true, why: true }),
     summary: "Show the owners of an account whether purchases are on, since when and why",
+    command: "none",
   },
   "purchases off": {
     scope: "service",
     kind: "change",
     confirm: true,
-    input: changeInput,
+    input: z.object({ why: whySchema }),
     output: switched,
-    summary: "Refuse every new order before its debit, and neither send nor refund waiting orders",
+    summary:
+      "Refuse every new order (503) before its debit, and neither send nor refund waiting orders; replays and lookups are answered as before",
+    command: { example: '--why "restore of the ledger, ticket 97"' },
   },
   "purchases on": {
     scope: "service",
@@ -46,5 +50,6 @@ export const purchasesActions = {
     input: changeInput,
     output: switched,
     summary: "Accept orders again",
+    command: {},
   },
 } as const satisfies ActionTable;

@@ -36,6 +36,7 @@ export const statisticsActions = {
       hours: z.array(z.object({ hour: z.iso.datetime(), counts: z.array(endedCount) })),
     }),
     summary: "Count live transactions that ended, by hour, type, network and result, with their latency",
+    command: "none",
   },
   "statistics balances": {
     scope: "account",
@@ -47,5 +48,6 @@ export const statisticsActions = {
       balances: z.array(z.object({ day: z.iso.date(), balance: z.number().nullable() })),
     }),
     summary: "List an account's balance at the end of each day",
+    command: "none",
   },
 } as const satisfies ActionTable;

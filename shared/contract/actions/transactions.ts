@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
-import { type ActionTable, accountField, accountInput, referenceInput, whySchema } from "./action.ts";
+import { type ActionTable, accountField, accountInput, nairaAmount, referenceInput, whySchema } from "./action.ts";
 
 const listedTransaction = transactionView.extend({
   account_id: z.string(),
@@ -35,6 +35,7 @@ export const transactionsActions = {
     /** A page may be short or empty although `next_cursor` is set: at most 500 transactions are read for it. */
     output: z.object({ transactions: z.array(listedTransaction), next_cursor: z.string().nullable() }),
     summary: "List the transactions of an account, newest first",
+    command: "by hand",
   },
   "transactions show": {
     scope: "account",
@@ -42,6 +43,7 @@ export const transactionsActions = {
     input: accountInput.extend({ reference: referenceInput }),
     output: transactionDetails,
     summary: "Show a transaction and its history; takes our reference, the caller's or the upstream's",
+    command: "by hand",
   },
   "transactions find": {
     scope: "service",
@@ -50,6 +52,7 @@ export const transactionsActions = {
     input: z.object({ reference: referenceInput, account: accountField.optional() }),
     output: transactionDetails,
     summary: "Show a transaction of any account and its history",
+    command: "none",
   },
   "transactions open": {
     scope: "service",
@@ -71,6 +74,7 @@ export const transactionsActions = {
         .max(LISTED_TRANSACTIONS_MAX),
     }),
     summary: "List the live transactions that are open and sent, oldest first",
+    command: "none",
   },
   "transactions waiting": {
     scope: "service",
@@ -78,16 +82,16 @@ export const transactionsActions = {
     input: z.object({ account: accountField.optional() }),
     output: z.object({
       number: z.int(),
-      amount: z.number(),
+      amount: nairaAmount,
       oldest_s: z.int().nullable(),
       /** About how long it takes to send them all once the limit is free; null while nothing is sent. */
       sending_s: z.number().nullable(),
-      accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: z.number() })),
+      accounts: z.array(z.object({ account_id: z.string(), number: z.int(), counted: z.int(), amount: nairaAmount })),
       orders: z.array(
         z.object({
           reference: z.string(),
           account_id: z.string(),
-          amount: z.number(),
+          amount: nairaAmount,
           created_at: z.iso.datetime(),
           age_s: z.int(),
           /** An order that the upstream refused because of the order itself is sent again, and holds back no other one. */
@@ -96,6 +100,7 @@ export const transactionsActions = {
       ),
     }),
     summary: "List the orders that wait for the upstream's rate limit, in all accounts or in one",
+    command: "none",
   },
   "transactions resolve": {
     scope: "service",
@@ -111,9 +116,13 @@ export const transactionsActions = {
       reference: z.string(),
       account_id: z.string(),
       status: transactionStatus,
-      amount: z.number(),
-      refunded: z.number(),
+      amount: nairaAmount,
+      refunded: nairaAmount,
     }),
     summary: "Settle an open transaction for good, as success or as failed (refunds the wallet)",
+    command: {
+      takes: { reference: "<reference>", status: "<status>" },
+      example: 'DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ failed --why "not in the upstream\'s list, ticket 88"',
+    },
   },
 } as const satisfies ActionTable;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
-import { type ActionTable, referenceInput, whySchema } from "./action.ts";
+import { type ActionTable, nairaAmount, referenceInput, whySchema } from "./action.ts";
 
 const eventView = z.object({
   /** Its id. */
@@ -26,7 +26,7 @@ const eventView = z.object({
   /** The reference of the transaction that it is about, if that is known. */
   transaction: z.string().nullable(),
   /** NGN. */
-  amount: z.number().nullable(),
+  amount: nairaAmount.nullable(),
 });
 
 /** A field in which an event and a transaction differ, with both values formatted. */
@@ -39,7 +39,7 @@ const candidate = z.object({
   status: transactionStatus,
   type: transactionType,
   /** NGN. */
-  amount: z.number(),
+  amount: nairaAmount,
   network: z.string().nullable(),
   phone_number: z.string().nullable(),
   upstream_reference: z.string().nullable(),
@@ -57,11 +57,32 @@ export const upstreamEventsActions = {
     scope: "service",
     kind: "read",
     input: z.object({
-      state: z.enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all").default("open"),
+      state: z
+        .enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all")
+        .default("open")
+        .describe("open, matched, discarded or all"),
     }),
     /** At most 500: the oldest that are open, or those of another state among the latest 500. */
     output: z.object({ events: z.array(eventView) }),
     summary: "List the events that wait for an operator, oldest first, with the reason",
+    command: {
+      takes: { state: "--state <state>" },
+      table: {
+        rows: "events",
+        columns: [
+          "event",
+          "at",
+          "state",
+          "reason",
+          "upstream_reference",
+          "says",
+          "type",
+          "amount",
+          "phone_number",
+          "transaction",
+        ],
+      },
+    },
   },
   "events candidates": {
     scope: "service",
@@ -73,6 +94,7 @@ export const upstreamEventsActions = {
       candidates: z.array(candidate),
     }),
     summary: "Show an event beside the orders that it may be about, with their differences",
+    command: "none",
   },
   "events match": {
     scope: "service",
@@ -82,7 +104,7 @@ export const upstreamEventsActions = {
       event: eventField,
       /** The transaction's. */
       reference: referenceInput,
-      accepts_differences: z.boolean().default(false),
+      accepts_differences: z.boolean().default(false).describe("match even if type, amount or phone number differ"),
       why: whySchema,
     }),
     output: z.object({
@@ -90,11 +112,19 @@ export const upstreamEventsActions = {
       account_id: z.string(),
       status: transactionStatus,
       /** NGN, as `refunded`. */
-      amount: z.number(),
-      refunded: z.number(),
+      amount: nairaAmount,
+      refunded: nairaAmount,
       differences: z.array(difference),
     }),
     summary: "Settle a transaction with the outcome of an event",
+    command: {
+      takes: {
+        event: "<event>",
+        reference: "<reference>",
+        accepts_differences: "--although-different",
+      },
+      example: 'event_mZ0 DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "same number and minute, ticket 88"',
+    },
   },
   "events discard": {
     scope: "service",
@@ -103,5 +133,9 @@ export const upstreamEventsActions = {
     input: z.object({ event: eventField, why: whySchema }),
     output: z.object({ event: z.string(), state: z.literal("discarded") }),
     summary: "Close an event without applying it",
+    command: {
+      takes: { event: "<event>" },
+      example: 'event_mZ0 --why "the upstream tested, ticket 89"',
+    },
   },
 } as const satisfies ActionTable;

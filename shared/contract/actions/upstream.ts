@@ -52,5 +52,6 @@ export const upstreamActions = {
       recent: z.object({ latency_bounds_ms: z.array(z.int()), counts: z.array(endedCount) }),
     }),
     summary: "Show how the upstream has answered lately, its limit, and what waits for it",
+    command: "none",
   },
 } as const satisfies ActionTable;

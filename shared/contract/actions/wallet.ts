@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { TYPED_NAIRA_RULE } from "../naira.ts";
 import { transactionQuery, transactionType } from "../transaction.ts";
-import { type ActionTable, accountChangeInput, accountInput, whySchema } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput, nairaAmount, whySchema } from "./action.ts";
 
 /** The idempotency id of a ledger entry, such as the bank's reference. */
 export const entryIdSchema = z
@@ -16,10 +16,10 @@ const amountKobo = z.int(TYPED_NAIRA_RULE).max(AMOUNT_KOBO_MAX, "Is too large");
 const entryResult = z.object({
   account_id: z.string(),
   id: z.string(),
-  amount: z.number(),
+  amount: nairaAmount,
   /** An entry with this id was there already: nothing was changed. */
   repeated: z.boolean(),
-  balance: z.number(),
+  balance: nairaAmount,
 });
 
 /** The most lines of one page of a statement. */
@@ -31,9 +31,9 @@ export const statementLine = z.object({
   id: z.string(),
   status: z.string(),
   description: z.string(),
-  effect: z.number(),
+  effect: nairaAmount,
   /** The balance after it. */
-  balance: z.number(),
+  balance: nairaAmount,
 });
 
 /** An account's wallet. Amounts of outputs are NGN. */
@@ -44,13 +44,14 @@ export const walletActions = {
     input: accountInput,
     output: z.object({
       account_id: z.string(),
-      balance: z.number(),
-      low_balance_threshold: z.number().nullable(),
+      balance: nairaAmount,
+      low_balance_threshold: nairaAmount.nullable(),
       /** How many orders wait for the upstream's rate limit. */
       waiting_orders: z.int(),
       updated_at: z.iso.datetime(),
     }),
     summary: "Show the balance of a wallet",
+    command: "none",
   },
   "wallet low": {
     scope: "service",
@@ -58,17 +59,22 @@ export const walletActions = {
     input: z.object({}),
     output: z.object({
       /** The lowest in relation to its threshold first. */
-      wallets: z.array(z.object({ account_id: z.string(), balance: z.number(), low_balance_threshold: z.number() })),
+      wallets: z.array(z.object({ account_id: z.string(), balance: nairaAmount, low_balance_threshold: nairaAmount })),
     }),
     summary: "List the wallets whose balance is below their threshold",
+    command: "none",
   },
   "wallet threshold": {
     scope: "account",
     kind: "change",
     /** 0 removes it. */
     input: accountChangeInput.extend({ amount_kobo: amountKobo.min(0, "Must not be below 0") }),
-    output: z.object({ account_id: z.string(), low_balance_threshold: z.number().nullable() }),
-    summary: "Set the balance below which a low balance is reported",
+    output: z.object({ account_id: z.string(), low_balance_threshold: nairaAmount.nullable() }),
+    summary: "Set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
+    command: {
+      takes: { account: "<account>", amount_kobo: "<naira>" },
+      example: "acc_0123456789abcdef01 5000",
+    },
   },
   "wallet fund": {
     scope: "service",
@@ -76,11 +82,14 @@ export const walletActions = {
     movesMoney: true,
     input: accountChangeInput.extend({
       amount_kobo: amountKobo.min(1, "Must be above 0"),
-      /** The bank's reference of the transfer. */
-      id: entryIdSchema,
+      id: entryIdSchema.describe("the bank's reference of the transfer"),
     }),
     output: entryResult,
     summary: "Credit a bank transfer to a wallet; safe to retry with the same id",
+    command: {
+      takes: { account: "<account>", amount_kobo: "<naira>", id: "--id <reference>" },
+      example: "acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
+    },
   },
   "wallet adjust": {
     scope: "service",
@@ -89,12 +98,15 @@ export const walletActions = {
     movesMoney: true,
     input: accountInput.extend({
       amount_kobo: amountKobo.min(-AMOUNT_KOBO_MAX, "Is too large").refine((kobo) => kobo !== 0, "Must not be 0"),
-      /** A unique name of the correction. */
-      id: entryIdSchema,
+      id: entryIdSchema.describe("a unique name of this correction"),
       why: whySchema,
     }),
     output: entryResult,
     summary: "Correct a balance with a ledger entry, never below 0; safe to retry with the same id",
+    command: {
+      takes: { account: "<account>", amount_kobo: "<naira>", id: "--id <reference>" },
+      example: 'acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
+    },
   },
   "wallet statement": {
     scope: "account",
@@ -107,13 +119,14 @@ export const walletActions = {
     output: z.object({
       account_id: z.string(),
       /** The balance before the first line of this page. */
-      opening: z.number(),
+      opening: nairaAmount,
       /** The balance after the last line of this page. */
-      closing: z.number(),
+      closing: nairaAmount,
       lines: z.array(statementLine).max(STATEMENT_LINES_MAX),
       next_cursor: z.string().nullable(),
     }),
     summary: "List the ledger entries of a wallet, oldest first, with the running balance",
+    command: "by hand",
   },
   "wallet verify": {
     scope: "service",
@@ -122,10 +135,11 @@ export const walletActions = {
     output: z.object({
       account_id: z.string(),
       ok: z.boolean(),
-      balance: z.number(),
-      expected: z.number(),
-      difference: z.number(),
+      balance: nairaAmount,
+      expected: nairaAmount,
+      difference: nairaAmount,
     }),
     summary: "Reconcile a balance with its ledger entries",
+    command: "by hand",
   },
 } as const satisfies ActionTable;

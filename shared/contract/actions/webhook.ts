@@ -3,7 +3,9 @@ import { accountEventName } from "../webhook-events.ts";
 import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
 
 /** The events beside `transaction.updated`, which every endpoint gets. */
-const eventsInput = z.array(accountEventName);
+export const webhookEventsInput = z
+  .array(accountEventName)
+  .describe("the events that the endpoint gets, comma-separated, with transaction.updated");
 
 const endpointView = z.object({
   account_id: z.string(),
@@ -31,11 +33,12 @@ export const webhookActions = {
     input: accountInput,
     output: endpointView,
     summary: "Show the URL, its status, its events, and since when deliveries fail; never the secret",
+    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
   "webhook set": {
     scope: "account",
     kind: "change",
-    input: accountChangeInput.extend({ url: z.string(), events: eventsInput.optional() }),
+    input: accountChangeInput.extend({ url: z.string(), events: webhookEventsInput.optional() }),
     output: z.object({
       account_id: z.string(),
       url: z.string(),
@@ -45,20 +48,26 @@ export const webhookActions = {
       ...requeued,
     }),
     summary: "Set the endpoint URL and enable it; the first time, show its signing secret",
+    command: "by hand",
   },
   "webhook events": {
     scope: "account",
     kind: "change",
-    input: accountChangeInput.extend({ events: eventsInput }),
+    input: accountChangeInput.extend({ events: webhookEventsInput }),
     output: endpointView,
     summary: "Choose the events that the endpoint gets; changes neither URL, secret nor status",
+    command: {
+      takes: { account: "<account>", events: "<events>" },
+      example: "acc_0123456789abcdef01 transaction.updated,wallet.low,catalog.updated",
+    },
   },
   "webhook enable": {
     scope: "account",
     kind: "change",
     input: accountChangeInput,
     output: endpointView.extend(requeued),
-    summary: "Start sending webhooks again",
+    summary: "Start sending webhooks again; announce resends the missed ones",
+    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
   "webhook disable": {
     scope: "account",
@@ -66,6 +75,7 @@ export const webhookActions = {
     input: accountChangeInput,
     output: endpointView,
     summary: "Stop sending webhooks to the endpoint",
+    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
   "webhook test": {
     scope: "account",
@@ -86,6 +96,7 @@ export const webhookActions = {
       ...requeued,
     }),
     summary: "Send one signed webhook.test event, and show the answer; a success ends the failures of the endpoint",
+    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
   "webhook secret rotate": {
     scope: "account",
@@ -98,5 +109,6 @@ export const webhookActions = {
       previous_until: z.iso.datetime().nullable(),
     }),
     summary: "Create a new secret; for 24 hours webhooks carry both signatures",
+    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
 } as const satisfies ActionTable;

@@ -15,6 +15,11 @@ export const whitelistActions = {
     input: accountInput,
     output: whitelistView,
     summary: "List the allowed addresses; with none the account cannot call",
+    command: {
+      takes: { account: "<account>" },
+      example: "acc_0123456789abcdef01",
+      table: { rows: "ips", columns: ["address or range"] },
+    },
   },
   "ips mine": {
     scope: "account",
@@ -26,6 +31,7 @@ export const whitelistActions = {
       is_allowed: z.boolean(),
     }),
     summary: "Show the address that this request comes from",
+    command: "none",
   },
   "ips allow": {
     scope: "account",
@@ -33,6 +39,11 @@ export const whitelistActions = {
     input: whitelistChangeInput,
     output: whitelistView,
     summary: "Allow addresses or CIDR ranges, for all keys of the account",
+    command: {
+      takes: { account: "<account>", ranges: "<range...>" },
+      example: "acc_0123456789abcdef01 203.0.113.7 2001:db8::/64",
+      table: { rows: "ips", columns: ["address or range"] },
+    },
   },
   "ips disallow": {
     scope: "account",
@@ -40,5 +51,10 @@ export const whitelistActions = {
     input: whitelistChangeInput,
     output: whitelistView,
     summary: "Remove addresses or CIDR ranges from the list, as ips list shows them",
+    command: {
+      takes: { account: "<account>", ranges: "<range...>" },
+      example: "acc_0123456789abcdef01 203.0.113.7",
+      table: { rows: "ips", columns: ["address or range"] },
+    },
   },
 } as const satisfies ActionTable;

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { type ActionName, actionPath, actions } from "../../../shared/contract/actions/actions.ts";
+import { type ActionName, actionNames, actionPath, actions } from "../../../shared/contract/actions/actions.ts";
 import { sleep } from "../../../shared/platform/time.ts";
-import { actionNames, askers, permissionStatus } from "../../../tools/docs/permission-table.ts";
+import { askers, permissionStatus } from "../../../tools/docs/permission-table.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
 import { type RunningService, startService } from "../../../tools/local/service.ts";
 import { aNinCheck } from "../../builders/identity.ts";

@@ -1,36 +1,26 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { recordAudited } from "../../../shared/actions/action-context.ts";
-import { catalogRuns, NO_CATALOG } from "../../../shared/actions/catalog.ts";
+import { NO_CATALOG } from "../../../shared/actions/catalog.ts";
 import { fetchCatalog, readCandidate, refreshCatalog } from "../../../shared/catalog/refresh-catalog.ts";
 import { catalogChanges, catalogOf } from "../../../shared/catalog/snapshot.ts";
-import type { DroppedEntry } from "../../../shared/catalog/usable-catalog.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { catalogActions } from "../../../shared/contract/actions/catalog.ts";
 import type { Catalog, DataPlan } from "../../../shared/contract/catalog.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../shared/webhooks/enqueue-catalog-updated.ts";
-import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
+import { droppedTable } from "../views/catalog.ts";
 import { fields, sections, table } from "../views/print.ts";
 
 const changeInput = z.object({ why: whySchema.optional() });
 /** The time-out of the function that serves the catalog. */
 const FETCH_TIMEOUT_MS = 29_000;
 
-export const addCatalog = (program: Command): void => {
-  const group = addGroup(program, "catalog", "Inspect and refresh the catalog of networks and data plans");
-  addCommand(group, {
-    usage: "show",
-    readOnly: true,
-    summary: catalogActions["catalog show"].summary,
-    example: "show",
-    input: z.object({}),
-    run: show,
-  });
+export const addCatalogCommands = (group: Command): void => {
   addCommand(group, {
     usage: "diff",
     readOnly: true,
@@ -47,49 +37,6 @@ export const addCatalog = (program: Command): void => {
     input: changeInput,
     run: refresh,
   });
-  addCommand(group, {
-    usage: "accept",
-    summary: catalogActions["catalog accept"].summary,
-    example: 'accept --why "the upstream sells two networks only, ticket 90"',
-    options: [why],
-    input: changeInput,
-    run: accept,
-  });
-};
-
-const droppedTable = (dropped: readonly DroppedEntry[]): string =>
-  table(
-    ["kind", "id", "invalid field"],
-    dropped.map(({ kind, id, field }) => [kind, id, field]),
-  );
-
-const show = async (context: AdminContext): Promise<Report> => {
-  const json = await catalogRuns["catalog show"](context, {});
-  const { served, refused } = json;
-  if (served === null) return { json, text: "No catalog has been fetched yet. Run doctor to see why." };
-  const { fetched_at, age, networks, data_plans, dropped } = served;
-  const outline = { fetched_at, age, networks: networks.length, plans: data_plans.length, dropped: dropped.count };
-  return {
-    json,
-    text: sections({
-      Served: fields(outline),
-      Networks: table(
-        ["id", "code", "name", "plans"],
-        networks.map(({ id, code, name }) => [
-          id,
-          code,
-          name,
-          data_plans.filter(({ network_id }) => network_id === id).length,
-        ]),
-      ),
-      Plans: table(
-        ["id", "network", "name", "price", "validity"],
-        data_plans.map(({ id, network_id, name, price, validity }) => [id, network_id, name, price, validity]),
-      ),
-      ...(dropped.count > 0 && { "Dropped (invalid, not served)": droppedTable(dropped.first) }),
-      ...(refused && { "Refused (catalog accept serves it)": fields(refused) }),
-    }),
-  };
 };
 
 const assertLocal = ({ target }: AdminContext): void => {
@@ -148,9 +95,4 @@ const refresh = async (context: AdminContext, { why }: z.output<typeof changeInp
   const isAcceptable = result.kind === "refused" && (result.reason === "halved" || result.reason === "empty");
   const next = isAcceptable ? "\n\nReview it with catalog diff, serve it with catalog accept." : "";
   return { ok, json: result, text: `${fields(result)}${next}` };
-};
-
-const accept = async (context: AdminContext, input: z.output<typeof changeInput>): Promise<Report> => {
-  const json = await catalogRuns["catalog accept"](context, input);
-  return { json, text: fields(json) };
 };

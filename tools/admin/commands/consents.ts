@@ -4,14 +4,13 @@ import { CONSENTS_EXPORT, consentOf, consentsRuns } from "../../../shared/action
 import { requireTransaction } from "../../../shared/actions/lookup.ts";
 import { type VerifiedExport, verifyExport } from "../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
-import { addCommand, addGroup, callerAccount, type Report } from "../command.ts";
+import { addCommand, callerAccount, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, timeField } from "../fields.ts";
 import { readStdin } from "../stdin.ts";
 import { fields } from "../views/print.ts";
 
-export const addConsents = (program: Command): void => {
-  const group = addGroup(program, "consents", "Inspect and export the consents of identity checks");
+export const addConsentCommands = (group: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,

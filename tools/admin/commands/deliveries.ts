@@ -4,21 +4,12 @@ import { deliveriesRuns, isWebhookId, requireAccountEvent } from "../../../share
 import { requireTransaction } from "../../../shared/actions/lookup.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { deliveriesActions } from "../../../shared/contract/actions/deliveries.ts";
-import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField } from "../fields.ts";
+import { stateText } from "../views/deliveries.ts";
 import { fields, table } from "../views/print.ts";
 
-export const addDeliveries = (program: Command): void => {
-  const group = addGroup(program, "deliveries", "Inspect and resend webhook deliveries");
-  addCommand(group, {
-    usage: "list <account>",
-    readOnly: true,
-    summary: deliveriesActions["deliveries list"].summary,
-    example: "list acc_0123456789abcdef01",
-    input: z.object({ account: accountField }),
-    run: list,
-  });
+export const addDeliveryCommands = (group: Command): void => {
   addCommand(group, {
     usage: "show <reference>",
     readOnly: true,
@@ -35,24 +26,6 @@ export const addDeliveries = (program: Command): void => {
     input: z.object({ reference: z.string(), why: whySchema.optional() }),
     run: replay,
   });
-};
-
-/** A parked delivery waits in its record, not in the queue. */
-const stateText = ({ state, parked }: { readonly state: string; readonly parked: boolean }): string =>
-  parked ? `${state} (parked)` : state;
-
-const list = async (context: AdminContext, input: { readonly account: string }): Promise<Report> => {
-  const json = await deliveriesRuns["deliveries list"](context, input);
-  return {
-    json,
-    text: table(
-      ["reference", "event", "status", "state", "attempts", "next attempt", "created", "resend"],
-      json.deliveries.map((each) => [
-        ...[each.reference ?? each.webhook_id, each.event, each.status, stateText(each), each.attempts.length],
-        ...[each.next_attempt_at, each.created_at, each.repeat],
-      ]),
-    ),
-  };
 };
 
 const show = async (context: AdminContext, { reference }: { readonly reference: string }): Promise<Report> => {

@@ -1,70 +1,25 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { type Account, findAccount, requireAccount } from "../../../shared/access/account-store.ts";
-import { defaultPermissions, revokeUnlistedKey } from "../../../shared/access/accounts.ts";
+import { revokeUnlistedKey } from "../../../shared/access/accounts.ts";
 import { hashApiKey, isWellFormedKey } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
-import { keyView } from "../../../shared/actions/accounts.ts";
 import { audited, auditItem } from "../../../shared/actions/action-context.ts";
-import { keysRuns, noSuchKey } from "../../../shared/actions/keys.ts";
+import { noSuchKey } from "../../../shared/actions/keys.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { keysActions } from "../../../shared/contract/actions/keys.ts";
-import { modeSchema } from "../../../shared/contract/transaction.ts";
+import { keyId, keysActions, SHOWN_ONCE } from "../../../shared/contract/actions/keys.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField, durationField, permissionsField } from "../fields.ts";
+import { durationField } from "../fields.ts";
+import { perform } from "../perform.ts";
 import { reconcileKeys, revokeOrphan, scanKeyItems } from "../reconcile-keys.ts";
 import { readStdin } from "../stdin.ts";
-import { keysTable } from "../views/keys.ts";
 import { fields, table } from "../views/print.ts";
 
-const keyField = z
-  .string()
-  .refine(
-    (text) => !isWellFormedKey(text),
-    "Must be a key id, not the key itself. keys find reads a key from standard input and shows its id",
-  )
-  .regex(/^key_[0-9a-f]+$/, "Must be a key id such as key_0123456789abcdef01");
-
-export const addKeys = (program: Command): void => {
-  const group = addGroup(program, "keys", "Manage API keys");
-  addCommand(group, {
-    usage: "create <account>",
-    summary: keysActions["keys create"].summary,
-    example: "create acc_0123456789abcdef01 --mode live --permissions vtu,identity",
-    options: [
-      { flags: "--mode <mode>", text: "live, or test for the sandbox", required: true },
-      {
-        flags: "--permissions <list>",
-        text: "comma-separated: vtu, identity, identity:retrieve",
-        fallback: defaultPermissions.join(),
-      },
-      why,
-    ],
-    input: z.object({
-      account: accountField,
-      mode: z.enum(modeSchema.options, "Must be live or test"),
-      permissions: permissionsField,
-      why: whySchema.optional(),
-    }),
-    run: async (context, input) => newKeyReport(await keysRuns["keys create"](context, input)),
-  });
-  addCommand(group, {
-    usage: "list <account>",
-    readOnly: true,
-    summary: keysActions["keys list"].summary,
-    example: "list acc_0123456789abcdef01",
-    input: z.object({ account: accountField }),
-    run: async (context, { account }) => {
-      const { keys } = await requireAccount(context.accounts, account);
-      const views = keys.map((key) => keyView(key, context.ledger.clock()));
-      return { json: { account_id: account, keys: views }, text: keysTable(views) };
-    },
-  });
+export const addKeyCommands = (group: Command): void => {
   addCommand(group, {
     usage: "rotate <key>",
     summary: keysActions["keys rotate"].summary,
@@ -73,14 +28,13 @@ export const addKeys = (program: Command): void => {
       { flags: "--overlap <time>", text: "how long the old key stays valid: 0, 30m, 24h, 7d", fallback: "24h" },
       why,
     ],
-    input: z.object({ key: keyField, overlap: durationField, why: whySchema.optional() }),
+    input: z.object({ key: keyId, overlap: durationField, why: whySchema.optional() }),
     run: async (context, { key, overlap, why }) => {
       const account = await findAccountOfKey(context, key);
       if (account === undefined) throw noSuchKey(key);
       const { account_id } = account;
-      return newKeyReport(
-        await keysRuns["keys rotate"](context, { account: account_id, key, overlap_ms: overlap, why }),
-      );
+      const json = await perform(context, "keys rotate", { account: account_id, key, overlap_ms: overlap, why });
+      return { json, text: `${fields(json)}\n\n${SHOWN_ONCE}` };
     },
   });
   addCommand(group, {
@@ -88,7 +42,7 @@ export const addKeys = (program: Command): void => {
     summary: keysActions["keys revoke"].summary,
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
-    input: z.object({ key: keyField, why: whySchema.optional() }),
+    input: z.object({ key: keyId, why: whySchema.optional() }),
     run: async (context, { key, why }) => {
       const accountId = await revoke(context, key, why);
       const json = { account_id: accountId, key_id: key, status: "revoked" };
@@ -114,11 +68,6 @@ export const addKeys = (program: Command): void => {
   });
 };
 
-const newKeyReport = (json: ActionOutput<"keys create"> | ActionOutput<"keys rotate">): Report => {
-  const lines = Object.entries(json).map(([name, value]) => [name, Array.isArray(value) ? value.join() : value]);
-  return { json, text: `${fields(Object.fromEntries(lines))}\n\nThe key is not shown again.` };
-};
-
 const findAccountOfKey = async (context: AdminContext, keyId: string): Promise<Account | undefined> => {
   for (const accountId of await accountIdsOf(context.ledger)) {
     const account = await findAccount(context.accounts, accountId);
@@ -131,7 +80,7 @@ const findAccountOfKey = async (context: AdminContext, keyId: string): Promise<A
 const revoke = async (context: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
   const listed = await findAccountOfKey(context, keyId);
   if (listed !== undefined) {
-    await keysRuns["keys revoke"](context, { account: listed.account_id, key: keyId, why });
+    await perform(context, "keys revoke", { account: listed.account_id, key: keyId, why });
     return listed.account_id;
   }
   const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };

@@ -13,7 +13,7 @@ import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile
 import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
 import { kindOf } from "../carry-over/kinds.ts";
 import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
-import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { readItemMap } from "../table-scan.ts";
 import { logProgress, naira, orNull, sections, table } from "../views/print.ts";
@@ -27,8 +27,7 @@ const input = z.object({
   why: whySchema.optional(),
 });
 
-export const addLedger = (program: Command): void => {
-  const group = addGroup(program, "ledger", "Complete a restored ledger");
+export const addLedgerCommands = (group: Command): void => {
   addCommand(group, {
     usage: "carry-over",
     summary:

@@ -9,7 +9,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { type SecretKind, type SecretName, secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
 import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
 import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/key-pool.ts";
-import { addCommand, addGroup, type Report, why } from "../command.ts";
+import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { readStdin } from "../stdin.ts";
 import { duration, table } from "../views/print.ts";
@@ -17,8 +17,7 @@ import { duration, table } from "../views/print.ts";
 const namesOfKind = (kind: SecretKind): string =>
   secretNames.filter((name) => secretTable[name].kind === kind).join(" or ");
 
-export const addSecrets = (program: Command): void => {
-  const group = addGroup(program, "secrets", "Set and rotate the service's secrets");
+export const addSecretCommands = (group: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,

@@ -1,17 +1,14 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { openOlderThan, transactionsRuns, transactionView } from "../../../shared/actions/transactions.ts";
-import { whySchema } from "../../../shared/contract/actions/action.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { transactionsActions } from "../../../shared/contract/actions/transactions.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
 import { STUCK_MS } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { addCommand, addGroup, callerAccount, type Report, whyRequired } from "../command.ts";
+import { addCommand, callerAccount, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField } from "../fields.ts";
-import { afterFlight } from "../in-flight.ts";
 import { fields, sections, table } from "../views/print.ts";
 import { transactionsTable, waitingText } from "../views/transactions.ts";
 
@@ -25,8 +22,7 @@ const listInput = z.object({
   status: transactionStatus.optional(),
 });
 
-export const addTransactions = (program: Command): void => {
-  const group = addGroup(program, "transactions", "Find, inspect and resolve transactions");
+export const addTransactionCommands = (group: Command): void => {
   addCommand(group, {
     usage: "list",
     readOnly: true,
@@ -53,22 +49,6 @@ export const addTransactions = (program: Command): void => {
     options: [callerAccount],
     input: z.object({ reference: z.string(), account: accountField.optional() }),
     run: show,
-  });
-  addCommand(group, {
-    usage: "resolve <reference> <status>",
-    summary: transactionsActions["transactions resolve"].summary,
-    example: 'resolve DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ failed --why "not in the upstream\'s list, ticket 88"',
-    options: [whyRequired],
-    input: z.object({
-      reference: z.string(),
-      status: z.enum(["success", "failed"], "Must be success or failed"),
-      why: whySchema,
-    }),
-    run: async (context, input) => {
-      const resolve = transactionsRuns["transactions resolve"];
-      const json = await afterFlight(input.reference, () => resolve(context, input));
-      return { json, text: fields(json) };
-    },
   });
 };
 

@@ -2,59 +2,20 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { notReconciled, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
-import { verifyWallet, walletRuns } from "../../../shared/actions/wallet.ts";
-import { whySchema } from "../../../shared/contract/actions/action.ts";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { entryIdSchema, walletActions } from "../../../shared/contract/actions/wallet.ts";
+import { verifyWallet } from "../../../shared/actions/wallet.ts";
+import { walletActions } from "../../../shared/contract/actions/wallet.ts";
 import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readStatement, statementLines } from "../../../shared/ledger/statement.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { addCommand, addGroup, type Report, why, whyRequired } from "../command.ts";
+import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField, nairaOrNoneField, positiveNairaField, signedNairaField, timeField } from "../fields.ts";
+import { accountField, timeField } from "../fields.ts";
 import { fields, logProgress, naira } from "../views/print.ts";
 import { statementCsv, statementTable, statementView } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
-const idOption = (text: string) => ({ flags: "--id <reference>", text, required: true }) as const;
-
-export const addWallet = (program: Command): void => {
-  const group = addGroup(program, "wallet", "Fund, correct and reconcile wallets");
-  addCommand(group, {
-    usage: "fund <account> <naira>",
-    summary: "Credit a bank transfer to a wallet; safe to retry with the same --id",
-    example: "fund acc_0123456789abcdef01 50000 --id GTB-20261121-0042",
-    options: [idOption("the bank's reference of the transfer"), why],
-    input: z.object({ account: accountField, naira: positiveNairaField, id: entryIdSchema, why: whySchema.optional() }),
-    run: async (context, { account, naira: amount_kobo, id, why }) => {
-      const json = await walletRuns["wallet fund"](context, { account, amount_kobo, id, why });
-      return { json, text: entryText(json) };
-    },
-  });
-  addCommand(group, {
-    usage: "adjust <account> <naira>",
-    summary: "Correct a balance with a ledger entry, never below 0; safe to retry with the same --id",
-    example: 'adjust acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
-    options: [idOption("a unique name of this correction"), whyRequired],
-    input: z.object({ account: accountField, naira: signedNairaField, id: entryIdSchema, why: whySchema }),
-    run: async (context, { account, naira: amount_kobo, id, why }) => {
-      const json = await walletRuns["wallet adjust"](context, { account, amount_kobo, id, why });
-      return { json, text: entryText(json) };
-    },
-  });
-  addCommand(group, {
-    usage: "threshold <account> <naira>",
-    summary: "Set the balance below which GET /v1/wallet reports a low balance; 0 removes it",
-    example: "threshold acc_0123456789abcdef01 5000",
-    options: [why],
-    input: z.object({ account: accountField, naira: nairaOrNoneField, why: whySchema.optional() }),
-    run: async (context, { account, naira: amount_kobo, why }) => {
-      const json = await walletRuns["wallet threshold"](context, { account, amount_kobo, why });
-      const { low_balance_threshold: threshold } = json;
-      return { json, text: fields({ account, "low below": threshold === null ? null : naira(threshold * 100) }) };
-    },
-  });
+export const addWalletCommands = (group: Command): void => {
   addCommand(group, {
     usage: "statement <account>",
     readOnly: true,
@@ -95,14 +56,6 @@ export const addWallet = (program: Command): void => {
     },
   });
 };
-
-const entryText = ({ account_id: account, id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
-  `${repeated ? `${id} was recorded before: nothing was changed.\n` : ""}${fields({
-    account,
-    id,
-    amount: naira(amount * 100),
-    balance: naira(balance * 100),
-  })}`;
 
 const reconcileAll = async ({ ledger }: AdminContext): Promise<Report> => {
   const wallets = await reconcileWallets(ledger, await accountIdsOf(ledger), logProgress);

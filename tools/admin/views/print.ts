@@ -2,7 +2,7 @@ import Table from "cli-table3";
 
 export { duration, naira, orNull } from "../../../shared/platform/format.ts";
 
-type Cell = string | number | null | undefined;
+export type Cell = string | number | null | undefined;
 
 const EDGES = [
   ...["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"],

@@ -33,6 +33,7 @@ const actions = {
     input: accountInput.extend({ limit: z.coerce.number().optional() }),
     output: z.object({ text: z.string(), limit: z.number().optional(), isOperator: z.boolean() }),
     summary: "List notes",
+    command: "none",
   },
   "notes change": {
     scope: "account",
@@ -40,6 +41,7 @@ const actions = {
     input: accountInput.extend({ text: z.string(), why }),
     output: z.object({ by: z.string(), person: z.string().optional() }),
     summary: "Change a note",
+    command: "none",
   },
   "notes burn": {
     scope: "account",
@@ -48,6 +50,7 @@ const actions = {
     input: accountInput.extend({ why }),
     output: z.object({}),
     summary: "Burn all notes",
+    command: "none",
   },
   "money give": {
     scope: "service",
@@ -56,6 +59,7 @@ const actions = {
     input: z.object({ why }),
     output: z.object({}),
     summary: "Give money away",
+    command: "none",
   },
   "trouble make": {
     scope: "service",
@@ -63,8 +67,16 @@ const actions = {
     input: z.object({ kind: z.enum(["not_found", "not_allowed", "in_flight", "refused", "unexpected"]) }),
     output: z.object({}),
     summary: "Fail",
+    command: "none",
   },
-  "audit write": { scope: "service", kind: "read", input: z.object({}), output: z.object({}), summary: "Write" },
+  "audit write": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({}),
+    summary: "Write",
+    command: "none",
+  },
 } as const satisfies ActionTable;
 
 const trouble = {

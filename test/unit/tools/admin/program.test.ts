@@ -1,4 +1,8 @@
 import { expect, test, vi } from "vitest";
+import * as z from "zod";
+import type { Action } from "../../../../shared/contract/actions/action.ts";
+import { type ActionName, actionNames, actions } from "../../../../shared/contract/actions/actions.ts";
+import { commandOf, typedInput } from "../../../../tools/admin/action-command.ts";
 import { adminProgram } from "../../../../tools/admin/program.ts";
 
 type Definition = { readonly name: string; readonly isReadOnly: boolean; readonly takesWhy: boolean };
@@ -9,18 +13,54 @@ vi.mock(import("../../../../tools/admin/command.ts"), async (importOriginal) => 
   return {
     ...original,
     addCommand: (group, spec) => {
-      const [verb = ""] = spec.usage.split(" ");
-      const name = group.parent === null ? verb : `${group.name()} ${verb}`;
+      const words: string[] = spec.usage.split(" ").slice(0, 1);
+      for (let at = group; at.parent !== null; at = at.parent) words.unshift(at.name());
       const takesWhy = (spec.options ?? []).some(({ flags }) => flags === original.why.flags);
-      definitions.push({ name, isReadOnly: spec.readOnly === true, takesWhy });
+      definitions.push({ name: words.join(" "), isReadOnly: spec.readOnly === true, takesWhy });
       original.addCommand(group, spec);
     },
   };
 });
+adminProgram();
+const commandNames = definitions.map(({ name }) => name);
 
-test("every command is either readOnly or takes --why, except webhook test and consents export, which write an audit entry without a reason", () => {
-  adminProgram();
+test("every command is either readOnly or takes --why, except consents export, which writes an audit entry without a reason", () => {
   expect(definitions.length).toBeGreaterThan(40);
   const undeclared = definitions.filter(({ isReadOnly, takesWhy }) => isReadOnly === takesWhy);
-  expect(undeclared.map(({ name }) => name)).toEqual(["webhook test", "consents export"]);
+  expect(undeclared.map(({ name }) => name)).toEqual(["consents export"]);
 });
+
+test("no two commands have the same name", () => {
+  expect(new Set(commandNames).size).toBe(commandNames.length);
+});
+
+const commandFacts = (name: ActionName): Action["command"] => actions[name].command;
+
+test("an action has a command of its name unless its entry says that there is none", () => {
+  const without = actionNames.filter((name) => !commandNames.includes(name));
+  expect(without).toEqual(actionNames.filter((name) => commandFacts(name) === "none"));
+});
+
+const stated = actionNames.filter((name) => commandOf(name) !== undefined);
+
+test.each(stated)("the command %s takes each field that its action requires", (name) => {
+  const shape: Action["input"]["shape"] = actions[name].input.shape;
+  const required = Object.keys(shape).filter((field) => !z.safeParse(shape[field] ?? z.never(), undefined).success);
+  const taken = ["why", ...Object.keys(commandOf(name)?.takes ?? {})];
+  expect(required.filter((field) => !taken.includes(field))).toEqual([]);
+  // Throws for a field that the input does not have.
+  typedInput(name, commandOf(name) ?? {});
+});
+
+test.each(stated.filter((name) => commandOf(name)?.table !== undefined))(
+  "the columns of the command %s are fields of the output's records",
+  (name) => {
+    const { rows, columns } = commandOf(name)?.table ?? { rows: "", columns: [] };
+    const output = z.toJSONSchema(actions[name].output, { unrepresentable: "any", io: "input" });
+    const { items } = z
+      .object({ items: z.looseObject({ type: z.string().optional() }) })
+      .parse(output.properties?.[rows]);
+    if (items.type === "string") return expect(columns).toHaveLength(1);
+    for (const column of columns) expect(JSON.stringify(items)).toContain(`"${column.split(": ")[0]}":`);
+  },
+);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { accountField, printableText, referenceInput } from "../../../../../shared/contract/actions/action.ts";
-import { actions } from "../../../../../shared/contract/actions/actions.ts";
-import { actionNames } from "../../../../../tools/docs/permission-table.ts";
+import { actionNames, actions } from "../../../../../shared/contract/actions/actions.ts";
 
 /** Inputs that name an item of the ledger: DynamoDB refuses an empty key, a long one, and one that is no Unicode. */
 const NAMES = ["account", "reference", "event", "key", "id"] as const;

@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { ActionName } from "../../../../shared/contract/actions/actions.ts";
+import { commandOf, typedInput } from "../../../../tools/admin/action-command.ts";
+
+/** What a command takes of arguments and options, or why it refuses them. */
+const typed = <Name extends ActionName>(name: Name, given: Readonly<Record<string, unknown>>) =>
+  typedInput<Name>(name, commandOf(name) ?? {}).safeParse({ account: "acc_1", id: "b", why: "because", ...given });
+
+const refusalOf = (name: ActionName, given: Readonly<Record<string, unknown>>): string | undefined => {
+  const issue = typed(name, given).error?.issues[0];
+  return issue && `${String(issue.path[0])}: ${issue.message}`;
+};
+
+const amount = (name: "wallet fund" | "wallet adjust" | "wallet threshold", naira: string): number | undefined =>
+  typed(name, { naira }).data?.amount_kobo;
+
+test("an amount of NGN with no, one or two decimals is taken as the same amount in kobo", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 999_999_999_999 }), (kobo) => {
+      const text = `${Math.floor(kobo / 100)}.${String(kobo % 100).padStart(2, "0")}`;
+      expect(amount("wallet fund", text)).toBe(kobo);
+      expect(amount("wallet fund", text.replace(/\.?0{1,2}$/, "") || "0")).toBe(kobo);
+      expect(amount("wallet adjust", `-${text}`)).toBe(-kobo);
+      expect(amount("wallet adjust", `+${text}`)).toBe(kobo);
+    }),
+  );
+});
+
+test("an amount may have commas between thousands, and nowhere else, as in the console", () => {
+  expect(amount("wallet fund", "50,000.50")).toBe(50_000_50);
+  for (const name of ["wallet fund", "wallet adjust", "wallet threshold"] as const) {
+    expect(refusalOf(name, { naira: "500,00" })).toMatch(/^naira: Must be an amount of NGN .* commas only/);
+  }
+});
+
+test.for(["0", "0.00", "-5", "1.005", "1e3", "0x10", "5,00", "NaN", "12345678901", "10,000,000,000", ""])(
+  "wallet fund refuses the amount '%s'",
+  (naira) => {
+    expect(refusalOf("wallet fund", { naira })).toMatch(/^naira: /);
+  },
+);
+
+test("a threshold is taken as kobo, 0 included, and anything else is refused", () => {
+  expect(["500.5", "0", "0.00"].map((text) => amount("wallet threshold", text))).toEqual([500_50, 0, 0]);
+  for (const naira of ["-5", "1.005", "none", ""]) {
+    expect(refusalOf("wallet threshold", { naira })).toMatch(/^naira: /);
+  }
+});
+
+test("permissions are taken without duplicates, and unknown ones are refused", () => {
+  const key = (permissions: string) => ({ mode: "live", permissions });
+  expect(typed("keys create", key("vtu, identity,vtu")).data?.permissions).toEqual(["vtu", "identity"]);
+  for (const text of ["", "vtu,", "all"]) {
+    expect(refusalOf("keys create", key(text))).toBe("permissions: Must be some of vtu, identity, identity:retrieve");
+  }
+});
+
+test("a refused field has the name under which it was typed", () => {
+  expect(refusalOf("accounts owners", { set: ["ada"] })).toBe('set: "ada": Must be email:ADDRESS, group:NAME or none');
+  expect(refusalOf("accounts restrict", { why: "no" })).toBe("why: Must have at least 3 characters");
+});

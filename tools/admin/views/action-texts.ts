@@ -1,0 +1,40 @@
+import { purchasesText } from "../../../shared/actions/purchases.ts";
+import type { ActionName, ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
+import { catalogText } from "./catalog.ts";
+import { deliveriesText } from "./deliveries.ts";
+import { duration, fields, naira } from "./print.ts";
+
+const switchText = (output: ActionOutput<"purchases off">): string => {
+  if (!output.changed) return `Nothing was changed: ${purchasesText(output)}.`;
+  const text = `${purchasesText(output)}\nEvery function follows within ${duration(GATE_CACHE_MS)}.`;
+  if (output.audit_error === undefined) return text;
+  return `${text}\nThe audit entry could not be written (${output.audit_error}); the switch itself records who, when and why.`;
+};
+
+const entryText = ({ account_id: account, id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
+  `${repeated ? `${id} was recorded before: nothing was changed.\n` : ""}${fields({
+    account,
+    id,
+    amount: naira(amount * 100),
+    balance: naira(balance * 100),
+  })}`;
+
+const matchText = ({ differences, ...output }: ActionOutput<"events match">): string => {
+  const list = differences.map(
+    ({ field, event, transaction }) => `${field} (event ${event}, transaction ${transaction})`,
+  );
+  return fields({ ...output, differences: list.join(", ") || "none" });
+};
+
+/** The outputs that a table or a line for each field would show worse. */
+export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutput<Name>) => string } = {
+  "purchases show": purchasesText,
+  "purchases off": switchText,
+  "purchases on": switchText,
+  "wallet fund": entryText,
+  "wallet adjust": entryText,
+  "events match": matchText,
+  "deliveries list": deliveriesText,
+  "catalog show": catalogText,
+};

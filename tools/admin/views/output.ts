@@ -1,0 +1,57 @@
+import * as z from "zod";
+import type { ActionCommand } from "../../../shared/contract/actions/action.ts";
+import { metaOf } from "../schemas.ts";
+import { type Cell, fields, naira, table } from "./print.ts";
+
+const record = z.record(z.string(), z.unknown());
+const texts = z.array(z.string());
+
+/** An action's output as its entry says. */
+export const outputText = (schema: z.ZodType, command: ActionCommand, output: unknown): string => {
+  const named = record.parse(output);
+  const shape = schema instanceof z.ZodObject ? schema.shape : {};
+  const text = command.table === undefined ? fieldsText(shape, named) : tableText(shape, command.table, named);
+  return command.note === undefined ? text : `${text}\n\n${command.note}`;
+};
+
+type Named = Readonly<Record<string, unknown>>;
+
+const fieldsText = (shape: z.core.$ZodShape, named: Named): string =>
+  fields(Object.fromEntries(Object.entries(named).map(([name, value]) => [name, cellOf(shape[name], value)])));
+
+const tableText = (
+  shape: z.core.$ZodShape,
+  { rows, columns }: NonNullable<ActionCommand["table"]>,
+  named: Named,
+): string => {
+  const found = texts.or(z.array(record)).parse(named[rows]);
+  const shown = columns.map(columnOf);
+  const row = rowShape(shape[rows]);
+  return table(
+    shown.map(({ heading }) => heading),
+    found.map((each) =>
+      typeof each === "string" ? [each] : shown.map(({ field }) => cellOf(row[field], each[field])),
+    ),
+  );
+};
+
+/** The fields of a list's records; none if it is a list of texts, or of records of several kinds. */
+const rowShape = (list: z.core.$ZodType | undefined): z.core.$ZodShape =>
+  list instanceof z.ZodArray && list.element instanceof z.ZodObject ? list.element.shape : {};
+
+/** `created_at` has the heading `created`; `value: owner` is the field `value` with the heading `owner`. */
+const columnOf = (column: string): { readonly field: string; readonly heading: string } => {
+  const [field = "", heading = field.replace(/_(id|at)$/, "").replaceAll("_", " ")] = column.split(": ");
+  return { field, heading };
+};
+
+const cellOf = (schema: z.core.$ZodType | undefined, value: unknown): Cell => {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value === "number") return schema && metaOf(schema).unit === "NGN" ? naira(value * 100) : value;
+  if (Array.isArray(value)) return value.map(String).join(", ");
+  if (typeof value !== "object") return String(value);
+  return Object.entries(value)
+    .map(([name, each]) => `${name}=${each}`)
+    .join(" ");
+};
