@@ -1,7 +1,7 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { startChromium } from "../../tools/screenshots/chromium.ts";
+import { startChromium } from "./chromium.ts";
 import { WAIT_MS_MAX } from "./until.ts";
 
 const VIEWPORTS = { desktop: { width: 1280, height: 800 }, phone: { width: 375, height: 740 } } as const;

@@ -22,7 +22,7 @@ import { aTransaction } from "../builders/transaction.ts";
 
 /**
  * Goal: callers of a busy wallet wait and are not refused, and the money is exact.
- * Method: the strict layer holds the items of each DynamoDB transaction, as AWS does. test/load/contention.load.ts has
+ * Method: the strict layer holds the items of each DynamoDB transaction, as AWS does. lab/load/contention.load.ts has
  * the larger form.
  */
 const SEED = 20_261_122;

@@ -1,7 +1,7 @@
 import { test } from "vitest";
-import { runFuzz } from "./fuzz.ts";
-import { runOutcomeQueue } from "./outcome-queue.ts";
-import { runPurchases } from "./purchases.ts";
+import { runFuzz } from "../../lab/load/fuzz.ts";
+import { runOutcomeQueue } from "../../lab/load/outcome-queue.ts";
+import { runPurchases } from "../../lab/load/purchases.ts";
 
 /** Short forms of the load runs; `npm run test:load` runs the long ones. */
 test("400 purchases at concurrency 24, with replays and upstream faults, are all charged exactly once and accounted for", async () => {

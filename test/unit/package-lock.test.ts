@@ -23,10 +23,10 @@ const lockSchema = z.object({
   ),
 });
 
-test("there are lock files of the project and of the tests that install packages of their own", () => {
+test("there are lock files of the project, the lab and the tests that install packages of their own", () => {
   expect(lockFiles.toSorted()).toEqual([
+    "lab/package-lock.json",
     "package-lock.json",
-    "test/bench/package-lock.json",
     "test/mutation/package-lock.json",
     "test/runtimes/package-lock.json",
   ]);

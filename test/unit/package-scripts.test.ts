@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import * as z from "zod";
 
@@ -37,13 +37,28 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   "test:scripts": [CI, "npm run --silent test:scripts"],
 };
 
+const { scripts } = z
+  .object({ scripts: z.record(z.string(), z.string()) })
+  .parse(JSON.parse(readFileSync("package.json", "utf8")));
+
 test("every script of package.json is in the table of the checks that start them, and no other", () => {
-  const { scripts } = z
-    .object({ scripts: z.record(z.string(), z.string()) })
-    .parse(JSON.parse(readFileSync("package.json", "utf8")));
   expect(new Set(Object.keys(startedBy))).toEqual(new Set(Object.keys(scripts)));
 });
 
 test.each(Object.entries(startedBy))("npm run %s is started by a check", (_script, [file, command]) => {
   expect(readFileSync(file, "utf8"), `${file} does not start it`).toContain(command);
+});
+
+const labFolders = readdirSync("lab", { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== "node_modules")
+  .map(({ name }) => name);
+
+test.each(labFolders)("lab/%s has a command, which has a smoke form and a row in lab/README.md", (folder) => {
+  const commands = Object.keys(scripts).filter((name) => scripts[name]?.includes(`lab/${folder}/`));
+  expect(commands).not.toEqual([]);
+  const rows = readFileSync("lab/README.md", "utf8").split("\n");
+  for (const name of commands) {
+    expect(startedBy[name]?.[0]).toBe(SHORT_FORMS);
+    expect(rows.filter((row) => row.startsWith(`| \`npm run ${name}\` | \`${folder}\` |`))).toHaveLength(1);
+  }
 });

@@ -4,8 +4,8 @@ import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { markdownTable } from "../markdown/markdown.ts";
 
 /**
- * The folders that a folder may import besides itself. `shared` means all folders in it. test/ may import everything,
- * and nothing may import test/.
+ * The folders that a folder may import besides itself. `shared` means all folders in it. test/ and lab/ may import
+ * everything, and nothing else may import them.
  */
 export const layers: Layers = {
   "shared/contract": [],
@@ -82,7 +82,6 @@ export const layers: Layers = {
   "tools/trace": ["shared", "infra"],
   "tools/local": ["shared", "infra", "tools/simulator"],
   "tools/admin": ["shared", "infra", "tools/aws", "tools/local"],
-  "tools/screenshots": ["shared", "infra", "console", "tools/local", "tools/simulator"],
   "tools/acceptance": ["shared", "infra", "tools/aws", "tools/admin", "tools/costs", "tools/simulator"],
 };
 

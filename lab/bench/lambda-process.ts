@@ -1,0 +1,59 @@
+import * as z from "zod";
+import { routes } from "../../shared/contract/routes.ts";
+import { anApiEvent } from "../../test/builders/api-event.ts";
+import { anOrder } from "../../test/builders/service.ts";
+import type { Bundle } from "./bundle.ts";
+import { startChild } from "./child.ts";
+
+const answer = z.object({ headers: z.record(z.string(), z.unknown()).optional(), body: z.string() });
+
+const report = z.union([
+  /** The bundle is loaded, and its code outside the handler has run. */
+  z.object({ initMs: z.number() }),
+  /** All invocations have returned 200. */
+  z.object({
+    durationsMs: z.array(z.number()),
+    /** CPU time of the invocations, and of the whole process so far. */
+    cpuUs: z.number(),
+    cpuSinceStartUs: z.number(),
+    lastAnswer: answer,
+  }),
+]);
+type Invoked = Extract<z.infer<typeof report>, { readonly durationsMs: unknown }>;
+
+/** A bundle in a process of its own, as in an instance of Lambda: one event at a time. */
+export type LambdaProcess = {
+  /** The duration of loading the bundle, which is most of Lambda's INIT. */
+  readonly initMs: number;
+  readonly invoke: (events: readonly unknown[]) => Promise<Invoked>;
+  readonly stop: () => Promise<void>;
+};
+
+export const startLambda = async (
+  { path, runtimePath }: Bundle,
+  environment: Readonly<Record<string, string | undefined>>,
+  logFile: string,
+): Promise<LambdaProcess> => {
+  const { nextMessage, ask, stop } = startChild([process.execPath, runtimePath, path], environment, logFile, report);
+  const started = await nextMessage();
+  if (!("initMs" in started)) throw new Error(`${path} was not loaded`);
+  return {
+    initMs: started.initMs,
+    invoke: async (events) => {
+      const invoked = await ask(events);
+      if (!("durationsMs" in invoked)) throw new Error(`${path} was not invoked`);
+      return invoked;
+    },
+    stop,
+  };
+};
+
+/** A purchase as API Gateway passes it on, with a new reference. */
+export const purchaseEvent = (key: string) =>
+  anApiEvent({
+    method: routes.buyData.method,
+    path: routes.buyData.path,
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(anOrder({ reference: crypto.randomUUID() })),
+    sourceIp: "127.0.0.1",
+  });

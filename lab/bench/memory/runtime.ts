@@ -1,0 +1,21 @@
+import { aLambdaContext } from "../../../test/builders/lambda-context.ts";
+import { type Invoked, invocation } from "./invocation.ts";
+
+/**
+ * A process that does what Lambda's runtime does: loads the bundle, and invokes its handler with one event at a time.
+ */
+const [bundle = ""] = process.argv.slice(2);
+const { handler } = await import(bundle);
+const send = (message: Invoked): void => void process.send?.(message);
+
+process.on("message", async (message) => {
+  const { event, timeoutS } = invocation.parse(message);
+  const before = process.cpuUsage();
+  const beginMs = performance.now();
+  const answer: unknown = await handler(event, aLambdaContext(timeoutS * 1_000));
+  const durationMs = performance.now() - beginMs;
+  const { user, system } = process.cpuUsage(before);
+  send({ answer, durationMs, cpuMs: (user + system) / 1_000, memoryKb: process.resourceUsage().maxRSS });
+});
+process.on("disconnect", () => process.exit());
+process.send?.("loaded");

@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { withSection } from "../../tools/markdown/markdown.ts";
+import { coldStart } from "./cold-start/cold-start.ts";
+import { isShort } from "./extent.ts";
+import { growth } from "./growth/growth.ts";
+import { memory } from "./memory/memory.ts";
+import type { Measured, Part } from "./part.ts";
+import { purchase } from "./purchase/purchase.ts";
+import { warm } from "./warm/warm.ts";
+
+/**
+ * `npm run bench`: measures all parts or the named ones; with --json the results are also printed to stdout. With
+ * --short it only shows that the parts run.
+ */
+const parts: Readonly<Record<string, Part>> = { purchase, "cold-start": coldStart, warm, growth, memory };
+
+const lab = fileURLToPath(new URL("..", import.meta.url));
+const docs = new URL("../../docs/", import.meta.url);
+const usage = (): string =>
+  [
+    "npm run bench -- [part ...] [--json] [--short]",
+    "",
+    "Measures the named parts, or all, and writes their tables to docs/performance.md. --json also prints the results",
+    "as JSON. --short does everything once, in about a minute, and writes nothing. The parts:",
+    ...Object.entries(parts).map(([name, { description }]) => `  ${name}: ${description}`),
+  ].join("\n");
+
+const report = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const installPeers = (): void => {
+  report("Installing the other stacks in lab ...");
+  const { status } = spawnSync("npm", ["ci"], { cwd: lab, stdio: ["ignore", "ignore", "inherit"] });
+  if (status !== 0) throw new Error("npm ci in lab failed: see its output above");
+};
+
+/** Prints the results and writes them to docs/performance.md, unless they mean nothing. */
+const record = async ({ sections, drawings = {} }: Measured): Promise<void> => {
+  const file = new URL("performance.md", docs);
+  for (const [name, text] of Object.entries(sections)) {
+    report(`\n${text}\n`);
+    if (!isShort) writeFileSync(file, await withSection(readFileSync(file, "utf8"), name, () => text, "npm run bench"));
+  }
+  if (isShort) return;
+  for (const [name, svg] of Object.entries(drawings)) writeFileSync(new URL(name, docs), svg);
+};
+
+const args = process.argv.slice(2);
+const isJson = args.includes("--json");
+const named = args.filter((arg) => arg !== "--json" && arg !== "--short");
+const unknown = named.filter((name) => !(name in parts));
+if (unknown.length > 0) {
+  report(`There is no part or option ${unknown.join(", ")}.\n\n${usage()}`);
+  process.exitCode = 1;
+} else {
+  installPeers();
+  const results: Record<string, unknown> = {};
+  for (const [name, part] of Object.entries(parts)) {
+    if (named.length > 0 && !named.includes(name)) continue;
+    report(`\n${name}: ${part.description}`);
+    const measured = await part.measure((line) => report(`  ${line}`));
+    await record(measured);
+    results[name] = measured.results;
+  }
+  if (!isShort)
+    report("The tables are in docs/performance.md; `git checkout docs/performance.*` restores the last ones.");
+  if (isJson) console.log(JSON.stringify(results, undefined, 2));
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from "vitest/config";
+import { ClosingLine } from "../../test/builders/closing-line.ts";
+import { limits } from "../../test/builders/limits.ts";
+
+// biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
+export default defineConfig({
+  test: {
+    include: ["lab/load/*.load.ts"],
+    setupFiles: ["test/builders/log-to-console.ts"],
+    reporters: ["default", new ClosingLine()],
+    ...limits,
+    testTimeout: 1_800_000,
+    // One at a time, so that the runs do not affect each other's results.
+    fileParallelism: false,
+    env: { LOAD_RESULTS: process.env.LOAD_RESULTS ?? ".local/load.json" },
+  },
+});

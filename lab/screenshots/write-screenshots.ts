@@ -1,0 +1,102 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { type PageName, pageList } from "../../console/app/page-list.ts";
+import { builtConsole } from "../../infra/bundle/console-files.ts";
+import { startChromium } from "../../test/builders/chromium.ts";
+import type { LocalPerson } from "../../tools/local/identity-provider.ts";
+import { type RunningService, startService } from "../../tools/local/service.ts";
+import { withPalette } from "./png.ts";
+import { type Seeded, seed } from "./seed.ts";
+
+const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
+/** The pages to take pictures of, by their names in page-list.ts; all without a name. */
+const named = process.argv.slice(2);
+const SETTLE_MS = 1_200;
+/** Webhooks are sent, and the ledger's stream is read, meanwhile. */
+const BACKGROUND_MS = 6_000;
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 375, height: 740 };
+
+const owners: readonly PageName[] = [
+  "overview",
+  "keys",
+  "whitelist",
+  "webhook",
+  "api",
+  "transactions",
+  "transaction",
+  "statement",
+  "consents",
+];
+const onPhone: readonly PageName[] = ["overview", "keys", "today"];
+const inDark: readonly PageName[] = ["today"];
+
+const signIn = async (browser: Browser, url: string, person: LocalPerson): Promise<Page> => {
+  const context = await browser.newContext({
+    viewport: DESKTOP,
+    locale: "en-GB",
+    timezoneId: "Africa/Lagos",
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.locator(`button[value="${person}"]`).click();
+  await page.locator("main h1").waitFor();
+  return page;
+};
+
+/** The ID token of the person, as the page sends it. */
+const tokenOf = async (page: Page): Promise<string> => {
+  const request = page.waitForRequest("**/console-api/me");
+  await page.reload();
+  return (await (await request).headerValue("authorization"))?.replace("Bearer ", "") ?? "";
+};
+
+const takePictures = async (
+  browser: Browser,
+  { details }: RunningService,
+  { account, reference }: Seeded,
+  operator: Page,
+) => {
+  const owner = await signIn(browser, details.console.url, "owner");
+  for (const [name, { path }] of Object.entries(pageList)) {
+    if (named.length > 0 && !named.includes(name)) continue;
+    const page = owners.some((owned) => owned === name) ? owner : operator;
+    const take = async (suffix: string) => {
+      await page.waitForTimeout(SETTLE_MS);
+      writeFileSync(join(FOLDER, `${name}${suffix}.png`), withPalette(await page.screenshot()));
+    };
+    const shown = path === "/" ? "" : path.replace(":account", account).replace(":reference", reference);
+    await page.goto(`${details.console.url}${shown}`);
+    await page.locator("main h1").waitFor();
+    await take("");
+    if (inDark.some((dark) => dark === name)) {
+      await page.emulateMedia({ colorScheme: "dark" });
+      await take("-dark");
+      await page.emulateMedia({ colorScheme: "light" });
+    }
+    if (onPhone.some((phone) => phone === name)) {
+      await page.setViewportSize(PHONE);
+      await take("-phone");
+      await page.setViewportSize(DESKTOP);
+    }
+  }
+};
+
+builtConsole();
+if (named.length === 0) rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+const service = await startService();
+const browser = await startChromium();
+try {
+  const operator = await signIn(browser, service.details.console.url, "operator");
+  const seeded = await seed(service, await tokenOf(operator));
+  await operator.waitForTimeout(BACKGROUND_MS);
+  await takePictures(browser, service, seeded, operator);
+} finally {
+  await browser.close();
+  await service.stop();
+}
+process.exit(0);
