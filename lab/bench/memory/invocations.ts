@@ -14,6 +14,7 @@ import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
 import { systemResolve } from "../../../shared/webhooks/address-guard.ts";
+import type { DeliveryMessage } from "../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { anApiEvent } from "../../../test/builders/api-event.ts";
 import { aNinCheck } from "../../../test/builders/identity.ts";
@@ -117,6 +118,9 @@ export const prepareInvocations = async (
     "enqueue-webhooks": async () => ({
       Records: [{ dynamodb: { SequenceNumber: "1", OldImage: marshall(open), NewImage: marshall(settled) } }],
     }),
-    "deliver-webhook": async () => message({ transaction: settled.pk, status: "success", repeat: randomUUID() }),
+    "deliver-webhook": async () => {
+      const delivery = { event: "transaction.updated", transaction: settled.pk, status: "success" } as const;
+      return message({ ...delivery, repeat: randomUUID() } satisfies DeliveryMessage);
+    },
   };
 };
