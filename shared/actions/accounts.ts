@@ -34,15 +34,19 @@ const setStatus =
 
 const ownersText = (owners: Account["owners"]): string => owners.map(({ kind, value }) => `${kind}:${value}`).join(" ");
 
+export const readAccounts = ({ ledger }: ActionContext, accountIds: readonly string[]): Promise<readonly Account[]> =>
+  getItems(
+    ledger,
+    accountIds.map((accountId) => ({ pk: accountPk(accountId) })),
+    accountSchema,
+  );
+
 export const accountsRuns: ActionRuns<typeof accountsActions> = {
-  "accounts list": async ({ ledger }) => {
+  "accounts list": async (context) => {
+    const { ledger } = context;
     const accountIds = await accountIdsOf(ledger);
     const [accounts, wallets] = await Promise.all([
-      getItems(
-        ledger,
-        accountIds.map((accountId) => ({ pk: accountPk(accountId) })),
-        accountSchema,
-      ),
+      readAccounts(context, accountIds),
       getItems(
         ledger,
         accountIds.map((accountId) => ({ pk: walletPk(accountId) })),

@@ -73,7 +73,7 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
 };
 
 /** Without the subject: only its keyed hash is stored. */
-export const consentOf = async ({ ledger }: ActionContext, transaction: Transaction, reference: string) => {
+const consentOf = async ({ ledger }: ActionContext, transaction: Transaction, reference: string) => {
   const consent = await readConsent(ledger, transaction);
   if (consent === undefined) throw new NotFoundError(`${reference} has no consent: it is not an identity check`);
   return consentView(consent);

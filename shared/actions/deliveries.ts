@@ -57,9 +57,9 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
     const { about, status, accountId, message } = isWebhookId(reference)
       ? await accountEventReplay(context, account, reference, repeat)
       : await transactionReplay(context, account, reference, repeat);
-    await assertEndpointEnabled(context, account);
+    await assertEndpointEnabled(context, accountId);
     const auditFields = { about, action: "deliveries replay", why, details: { reference, repeat } };
-    await recordAudited(context, account, auditFields);
+    await recordAudited(context, accountId, auditFields);
     // A probe is posted also while the endpoint is down.
     await deliveryQueue(context.sqs, context.queues.delivery).send({ ...message, probe: true }, accountId);
     return { reference, status, repeat };
@@ -100,25 +100,25 @@ type Replay = AddressedMessage & { readonly about: string; readonly status: Fina
 
 const transactionReplay = async (
   context: ActionContext,
-  account: string,
+  account: string | undefined,
   reference: string,
   repeat: string,
 ): Promise<Replay> => {
-  const { pk, status: known } = await requireTransactionOf(context, account, reference);
+  const { pk, status: known, account_id: accountId } = await requireTransactionOf(context, account, reference);
   const status = finalStatus.safeParse(known).data;
   if (status === undefined)
     throw new OperatorError(`${reference} is still ${known}. Its webhook is sent when it is final`);
   return {
     about: pk,
     status,
-    accountId: account,
+    accountId,
     message: { event: TRANSACTION_UPDATED, transaction: pk, status, repeat },
   };
 };
 
 const accountEventReplay = async (
   context: ActionContext,
-  account: string,
+  account: string | undefined,
   id: string,
   repeat: string,
 ): Promise<Replay> => {
@@ -126,19 +126,19 @@ const accountEventReplay = async (
   return {
     about: id,
     status: null,
-    accountId: account,
+    accountId: first.account_id,
     message: { ...messageOf(first, "due"), repeat },
   };
 };
 
 /** No reference of the service looks like one. */
-export const isWebhookId = (text: string): boolean => /^evt_[0-9a-f]{32}$/.test(text);
+const isWebhookId = (text: string): boolean => /^evt_[0-9a-f]{32}$/.test(text);
 
-/** The first delivery of an event on request; of another account than the given one it does not exist. */
-export const requireAccountEvent = async (
+/** The first delivery of an event on request; of another account than a given one it does not exist. */
+const requireAccountEvent = async (
   { ledger }: ActionContext,
   id: string,
-  account?: string,
+  account: string | undefined,
 ): Promise<Delivery> => {
   const first = await getItem(ledger, accountEventDeliveryPk(id), deliverySchema);
   if (first !== undefined && (account === undefined || first.account_id === account)) return first;
@@ -150,11 +150,11 @@ export const requireAccountEvent = async (
 /** The first delivery of an event on request, and its resends, oldest first. */
 const accountEventDeliveries = async (
   context: ActionContext,
-  account: string,
+  account: string | undefined,
   id: string,
 ): Promise<readonly Delivery[]> => {
   const first = await requireAccountEvent(context, id, account);
-  const replays = await readAuditAbout(context.ledger, account, id, first.created_at);
+  const replays = await readAuditAbout(context.ledger, first.account_id, id, first.created_at);
   const resends = repeatsIn(replays).map((repeat) => accountEventDeliveryPk(id, repeat));
   return [first, ...(await readDeliveries(context.ledger, resends))];
 };

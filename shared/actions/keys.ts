@@ -3,9 +3,10 @@ import { createKey, revokeKey, rotateKey } from "../access/accounts.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
 import type { keysActions } from "../contract/actions/keys.ts";
 import type { Permission } from "../contract/permission.ts";
+import { accountIdsOf } from "../ledger/query-index.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { keyView } from "./accounts.ts";
+import { keyView, readAccounts } from "./accounts.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -13,12 +14,24 @@ type AccountKey = Account["keys"][number];
 
 export const noSuchKey = (keyId: string): NotFoundError => new NotFoundError(`There is no key ${keyId}`);
 
-/** The account's key; another account's does not exist for it. */
-const requireKey = async ({ accounts }: ActionContext, accountId: string, keyId: string): Promise<AccountKey> => {
-  const { keys } = await requireAccount(accounts, accountId);
-  const key = keys.find(({ key_id }) => key_id === keyId);
-  if (key === undefined) throw noSuchKey(keyId);
-  return key;
+/**
+ * The account's key; another account's does not exist for it. Without an account, which only operators and readers may
+ * leave out, the key of any.
+ */
+const requireKey = async (
+  context: ActionContext,
+  accountId: string | undefined,
+  keyId: string,
+): Promise<{ readonly account_id: string; readonly key: AccountKey }> => {
+  const accounts =
+    accountId === undefined
+      ? await readAccounts(context, await accountIdsOf(context.ledger))
+      : [await requireAccount(context.accounts, accountId)];
+  for (const { account_id, keys } of accounts) {
+    const key = keys.find(({ key_id }) => key_id === keyId);
+    if (key !== undefined) return { account_id, key };
+  }
+  throw noSuchKey(keyId);
 };
 
 /** Only an operator gives out keys that find people by their phone number. */
@@ -65,7 +78,7 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
   },
 
   "keys rotate": async (context, { account, key: keyId, overlap_ms, why }) => {
-    const before = await requireKey(context, account, keyId);
+    const { account_id, key: before } = await requireKey(context, account, keyId);
     assertMayGive(context, before.permissions);
     assertNotRotated(before);
     const store = audited(context, ({ keys }) => ({
@@ -73,9 +86,9 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
       why,
       details: { key_id: keys.at(-1)?.key_id ?? "", instead_of: keyId },
     }));
-    const rotated = await rotateKey(store, account, keyId, overlap_ms);
+    const rotated = await rotateKey(store, account_id, keyId, overlap_ms);
     return {
-      account_id: account,
+      account_id,
       key_id: rotated.keyId,
       key: rotated.key,
       instead_of: keyId,
@@ -84,9 +97,9 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
   },
 
   "keys revoke": async (context, { account, key: keyId, why }) => {
-    await requireKey(context, account, keyId);
+    const { account_id } = await requireKey(context, account, keyId);
     const store = audited(context, () => ({ action: "keys revoke", why, details: { key_id: keyId } }));
-    await revokeKey(store, account, keyId);
-    return { account_id: account, key_id: keyId, status: "revoked" };
+    await revokeKey(store, account_id, keyId);
+    return { account_id, key_id: keyId, status: "revoked" };
   },
 };

@@ -24,12 +24,16 @@ export const requireTransaction = async (
   });
 };
 
-/** The same among the account's transactions only: another account's does not exist for it. */
+/**
+ * The same among the account's transactions only: another account's does not exist for it. Without an account, which
+ * only operators and readers may leave out, a transaction of any.
+ */
 export const requireTransactionOf = async (
   context: ActionContext,
-  account: string,
+  account: string | undefined,
   reference: string,
 ): Promise<Transaction> => {
+  if (account === undefined) return requireTransaction(context, reference);
   const own = await findByOwnReference(context.ledger, reference);
   const transaction = own?.account_id === account ? own : await findByOtherReference(context, reference, account);
   if (transaction === undefined) throw notOfAccount(reference, account);

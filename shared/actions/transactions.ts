@@ -32,8 +32,6 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   },
   "transactions show": async (context, { account, reference }) =>
     detailsOf(context, await requireTransactionOf(context, account, reference)),
-  "transactions find": async (context, { account, reference }) =>
-    detailsOf(context, await requireTransaction(context, reference, account)),
   "transactions open": async ({ ledger }) => {
     const nowMs = ledger.clock();
     const open = await openOlderThan({ ledger }, 0);

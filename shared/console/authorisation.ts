@@ -1,6 +1,6 @@
 import { type Account, accountSchema, findAccount } from "../access/account-store.ts";
 import type { ConsoleRequest } from "../actions/action-context.ts";
-import { type Action, accountInput } from "../contract/actions/action.ts";
+import { type Action, itemInput } from "../contract/actions/action.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, ownedKeys } from "../ledger/query-index.ts";
@@ -49,7 +49,11 @@ export const authorise = async (
     if (byRole === undefined) throw new NotAllowedError(role === "reader" ? READERS : NO_SERVICE);
     return { capacity: byRole };
   }
-  const { account: accountId } = accountInput.parse(input);
+  const { account: accountId } = itemInput.parse(input);
+  if (accountId === undefined) {
+    if (byRole === undefined) throw new NotAllowedError(role === "reader" ? READERS : NO_ACCOUNT);
+    return { capacity: byRole };
+  }
   const account = await findAccount({ db: ledger.db, ledgerTable: ledger.table }, accountId);
   if (role !== "operator" && account !== undefined && owns(person, account)) {
     return { capacity: "owner", account: accountId };
@@ -62,4 +66,5 @@ export const authorise = async (
 
 const READERS = "Readers cannot change anything";
 const NO_SERVICE = "Only operators and readers may do this";
+const NO_ACCOUNT = "Only operators and readers may leave out the account";
 const NO_ROLE = "You are neither an operator, nor a reader, nor an owner of an account. Ask an operator";

@@ -202,7 +202,7 @@ const runTransactions = async (account: string, key: string): Promise<void> => {
   await act("transactions list", { account });
   await act("transactions show", { account, reference: "order-1" });
   const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference;
-  await act("transactions find", { reference: upstreamReference });
+  await act("transactions show", { reference: upstreamReference });
   await act("transactions open");
   await act("transactions resolve", { reference: stuck.reference, status: "failed", why });
 

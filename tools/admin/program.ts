@@ -7,7 +7,6 @@ import { addAnnounce } from "./commands/announce.ts";
 import { addAudit } from "./commands/audit.ts";
 import { addCatalogCommands } from "./commands/catalog.ts";
 import { addConsentCommands } from "./commands/consents.ts";
-import { addDeliveryCommands } from "./commands/deliveries.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addKeyCommands } from "./commands/keys.ts";
 import { addLedgerCommands } from "./commands/ledger.ts";
@@ -29,7 +28,7 @@ const groups: readonly (readonly [name: string, summary: string, addByHand?: (gr
   ["transactions", "Find, inspect and resolve transactions", addTransactionCommands],
   ["consents", "Inspect and export the consents of identity checks", addConsentCommands],
   ["events", "Resolve upstream events that could not be applied automatically"],
-  ["deliveries", "Inspect and resend webhook deliveries", addDeliveryCommands],
+  ["deliveries", "Inspect and resend webhook deliveries"],
   ["catalog", "Inspect and refresh the catalog of networks and data plans", addCatalogCommands],
   ["secrets", "Set and rotate the service's secrets", addSecretCommands],
 ];

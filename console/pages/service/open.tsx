@@ -86,7 +86,7 @@ const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transact
 const FindTransaction = () => {
   const [typed, setTyped] = useState("");
   const [reference, setReference] = useState("");
-  const found = useRead("transactions find", { reference }, { enabled: reference !== "" });
+  const found = useRead("transactions show", { reference }, { enabled: reference !== "" });
   const search = (event: SubmitEvent) => {
     event.preventDefault();
     setReference(typed.trim());

@@ -24,7 +24,8 @@ export type ActionCommand = {
 /** Something that a person does in the console, or an operator with the admin commands. */
 export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> = {
   /**
-   * `account`: on the account that the input's `account` names; its owners may do it. `service`: on several accounts or
+   * `account`: on the account that the input's `account` names; its owners may do it. Only operators and readers may
+   * leave it out, where the input allows that. `service`: on several accounts or
    * the whole service. `person`: about the person who signed in, whatever their role.
    */
   readonly scope: "account" | "service" | "person";
@@ -65,6 +66,11 @@ export const accountField = z.string().regex(/^\w{1,60}$/, "Must be an account i
 
 export const accountInput = z.object({ account: accountField });
 
+/** What another field names belongs to an account, which operators and readers may leave out. */
+export const itemInput = z.object({
+  account: accountField.optional().describe("the account, if <reference> is the caller's own"),
+});
+
 /**
  * Text that terminals display later: control characters could move the cursor or hide a part of it. Half a surrogate
  * pair is no Unicode.
@@ -92,3 +98,4 @@ export const whySchema = printableText
 export const changeInput = z.object({ why: whySchema.optional() });
 
 export const accountChangeInput = accountInput.extend(changeInput.shape);
+export const itemChangeInput = itemInput.extend(changeInput.shape);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { modeSchema, transactionQuery, transactionType } from "../transaction.ts";
-import { type ActionTable, accountInput, referenceInput } from "./action.ts";
+import { type ActionTable, accountInput, itemInput, referenceInput } from "./action.ts";
 
 const consentView = z.object({
   reference: z.string(),
@@ -34,10 +34,13 @@ export const consentsActions = {
   "consents show": {
     scope: "account",
     kind: "read",
-    input: accountInput.extend({ reference: referenceInput }),
+    input: itemInput.extend({ reference: referenceInput }),
     output: consentView,
-    summary: "Show the consent of an identity check",
-    command: "by hand",
+    summary: "Show who made an identity check, when and for what purpose; never whom it was about",
+    command: {
+      takes: { reference: "<reference>", account: "--account <account>" },
+      example: "VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
+    },
   },
   "consents export": {
     scope: "service",

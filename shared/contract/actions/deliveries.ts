@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, accountChangeInput, accountInput, referenceInput } from "./action.ts";
+import { type ActionTable, accountInput, itemChangeInput, itemInput, referenceInput } from "./action.ts";
 
 const attempt = z.object({
   number: z.int(),
@@ -51,7 +51,7 @@ export const deliveriesActions = {
   "deliveries show": {
     scope: "account",
     kind: "read",
-    input: accountInput.extend({ reference }),
+    input: itemInput.extend({ reference }),
     output: z.object({
       reference: z.string(),
       deliveries: z.array(
@@ -68,12 +68,12 @@ export const deliveriesActions = {
       ),
     }),
     summary: "Show every delivery attempt of one transaction, or of one event on request by its webhook id",
-    command: "by hand",
+    command: { takes: { reference: "<reference>" }, example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
   },
   "deliveries replay": {
     scope: "account",
     kind: "change",
-    input: accountChangeInput.extend({ reference }),
+    input: itemChangeInput.extend({ reference }),
     output: z.object({
       reference: z.string(),
       status: z.enum(["success", "failed"]).nullable(),
@@ -81,6 +81,6 @@ export const deliveriesActions = {
     }),
     summary:
       "Resend the webhook of a final transaction, or an event on request, with the same webhook id, now and also while the endpoint is down",
-    command: "by hand",
+    command: { takes: { reference: "<reference>" }, example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
   },
 } as const satisfies ActionTable;

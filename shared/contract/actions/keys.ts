@@ -2,7 +2,7 @@ import * as z from "zod";
 import { defaultPermissions, permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
 import { keyViewSchema } from "./accounts.ts";
-import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput, itemChangeInput } from "./action.ts";
 
 export const keyId = z
   .string()
@@ -15,7 +15,7 @@ export const keyId = z
 const OVERLAP_MS_MAX = 30 * 86_400_000;
 
 /** The service keeps only the key's hash. */
-export const SHOWN_ONCE = "The key is not shown again.";
+const SHOWN_ONCE = "The key is not shown again.";
 const newKeyView = z.object({ account_id: z.string(), key_id: z.string(), key: z.string() });
 
 /** An account's API keys. */
@@ -70,16 +70,24 @@ export const keysActions = {
   "keys rotate": {
     scope: "account",
     kind: "change",
-    input: accountChangeInput.extend({ key: keyId, overlap_ms: z.int().min(0).max(OVERLAP_MS_MAX) }),
+    input: itemChangeInput.extend({
+      key: keyId,
+      overlap_ms: z.int().min(0).max(OVERLAP_MS_MAX).describe("how long the old key stays valid: 0, 30m, 24h, 7d"),
+    }),
     output: newKeyView.extend({ instead_of: z.string(), which_ends_at: z.iso.datetime() }),
     summary: "Replace a key; the old one expires after the overlap",
-    command: "by hand",
+    command: {
+      takes: { key: "<key>", overlap_ms: "--overlap <time>" },
+      fallbacks: { overlap_ms: "24h" },
+      example: "key_0123456789abcdef01 --overlap 24h",
+      note: SHOWN_ONCE,
+    },
   },
   "keys revoke": {
     scope: "account",
     kind: "change",
     irreversible: true,
-    input: accountChangeInput.extend({ key: keyId }),
+    input: itemChangeInput.extend({ key: keyId }),
     output: z.object({ account_id: z.string(), key_id: z.string(), status: z.literal("revoked") }),
     summary: "Refuse a key from now on (401)",
     command: "by hand",

@@ -1,6 +1,14 @@
 import * as z from "zod";
 import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
-import { type ActionTable, accountField, accountInput, nairaAmount, referenceInput, whySchema } from "./action.ts";
+import {
+  type ActionTable,
+  accountField,
+  accountInput,
+  itemInput,
+  nairaAmount,
+  referenceInput,
+  whySchema,
+} from "./action.ts";
 
 const listedTransaction = transactionView.extend({
   account_id: z.string(),
@@ -40,19 +48,13 @@ export const transactionsActions = {
   "transactions show": {
     scope: "account",
     kind: "read",
-    input: accountInput.extend({ reference: referenceInput }),
+    input: itemInput.extend({ reference: referenceInput }),
     output: transactionDetails,
     summary: "Show a transaction and its history; takes our reference, the caller's or the upstream's",
-    command: "by hand",
-  },
-  "transactions find": {
-    scope: "service",
-    kind: "read",
-    /** The caller's own reference is unique per account only. */
-    input: z.object({ reference: referenceInput, account: accountField.optional() }),
-    output: transactionDetails,
-    summary: "Show a transaction of any account and its history",
-    command: "none",
+    command: {
+      takes: { reference: "<reference>", account: "--account <account>" },
+      example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
+    },
   },
   "transactions open": {
     scope: "service",

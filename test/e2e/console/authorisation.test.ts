@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import type { ActionTable } from "../../../shared/contract/actions/action.ts";
 import { type ActionName, actionNames, actionPath, actions } from "../../../shared/contract/actions/actions.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { askers, permissionStatus } from "../../../tools/docs/permission-table.ts";
@@ -83,7 +84,6 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "wallet verify": { input: onAccount },
   "transactions list": { input: onAccount },
   "transactions show": { input: ({ account, reference }) => ({ account, reference }), foreign: withReference },
-  "transactions find": { input: ({ reference }) => ({ reference }) },
   "transactions open": { input: none },
   "transactions waiting": { input: none },
   "transactions resolve": {
@@ -227,6 +227,8 @@ const people: Readonly<Record<Column, string>> = {
   "expired token": "expired operator",
 };
 
+const accountActions = actionNames.filter((name) => actions[name].scope === "account");
+
 /** Sends the action as a column of the table says. */
 const sendIn = async <Name extends ActionName>(column: Column, name: Name): Promise<Answer> => {
   const on = column === "other owner" ? other : own;
@@ -249,7 +251,21 @@ describe("who may do each action of the console", () => {
     );
   });
 
-  test.each(actionNames.filter((name) => actions[name].scope === "account"))(
+  test.each(accountActions)(
+    "only an operator may leave out the account of %s, where another field names what it is about",
+    async (name) => {
+      const { account: _account, ...input } = { account: "", ...(await rows[name].input(own)) };
+      const isOptional = actions[name].input.safeParse(input).success;
+      const allowed = isOptional ? (rows[name].refusedWith ?? 200) : 400;
+      expect(await sendRaw(tokens.get("operator"), name, input)).toMatchObject({ status: allowed });
+      const refused = isOptional ? 403 : 400;
+      for (const who of ["owner", "visitor"]) {
+        expect(await sendRaw(tokens.get(who), name, input)).toMatchObject({ status: refused });
+      }
+    },
+  );
+
+  test.each(accountActions)(
     "an owner gets the same answer to %s of another owner's account as of one that does not exist",
     async (name) => {
       const ofOther = await sendIn("other owner", name);
@@ -280,6 +296,29 @@ describe("who may do each action of the console", () => {
     await operate("accounts owners", { ...input, owners: [{ kind: "group", value: "checkout-team" }], why });
     expect(await sendAs("owner", "keys list", input)).toMatchObject({ status: 200 });
   });
+});
+
+test("each change that the service made, and each export, is in the audit log under the action's name", async () => {
+  const accounts = z.object({ accounts: z.array(z.object({ account_id: z.string() })) });
+  const page = z.object({ entries: z.array(z.object({ action: z.string() })), next_cursor: z.string().nullable() });
+  const recorded = new Set<string>();
+  const readLog = async (name: "audit account" | "audit service", input: object): Promise<void> => {
+    let cursor: string | null | undefined;
+    do {
+      const { text } = await sendRaw(tokens.get("operator"), name, { ...input, ...(cursor && { cursor }) });
+      const { entries, next_cursor } = z.object({ data: page }).parse(JSON.parse(text)).data;
+      for (const { action } of entries) recorded.add(action);
+      cursor = next_cursor;
+    } while (cursor !== null);
+  };
+  await readLog("audit service", {});
+  for (const { account_id: account } of accounts.parse(await operate("accounts list", {})).accounts) {
+    await readLog("audit account", { account });
+  }
+  const table: ActionTable = actions;
+  const made = actionNames.filter((name) => rows[name].refusedWith === undefined);
+  const writing = made.filter((name) => table[name]?.kind === "change" || table[name]?.audited === true);
+  expect(writing.filter((name) => !recorded.has(name))).toEqual([]);
 });
 
 /** Instead of each field of a valid input. */

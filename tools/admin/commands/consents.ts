@@ -1,28 +1,15 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { CONSENTS_EXPORT, consentOf, consentsRuns } from "../../../shared/actions/consents.ts";
-import { requireTransaction } from "../../../shared/actions/lookup.ts";
+import { CONSENTS_EXPORT, consentsRuns } from "../../../shared/actions/consents.ts";
 import { type VerifiedExport, verifyExport } from "../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
-import { addCommand, callerAccount, type Report } from "../command.ts";
+import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, timeField } from "../fields.ts";
 import { readStdin } from "../stdin.ts";
 import { fields } from "../views/print.ts";
 
 export const addConsentCommands = (group: Command): void => {
-  addCommand(group, {
-    usage: "show <reference>",
-    readOnly: true,
-    summary: "Show who made an identity check, when and for what purpose; never whom it was about",
-    example: "show VERIFY_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
-    options: [callerAccount],
-    input: z.object({ reference: z.string(), account: accountField.optional() }),
-    run: async (context, { reference, account }) => {
-      const json = await consentOf(context, await requireTransaction(context, reference, account), reference);
-      return { json, text: fields(json) };
-    },
-  });
   addCommand(group, {
     usage: "export",
     summary: "Print the consents of an account's live checks as JSON Lines; the audit log records count and last hash",

@@ -1,42 +1,23 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { type Account, findAccount, requireAccount } from "../../../shared/access/account-store.ts";
+import { findAccount, requireAccount } from "../../../shared/access/account-store.ts";
 import { revokeUnlistedKey } from "../../../shared/access/accounts.ts";
 import { hashApiKey, isWellFormedKey } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
 import { audited, auditItem } from "../../../shared/actions/action-context.ts";
 import { noSuchKey } from "../../../shared/actions/keys.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { keyId, keysActions, SHOWN_ONCE } from "../../../shared/contract/actions/keys.ts";
+import { keyId, keysActions } from "../../../shared/contract/actions/keys.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
-import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
-import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { NotFoundError, OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { durationField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { reconcileKeys, revokeOrphan, scanKeyItems } from "../reconcile-keys.ts";
 import { readStdin } from "../stdin.ts";
 import { fields, table } from "../views/print.ts";
 
 export const addKeyCommands = (group: Command): void => {
-  addCommand(group, {
-    usage: "rotate <key>",
-    summary: keysActions["keys rotate"].summary,
-    example: "rotate key_0123456789abcdef01 --overlap 24h",
-    options: [
-      { flags: "--overlap <time>", text: "how long the old key stays valid: 0, 30m, 24h, 7d", fallback: "24h" },
-      why,
-    ],
-    input: z.object({ key: keyId, overlap: durationField, why: whySchema.optional() }),
-    run: async (context, { key, overlap, why }) => {
-      const account = await findAccountOfKey(context, key);
-      if (account === undefined) throw noSuchKey(key);
-      const { account_id } = account;
-      const json = await perform(context, "keys rotate", { account: account_id, key, overlap_ms: overlap, why });
-      return { json, text: `${fields(json)}\n\n${SHOWN_ONCE}` };
-    },
-  });
   addCommand(group, {
     usage: "revoke <key>",
     summary: keysActions["keys revoke"].summary,
@@ -68,20 +49,12 @@ export const addKeyCommands = (group: Command): void => {
   });
 };
 
-const findAccountOfKey = async (context: AdminContext, keyId: string): Promise<Account | undefined> => {
-  for (const accountId of await accountIdsOf(context.ledger)) {
-    const account = await findAccount(context.accounts, accountId);
-    if (account?.keys.some(({ key_id }) => key_id === keyId)) return account;
-  }
-  return undefined;
-};
-
 /** Revokes a key, even one that only the access table has: that table admits callers. Resolves with the account id. */
 const revoke = async (context: AdminContext, keyId: string, why: string | undefined): Promise<string> => {
-  const listed = await findAccountOfKey(context, keyId);
-  if (listed !== undefined) {
-    await perform(context, "keys revoke", { account: listed.account_id, key: keyId, why });
-    return listed.account_id;
+  try {
+    return (await perform(context, "keys revoke", { key: keyId, why })).account_id;
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
   }
   const auditFields = { action: "keys revoke", why, details: { key_id: keyId } };
   const store = audited(context, () => auditFields);

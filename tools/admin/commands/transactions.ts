@@ -6,10 +6,9 @@ import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
 import { STUCK_MS } from "../../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { addCommand, callerAccount, type Report } from "../command.ts";
+import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField } from "../fields.ts";
-import { fields, sections, table } from "../views/print.ts";
 import { transactionsTable, waitingText } from "../views/transactions.ts";
 
 const listInput = z.object({
@@ -40,15 +39,6 @@ export const addTransactionCommands = (group: Command): void => {
     ],
     input: listInput,
     run: list,
-  });
-  addCommand(group, {
-    usage: "show <reference>",
-    readOnly: true,
-    summary: "Show a transaction and its history; takes our reference or the upstream's",
-    example: "show DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
-    options: [callerAccount],
-    input: z.object({ reference: z.string(), account: accountField.optional() }),
-    run: show,
   });
 };
 
@@ -84,22 +74,4 @@ const listOfAccount = async (
   if (account === undefined)
     throw new OperatorError("Add --stuck, --open, --waiting or --account to say which transactions to list");
   return transactionsRuns["transactions list"](context, { account, mode, status });
-};
-
-const show = async (
-  context: AdminContext,
-  input: { readonly reference: string; readonly account?: string | undefined },
-): Promise<Report> => {
-  const json = await transactionsRuns["transactions find"](context, input);
-  const { history, ...details } = json;
-  return {
-    json,
-    text: sections({
-      [json.reference]: fields(details),
-      History: table(
-        ["at", "what", "details"],
-        history.map(({ at, what, details }) => [at, what, details]),
-      ),
-    }),
-  };
 };

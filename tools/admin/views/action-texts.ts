@@ -2,8 +2,9 @@ import { purchasesText } from "../../../shared/actions/purchases.ts";
 import type { ActionName, ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { catalogText } from "./catalog.ts";
-import { deliveriesText } from "./deliveries.ts";
+import { attemptsText, deliveriesText } from "./deliveries.ts";
 import { duration, fields, naira } from "./print.ts";
+import { transactionText } from "./transactions.ts";
 
 const switchText = (output: ActionOutput<"purchases off">): string => {
   if (!output.changed) return `Nothing was changed: ${purchasesText(output)}.`;
@@ -35,6 +36,8 @@ export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutpu
   "wallet fund": entryText,
   "wallet adjust": entryText,
   "events match": matchText,
+  "transactions show": transactionText,
   "deliveries list": deliveriesText,
+  "deliveries show": attemptsText,
   "catalog show": catalogText,
 };

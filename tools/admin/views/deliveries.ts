@@ -2,7 +2,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { table } from "./print.ts";
 
 /** A parked delivery waits in its record, not in the queue. */
-export const stateText = ({ state, parked }: { readonly state: string; readonly parked: boolean }): string =>
+const stateText = ({ state, parked }: { readonly state: string; readonly parked: boolean }): string =>
   parked ? `${state} (parked)` : state;
 
 export const deliveriesText = ({ deliveries }: ActionOutput<"deliveries list">): string =>
@@ -12,4 +12,17 @@ export const deliveriesText = ({ deliveries }: ActionOutput<"deliveries list">):
       ...[each.reference ?? each.webhook_id, each.event, each.status, stateText(each), each.attempts.length],
       ...[each.next_attempt_at, each.created_at, each.repeat],
     ]),
+  );
+
+export const attemptsText = ({ deliveries }: ActionOutput<"deliveries show">): string =>
+  table(
+    ["webhook id", "status", "state", "resend", "attempt", "at", "outcome", "http", "ms"],
+    deliveries.flatMap((delivery) => {
+      const first = [delivery.webhook_id, delivery.status, stateText(delivery), delivery.repeat];
+      if (delivery.attempts.length === 0) return [[...first, 0]];
+      return delivery.attempts.map(({ number, at, outcome, http_status, duration_ms }) => [
+        ...first,
+        ...[number, at, outcome, http_status, duration_ms],
+      ]);
+    }),
   );

@@ -49,3 +49,12 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
       ]),
     ),
   });
+
+export const transactionText = ({ history, ...details }: ActionOutput<"transactions show">): string =>
+  sections({
+    [details.reference]: fields(details),
+    History: table(
+      ["at", "what", "details"],
+      history.map(({ at, what, details }) => [at, what, details]),
+    ),
+  });

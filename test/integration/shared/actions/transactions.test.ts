@@ -68,7 +68,7 @@ describe("transactions show", () => {
   test("says of an open purchase that it was sent and may have been delivered, until it is final", async () => {
     const { transaction } = await anOrder();
     const reference = referenceOf(transaction);
-    const show = () => transactionsRuns["transactions find"](context(), { reference });
+    const show = () => transactionsRuns["transactions show"](context(), { reference });
     const unknown = "sent at once, unless its process ended before that: it may have been delivered";
     const open = await show();
     expect(open).toMatchObject({ status: "processing", sent_at: null, unknown_outcome: unknown });
@@ -86,7 +86,7 @@ describe("transactions show", () => {
     const sentAt = isoTime(NOON_MS + 60_000);
     const outcomeOf = async (changes: Partial<Transaction>) => {
       const reference = referenceOf((await anOrder(changes)).transaction);
-      return (await transactionsRuns["transactions find"](context(), { reference })).unknown_outcome;
+      return (await transactionsRuns["transactions show"](context(), { reference })).unknown_outcome;
     };
     expect(await outcomeOf({ type: "nin_verification" })).toBeNull();
     expect(await outcomeOf({ sent_at: sentAt, upstream_reference: `U-${randomUUID()}` })).toBe(
@@ -136,7 +136,7 @@ describe("transactions show", () => {
     expect(reader).toContain(`by ada (${arn})`);
   });
 
-  test("does not find another account's transaction, by any reference; transactions find does", async () => {
+  test("does not find another account's transaction, by any reference; without an account an operator finds it", async () => {
     const { transaction } = await anOrder();
     const { accountId: other } = await operator.anAccount();
     const upstream_reference = `U-${randomUUID()}`;
@@ -151,7 +151,7 @@ describe("transactions show", () => {
       const shown = transactionsRuns["transactions show"](owner(), { account: other, reference });
       await expect(shown).rejects.toThrow(NotFoundError);
     }
-    const found = await transactionsRuns["transactions find"](context(), { reference: upstream_reference });
+    const found = await transactionsRuns["transactions show"](context(), { reference: upstream_reference });
     expect(found.reference).toBe(referenceOf(transaction));
   });
 });

@@ -6,7 +6,7 @@ import { auditItem } from "../../../../shared/actions/action-context.ts";
 import type { ActionRuns } from "../../../../shared/actions/action-runs.ts";
 import { consoleHandler } from "../../../../shared/console/console-handler.ts";
 import { consoleSettings } from "../../../../shared/console/console-settings.ts";
-import { type ActionTable, accountInput, whySchema } from "../../../../shared/contract/actions/action.ts";
+import { type ActionTable, accountInput, itemInput, whySchema } from "../../../../shared/contract/actions/action.ts";
 import {
   InFlightError,
   NotAllowedError,
@@ -41,6 +41,22 @@ const actions = {
     input: accountInput.extend({ text: z.string(), why }),
     output: z.object({ by: z.string(), person: z.string().optional() }),
     summary: "Change a note",
+    command: "none",
+  },
+  "notes find": {
+    scope: "account",
+    kind: "read",
+    input: itemInput,
+    output: z.object({}),
+    summary: "Find a note of any account",
+    command: "none",
+  },
+  "notes move": {
+    scope: "account",
+    kind: "change",
+    input: itemInput.extend({ why }),
+    output: z.object({}),
+    summary: "Move a note of any account",
     command: "none",
   },
   "notes burn": {
@@ -93,6 +109,8 @@ const runs: ActionRuns<typeof actions> = {
     const { by, person } = auditItem(context, account, { action: "notes change" });
     return { by, person: person?.sub };
   },
+  "notes find": async () => ({}),
+  "notes move": async () => ({}),
   "notes burn": async () => ({}),
   "money give": async () => ({}),
   "trouble make": async (_context, { kind }) => {
@@ -207,6 +225,16 @@ test("an owner gets the same answer about another owner's account as about none"
 test("an account that does not exist is 404 for operators and readers", async () => {
   expect((await send(operator, "notes/list", { query: { account: "acc_none" } })).status).toBe(404);
   expect((await send(reader, "notes/list", { query: { account: "acc_none" } })).status).toBe(404);
+});
+
+test("the account of what another field names may be left out by operators, and by readers of a read", async () => {
+  const people = [operator, reader, owner, nobody];
+  const statuses = async (path: string, body?: object) =>
+    Promise.all(people.map(async (claims) => (await send(claims, path, { ...(body && { body }) })).status));
+  expect(await statuses("notes/find")).toEqual([200, 200, 403, 403]);
+  expect(await statuses("notes/move", {})).toEqual([200, 403, 403, 403]);
+  const refused = await send(owner, "notes/find");
+  expect(refused.body.message).toBe("Only operators and readers may leave out the account");
 });
 
 test("a person without a role is refused, and learns whom to ask", async () => {
