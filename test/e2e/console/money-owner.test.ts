@@ -183,7 +183,7 @@ describe("an owner", () => {
     ]) {
       expect(await read(path, { account }), path).toBe(403);
     }
-    expect(await read("transactions/find", { reference: delivered })).toBe(403);
+    expect(await read("transactions/show", { reference: delivered })).toBe(403);
   });
 });
 
