@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { transactionPk } from "../../../shared/ledger/schema.ts";
@@ -11,6 +11,7 @@ import { secret } from "../../../shared/platform/secrets.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../../shared/upstream-events/event-mac.ts";
 import { eventSummary, listEvents } from "../../../shared/upstream-events/stored-event.ts";
+import { captureLog } from "../../builders/captured-log.ts";
 import { eventually } from "../../builders/eventually.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
 
@@ -126,17 +127,15 @@ test.each([
   ["a form", "event=transaction.updated&reference=U-1"],
   ["a list", "[]"],
 ])("a body of %s is refused with 400 and raises an alarm", async (_name, body) => {
-  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  onTestFinished(() => log.mockRestore());
+  const log = captureLog();
   expect(await post(body)).toMatchObject({ status: 400, code: "invalid_json" });
-  expect(log.mock.calls.filter(([line]) => String(line).includes("upstream_event.refused"))).toHaveLength(1);
+  expect(log.lines("upstream_event.refused")).toHaveLength(1);
 });
 
 test("half a JSON text under another path token is refused without an alarm", async () => {
-  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  onTestFinished(() => log.mockRestore());
+  const log = captureLog();
   expect((await post("{", { url: otherToken() })).status).toBe(404);
-  expect(log.mock.calls.flat().join()).not.toContain("upstream_event.refused");
+  expect(log.lines("upstream_event.refused")).toEqual([]);
 });
 
 test("a failed that was put on the queue past the webhook is stored, and only the upstream's own event refunds", async () => {

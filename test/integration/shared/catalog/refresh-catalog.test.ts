@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
 import { documentText } from "../../../../shared/call/prepared-document.ts";
 import { apiEvent } from "../../../../shared/call/request.ts";
 import type { CatalogChange } from "../../../../shared/catalog/catalog-change.ts";
@@ -19,6 +18,7 @@ import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue
 import { enqueueCatalogUpdated } from "../../../../shared/webhooks/enqueue-catalog-updated.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -213,11 +213,6 @@ describe("a change of the catalog", () => {
   };
   const counts = (change: CatalogChange | undefined) =>
     catalogUpdated.shape.data.parse(JSON.parse(change?.data ?? "")).counts;
-  const quietly = () => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => log.mockRestore());
-    return log;
-  };
 
   test("a change is announced once, in the refresh that stores it; the first catalog and an unchanged one are not", async () => {
     const { refresh, announce, clock, store } = await aChangedOne();
@@ -236,11 +231,11 @@ describe("a change of the catalog", () => {
 
   test("a change whose announcement fails is served, raises an alarm, and is announced by the next run as the same change", async () => {
     const { refresh, announce, clock, store, stored } = await aChangedOne();
-    const log = quietly();
+    const log = captureLog();
     announce.mockRejectedValueOnce(new Error("SQS is unavailable"));
     expect(await refresh()).toEqual({ kind: "replaced", plans: 11 });
     expect((await stored())?.data_plans).toHaveLength(11);
-    expect(log.mock.calls.join()).toContain("catalog.change_not_announced");
+    expect(log.lines("catalog.change_not_announced")).not.toEqual([]);
     clock.nowMs += 60_000;
     expect(await refresh()).toEqual({ kind: "fresh_enough" });
     expect(announce).toHaveBeenCalledTimes(2);
@@ -250,14 +245,14 @@ describe("a change of the catalog", () => {
 
   test("while announcements fail, prices are still refreshed, and the last 3 changes are announced later in order", async () => {
     const { refresh, serve, announce, clock, stored } = await aChangedOne();
-    const log = quietly();
+    const log = captureLog();
     announce.mockRejectedValue(new Error("SQS is unavailable"));
     for (const plans of [11, 12, 13, 14]) {
       serve(aCatalog(plans));
       expect(await refresh()).toEqual({ kind: "replaced", plans });
       clock.nowMs += HOUR_MS;
     }
-    expect(log.mock.calls.join()).toContain("too_many");
+    expect(log.text()).toContain("too_many");
     announce.mockReset();
     await refresh();
     expect((await stored())?.data_plans).toHaveLength(14);
@@ -268,7 +263,7 @@ describe("a change of the catalog", () => {
 
   test("an operator's acceptance of a refused catalog is announced by the next run", async () => {
     const { refresh, serve, announce, clock, store } = await aChangedOne();
-    quietly();
+    captureLog();
     serve(aCatalog(4));
     await refresh();
     expect(announce).not.toHaveBeenCalled();
@@ -281,7 +276,7 @@ describe("a change of the catalog", () => {
 
   test("a refresh does not overwrite a catalog that was accepted while it fetched, nor that one's change", async () => {
     const { refresh, serve, announce, clock, store, stored, simulator } = await aChangedOne();
-    quietly();
+    captureLog();
     serve(aCatalog(4));
     await refresh();
     clock.nowMs += 60_000;
@@ -349,11 +344,9 @@ describe("a catalog that was refused as empty", () => {
 describe("a catalog with invalid plans", () => {
   const invalidPlan = (id: number) => aPlan({ id, name: "G".repeat(150) });
   const linesOf = async (work: () => Promise<unknown>) => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     await work();
-    const lines = log.mock.calls.map(([line]) => z.record(z.string(), z.unknown()).parse(JSON.parse(String(line))));
-    log.mockRestore();
-    return lines.filter(({ event }) => String(event).startsWith("catalog.entries_"));
+    return log.lines().filter(({ event }) => String(event).startsWith("catalog.entries_"));
   };
 
   test("a catalog with invalid plans is served without them, with one alarm that names each, until they change", async () => {
@@ -500,10 +493,9 @@ describe("a refused catalog", () => {
   test("before the upstream's key is set, a refresh sends no request and raises no alarm", async () => {
     const { refresh, simulator, store } = await aRefresh({ key: undefined });
     countReads(simulator);
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => said.mockRestore());
+    const log = captureLog();
     expect(await refresh()).toEqual({ kind: "not_set_up" });
-    expect([reads(simulator), await store.read(), said.mock.calls]).toEqual([0, undefined, []]);
+    expect([reads(simulator), await store.read(), log.lines()]).toEqual([0, undefined, []]);
   });
 
   test("once there was a catalog, a refresh without a key is refused as unreachable and raises an alarm", async () => {
@@ -511,11 +503,10 @@ describe("a refused catalog", () => {
     await store.write(snapshotOf(aCatalog(10), NOON_MS));
     clock.nowMs = NOON_MS + HOUR_MS;
     countReads(simulator);
-    const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => said.mockRestore());
+    const log = captureLog();
     expect(await refresh()).toEqual({ kind: "refused", reason: "unreachable" });
     expect(reads(simulator)).toBe(0);
-    expect(String(said.mock.calls[0]?.[0])).toContain('"event":"catalog.refresh_failed"');
+    expect(log.lines()[0]).toMatchObject({ event: "catalog.refresh_failed" });
   });
 });
 

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { changeAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
@@ -15,6 +15,7 @@ import {
 } from "../../../../shared/platform/operator-error.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const ISSUER = "https://login.example.com/";
@@ -288,13 +289,11 @@ test.each([
 });
 
 test("an unexpected error is 500, raises an alarm and shows nothing of itself", async () => {
-  const lines = vi.spyOn(console, "log").mockReturnValue();
+  const log = captureLog();
   const answer = await send(operator, "trouble/make", { body: { kind: "unexpected" } });
-  const logged = lines.mock.calls.map(([line]) => JSON.parse(line));
-  lines.mockRestore();
   expect([answer.status, answer.code]).toEqual([500, "internal_error"]);
-  expect(JSON.stringify([answer, logged])).not.toContain("secret text");
-  expect(logged).toMatchObject([
+  expect(JSON.stringify([answer, log.text()])).not.toContain("secret text");
+  expect(log.lines()).toMatchObject([
     { event: "console.failed", Alarms: 1, error: "Error", request_id: "req-0001", route: "POST trouble/make" },
     { event: "console.answered", status: 500 },
   ]);
@@ -326,26 +325,22 @@ test("an access token is 401", async () => {
 });
 
 test("a token that the authorizer did not verify is 500 and raises an alarm", async () => {
-  const lines = vi.spyOn(console, "log").mockReturnValue();
+  const log = captureLog();
   const event = anApiEvent({ pathParameters: { path: "notes/list" }, headers: { authorization: "Bearer a.b.c" } });
   const response = await handle(event);
-  const logged = lines.mock.calls.map(([line]) => JSON.parse(line));
-  lines.mockRestore();
   expect(response.statusCode).toBe(500);
-  expect(logged).toMatchObject([
+  expect(log.lines()).toMatchObject([
     { event: "console.failed", Alarms: 1, error: "UnverifiedTokenError" },
     { event: "console.answered", status: 500 },
   ]);
 });
 
 test("the log line says who did what in which capacity, without address and input", async () => {
-  const lines = vi.spyOn(console, "log").mockReturnValue();
+  const log = captureLog();
   await send(owner, "notes/change", { body: { account: mine, text: "very private" } });
   await send(nobody, "notes/change", { body: { account: mine, text: "very private" } });
-  const logged = lines.mock.calls.map(([line]) => JSON.parse(line));
-  lines.mockRestore();
   const common = { level: "info", event: "console.answered", request_id: "req-0001", route: "POST notes/change" };
-  expect(logged).toEqual([
+  expect(log.lines()).toEqual([
     { ...common, status: 200, role: "owner", account: mine, person: "person-1", duration_ms: expect.any(Number) },
     {
       ...common,

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { apiEvent } from "../../../../shared/call/request.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
@@ -14,6 +14,7 @@ import type { Upstream } from "../../../../shared/upstream/upstream.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { aNinCheck, checkOf, identityProducts } from "../../../builders/identity.ts";
 import {
   customJson,
@@ -148,11 +149,10 @@ describe("a live check that finds a record", () => {
   });
 
   /** The lines of the alarm that the upstream's amount raised during the work. */
-  const amountAlarms = async (work: () => Promise<unknown>): Promise<readonly string[]> => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => log.mockRestore());
+  const amountAlarms = async (work: () => Promise<unknown>) => {
+    const log = captureLog();
     await work();
-    return log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes("transaction.amount_differs"));
+    return log.lines("transaction.amount_differs");
   };
 
   test.each([
@@ -162,8 +162,7 @@ describe("a live check that finds a record", () => {
   ])("a check for which the upstream charges %s raises an alarm", async (_name, status, amount) => {
     const transaction = { ...upstreamTransaction, status, amount };
     const alarms = await amountAlarms(() => service.verifyUnder(finding({ first_name: "Ngozi" }, transaction)));
-    expect(alarms).toHaveLength(1);
-    expect(JSON.parse(alarms[0] ?? "")).toMatchObject({ ours: 15_000, theirs: Math.round(amount * 100) });
+    expect(alarms).toMatchObject([{ ours: 15_000, theirs: Math.round(amount * 100) }]);
   });
 
   test.each(identityProducts)("$name raises no alarm if the upstream charges our price", async (product) => {
@@ -214,21 +213,18 @@ describe("the date of birth of a live check", () => {
   });
 
   test("an unreadable date of birth is null, its shape is logged without its value, and the check is charged", async () => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => log.mockRestore());
+    const log = captureLog();
     const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));
     expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi", date_of_birth: null });
     expect(await caller.balance()).toBe(FUNDS - 150);
-    const lines = log.mock.calls.flat().map(String);
-    const [line = ""] = lines.filter((one) => one.includes("identity.date_unreadable"));
-    expect(JSON.parse(line)).toEqual({
+    expect(log.lines("identity.date_unreadable")[0]).toEqual({
       level: "warn",
       event: "identity.date_unreadable",
       reference: answer.headers.get("x-transaction-reference"),
       field: "date_of_birth",
       shape: "99.99.9999",
     });
-    expect(lines.join()).not.toContain("1987");
+    expect(log.text()).not.toContain("1987");
   });
 });
 
@@ -313,16 +309,11 @@ describe("a live check without a result is refunded", () => {
   });
 
   test("an answer outside the upstream's envelope raises an alarm, and one within it does not", async () => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => log.mockRestore());
+    const log = captureLog();
     await service.verifyUnder(refusal(404, "No record was found."));
-    expect(log.mock.calls.join()).not.toContain("upstream.answer_unrecognized");
+    expect(log.lines("upstream.answer_unrecognized")).toEqual([]);
     const { answer } = await service.verifyUnder(customJson(404, { message: "Not Found" }));
-    const [alarm] = log.mock.calls
-      .flat()
-      .map(String)
-      .filter((line) => line.includes("upstream.answer_unrecognized"));
-    expect(JSON.parse(alarm ?? "")).toMatchObject({
+    expect(log.lines("upstream.answer_unrecognized")[0]).toMatchObject({
       Alarms: 1,
       reference: answer.headers.get("x-transaction-reference"),
     });

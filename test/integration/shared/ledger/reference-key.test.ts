@@ -1,8 +1,9 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { checkReferenceKey, OtherReferenceKeyError } from "../../../../shared/ledger/reference-key.ts";
 import { REFERENCE_KEY_PK } from "../../../../shared/ledger/schema.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const [KEY, OTHER] = ["k".repeat(43), "o".repeat(43)];
@@ -22,17 +23,17 @@ const storedKey = async () =>
   (await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk: REFERENCE_KEY_PK } }))).Item;
 
 test("the first key that may place orders becomes the ledger's, and another one is refused with an alarm", async () => {
-  const logged = vi.spyOn(console, "log").mockReturnValue();
+  const log = captureLog();
   await load("ignore", OTHER)();
   expect(await storedKey()).toBeUndefined();
   await load("record", KEY)();
   await load("record", KEY)();
   await load("ignore", KEY)();
-  expect(logged).not.toHaveBeenCalled();
+  expect(log.text()).toBe("");
   for (const first of ["record", "ignore"] as const) {
     await expect(load(first, OTHER)()).rejects.toThrow(OtherReferenceKeyError);
   }
-  expect(logged.mock.calls.flat().join()).toContain('"event":"reference_key.differs"');
+  expect(log.lines("reference_key.differs")).not.toEqual([]);
   expect(JSON.stringify(await storedKey())).not.toContain(KEY);
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -16,6 +16,7 @@ import {
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
@@ -70,23 +71,23 @@ describe("settleTransaction", () => {
   });
 
   test("a failure without a wallet to refund leaves the transaction open, and is logged", async () => {
-    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     const transaction = await ledger.anOpenTransaction();
     const gone = { ...transaction, account_id: "acc_without_wallet" };
     expect(await settleTransaction(ledger, gone, failed, lastRound())).toEqual({ kind: "indeterminate" });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
-    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.write_token);
+    expect(log.text()).toContain(transaction.write_token);
   });
 
   test("a lost answer is logged, and a conflict is not", async () => {
-    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     const [other, transaction] = [await ledger.anOpenTransaction(), await ledger.anOpenTransaction()];
     ledger.firstWrites(1, "conflict");
     await settleTransaction(ledger, other, failed, enough());
-    expect(logged).not.toHaveBeenCalled();
+    expect(log.text()).toBe("");
     ledger.firstWrites(1, "never_arrives");
     await settleTransaction(ledger, transaction, failed, enough());
-    expect(logged.mock.calls.flat().map(String).join()).toContain(transaction.write_token);
+    expect(log.text()).toContain(transaction.write_token);
   });
 
   test("a settlement as `processing` records the upstream reference and leaves the transaction open", async () => {

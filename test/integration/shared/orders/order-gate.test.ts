@@ -13,6 +13,7 @@ import { readUpstreamRefusals } from "../../../../shared/orders/upstream-refusal
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
@@ -150,7 +151,7 @@ test("an item that is not a switch is an error, and neither on nor off", async (
 });
 
 test("purchases that are off for more than an hour raise an alarm with each reading, others raise none", async () => {
-  const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const log = captureLog();
   const readAfter = async (purchases: "on" | "off", sinceMs: number): Promise<void> => {
     await writePurchasesSwitch(store, switched(purchases, nowMs - sinceMs));
     await orderGate(store, clock, "vtu").purchases();
@@ -158,11 +159,10 @@ test("purchases that are off for more than an hour raise an alarm with each read
   await readAfter("on", 7_200_000);
   await readAfter("off", 3_600_000);
   await orderGate({ ...store, table: (await freshTables()).cacheTable, initially: "off" }, clock, "vtu").purchases();
-  expect(logged).not.toHaveBeenCalled();
+  expect(log.text()).toBe("");
   await readAfter("off", 3_600_001);
   const since = isoTime(nowMs - 3_600_001);
-  const lines = logged.mock.calls.map(([line]) => JSON.parse(String(line)));
-  expect(lines).toMatchObject([{ level: "error", event: "purchases.still_off", since, Alarms: 1 }]);
+  expect(log.lines()).toMatchObject([{ level: "error", event: "purchases.still_off", since, Alarms: 1 }]);
 });
 
 test("a spent limit that one instance notes is known to the others with their next reading, and is never shortened", async () => {
@@ -179,7 +179,7 @@ test("a spent limit that one instance notes is known to the others with their ne
 
 test("a pace that cannot be written fails no order, and one that cannot be read as one keeps none waiting", async () => {
   const gate = orderGate(store, clock, "vtu");
-  vi.spyOn(console, "log").mockImplementation(() => undefined);
+  captureLog();
   proxy.fault = () => "never_arrives";
   await expect(gate.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000))).resolves.toBeUndefined();
   countReads();

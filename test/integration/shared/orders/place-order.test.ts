@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:net";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -14,6 +14,7 @@ import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
@@ -249,14 +250,14 @@ describe("an order that is not sent upstream", () => {
   );
 
   test("an order is refused with an alarm, and nothing is debited, if it cannot be known whether purchases are on", async () => {
-    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     const accountId = await ledger.aWallet(1_000);
     const refusal = await refusalOf(
       place(anOrder(accountId, { fulfil: UNSENT }), depsWith({ gate: { purchases: unreadable } })),
     );
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 5 } });
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
-    expect(logged.mock.calls.flat().join()).toContain('"event":"purchases.unreadable"');
+    expect(log.lines("purchases.unreadable")).not.toEqual([]);
   });
 
   test("an order that costs more than the balance is refused", async () => {
@@ -373,7 +374,7 @@ describe("an order that is not sent upstream", () => {
 
 describe("an order after its debit", () => {
   test("an order whose outcome is unknown is returned as processing, and nothing is queued or logged", async () => {
-    const logged = vi.spyOn(console, "log");
+    const log = captureLog();
     const deps = depsWith();
     const accountId = await ledger.aWallet(1_000);
     const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: async () => ({}) }), deps);
@@ -382,7 +383,7 @@ describe("an order after its debit", () => {
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(deps.queued).toEqual([]);
     expect(await ledger.balanceOf(accountId)).toBe(500);
-    expect(logged).not.toHaveBeenCalled();
+    expect(log.text()).toBe("");
   });
 
   test("an order that fails is returned as failed and refunded", async () => {
@@ -421,14 +422,13 @@ describe("an order after its debit", () => {
   const SUCCESS = { status: "success" } as const;
   const FAILED = { status: "failed", failure: { code: "delivery_failed" } } as const;
   const contradictions = async (ended: Settlement, answered: Settlement) => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     const fulfil: OrderRequest["fulfil"] = async (transaction) => {
       await settleTransaction(ledger, transaction, ended, deadlineIn(20_000));
       return { settlement: { ...answered, upstream_reference: "UP9", upstream_amount_kobo: koboFromNaira(490) } };
     };
     const { transaction } = await place(anOrder(await ledger.aWallet(1_000), { fulfil }));
-    const lines = log.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
-    return { transaction, lines };
+    return { transaction, lines: log.lines() };
   };
 
   test.each([
@@ -479,14 +479,14 @@ describe("an order after its debit", () => {
   });
 
   test("an order whose fulfilment throws is returned as processing with an unsecured outcome, and raises an alarm", async () => {
-    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     const accountId = await ledger.aWallet(1_000);
     const fulfil = () => Promise.reject(new Error("Unforeseen"));
     const { transaction, ...placed } = await place(anOrder(accountId, { fulfil }));
     expect(transaction.status).toBe("processing");
     expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
     expect(await ledger.balanceOf(accountId)).toBe(500);
-    expect(logged.mock.calls.flat().map(String).join()).toContain(referenceOf(transaction));
+    expect(log.text()).toContain(referenceOf(transaction));
   });
 });
 
@@ -568,7 +568,7 @@ describe("an order that may wait", () => {
   });
 
   test("raises an alarm and stays open if its wait can be neither written nor queued", async () => {
-    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     const accountId = await ledger.aWallet(1_000);
     const outcomeQueue = { send: () => Promise.reject(new Error("SQS is down")) };
     const fulfil: OrderRequest["fulfil"] = async (transaction, quote) => {
@@ -577,6 +577,6 @@ describe("an order that may wait", () => {
     };
     const placed = await place(anOrder(accountId, { ...waitingIf(false), fulfil }), depsWith({ outcomeQueue }));
     expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: false });
-    expect(logged.mock.calls.flat().join()).toContain("order.outcome_not_recorded");
+    expect(log.lines("order.outcome_not_recorded")).not.toEqual([]);
   });
 });

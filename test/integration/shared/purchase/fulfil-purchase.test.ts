@@ -1,10 +1,11 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
 import { blocksOf, UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shared/orders/upstream-pace.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import {
   anOrder,
   BUY_DATA as path,
@@ -266,19 +267,14 @@ describe("something that answers in the upstream's place", () => {
   afterAll(() => cut.stop());
 
   test("leaves three orders processing with an alarm each; later ones wait, debited and certainly not sent", async () => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-    onTestFinished(() => log.mockRestore());
+    const log = captureLog();
     const buy = async () => {
       const { body, headers } = await cut.call("POST", path, { key: caller.key, body: anOrder() });
       expect(body.data).toMatchObject({ transaction: { status: "processing" } });
       return headers.get("x-estimated-delivery");
     };
     for (const _order of [1, 2, 3]) expect(await buy()).toBeNull();
-    const alarms = log.mock.calls
-      .flat()
-      .map(String)
-      .filter((line) => line.includes("upstream.answer_unrecognized"));
-    expect(alarms.map((line) => JSON.parse(line))).toMatchObject(
+    expect(log.lines("upstream.answer_unrecognized")).toMatchObject(
       [1, 2, 3].map(() => ({ Alarms: 1, reason: "unrecognized_404", reference: expect.stringMatching(/^DATA_/) })),
     );
     cut.simulator.state.faults.clear();

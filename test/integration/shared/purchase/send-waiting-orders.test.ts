@@ -12,6 +12,7 @@ import { readUpstreamPace } from "../../../../shared/orders/upstream-pace.ts";
 import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { REFUSED_ORDER_RETRIES_MAX } from "../../../../shared/purchase/waiting-turn.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
@@ -441,9 +442,9 @@ test("an order of another ledger than this one is neither sent nor refunded, how
   await service.buy(accountId, "one");
   const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
   service.withdrawPlan();
-  const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const logged = captureLog();
   expect(await service.sendAfter(20 * MINUTE_MS, restored)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
-  expect(logged.mock.calls.flat().join()).toContain("order.not_sent_after_restore");
+  expect(logged.lines("order.not_sent_after_restore")).not.toEqual([]);
   const { pk } = await service.transaction(accountId, "one");
   const unknown = await readTransaction(restored, pk);
   expect(unknown).toMatchObject({ status: "processing", open: "live" });
@@ -467,10 +468,9 @@ test("an order that waited for too long is refunded once, with one alarm", async
   const accountId = await ledger.anAccount(1_000);
   service.refuse(1);
   await service.buy(accountId, "one");
-  const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const logged = captureLog();
   expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
-  const alarms = logged.mock.calls.map(String).filter((line) => line.includes("order.waited_too_long"));
-  expect(alarms).toHaveLength(1);
+  expect(logged.lines("order.waited_too_long")).toHaveLength(1);
   expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
 });
 
@@ -551,9 +551,9 @@ describe("an account that cannot be read", () => {
     service.refuse(1);
     await service.buy(broken, "one");
     failReadsOf(`wallet#${broken}`, "throttled");
-    const logged = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const logged = captureLog();
     await service.sendAfter(8 * MINUTE_MS);
-    expect(logged.mock.calls.join()).toContain('"OldestWaitingSeconds":480');
+    expect(logged.text()).toContain('"OldestWaitingSeconds":480');
   });
 
   test("on a later page only is sent up to there, and the others are sent", { timeout: 30_000 }, async () => {

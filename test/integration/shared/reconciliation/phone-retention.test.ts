@@ -18,6 +18,7 @@ import { systemResolve } from "../../../../shared/webhooks/address-guard.ts";
 import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
@@ -290,11 +291,10 @@ describe("a masking pass", () => {
     await keep([bad, good]);
     const change = { UpdateExpression: "REMOVE description", Key: { pk: bad.pk }, TableName: ledger.table };
     await ledger.tables.db.send(new UpdateCommand(change));
-    const logged: string[] = [];
-    vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+    const log = captureLog();
     expect(await mask()).toBe(1);
-    expect(logged.join()).toMatch(new RegExp(`phone_numbers.not_masked.*${broken}#live`));
-    expect(logged.join()).not.toContain(PHONE);
+    expect(log.text()).toMatch(new RegExp(`phone_numbers.not_masked.*${broken}#live`));
+    expect(log.text()).not.toContain(PHONE);
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: bad }));
     expect(await mask()).toBe(1);
   });
@@ -303,8 +303,7 @@ describe("a masking pass", () => {
 test("a transaction whose number is masked is replayed, found, listed, in the statement, reconciled and sent as a webhook as before", async () => {
   const service = await startTestService({ announces: true });
   const receiver = await startReceiver();
-  const logged: string[] = [];
-  vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+  const log = captureLog();
   try {
     const caller = await service.newCaller();
     const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
@@ -348,7 +347,7 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
     expect(second?.headers.id).toBe(first?.headers.id);
     expect(first?.body).toContain(PHONE);
     expect(second?.body).toBe(first?.body.replace(PHONE, MASKED));
-    expect(logged.filter((line) => line.includes('"change.handled"'))).toHaveLength(1);
+    expect(log.lines("change.handled")).toHaveLength(1);
   } finally {
     await Promise.all([service.stop(), receiver.stop()]);
   }

@@ -7,6 +7,7 @@ import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -40,12 +41,10 @@ const raiseVersion = (accountId: string) => ledger.addToWallet(accountId, "versi
 
 /** What a run returns, publishes as metrics, and logs. */
 const run = async (deadline: Deadline = enough()) => {
-  const logged: string[] = [];
-  const spy = vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+  const log = captureLog();
   const result = await reconcileLedger(ledger, deadline);
-  spy.mockRestore();
-  const metrics = Object.assign({}, ...logged.filter((line) => line.includes("_aws")).map((line) => JSON.parse(line)));
-  return { result, metrics, logged: logged.join() };
+  const metrics = Object.assign({}, ...log.lines().filter((line) => "_aws" in line));
+  return { result, metrics, logged: log.text() };
 };
 
 describe("reconcileLedger", () => {
@@ -319,8 +318,7 @@ describe("reconcileLedger", () => {
     const accountId = await anAccount();
     await ledger.anOpenTransaction(accountId);
     ledger.nowMs += HOUR_MS;
-    const logged: string[] = [];
-    vi.spyOn(console, "log").mockImplementation((line: unknown) => void logged.push(String(line)));
+    const log = captureLog();
     const isReading = new Promise<void>((resolve) => {
       ledger.beforeEachWalletRead(() => {
         resolve();
@@ -329,6 +327,6 @@ describe("reconcileLedger", () => {
     });
     void reconcileLedger(ledger, enough());
     await isReading;
-    expect(logged.join()).toContain('"OldestOpenSeconds":3600,"StuckTransactions":1,"OldestUnrefundedSeconds":0');
+    expect(log.text()).toContain('"OldestOpenSeconds":3600,"StuckTransactions":1,"OldestUnrefundedSeconds":0');
   });
 });

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -26,6 +25,7 @@ import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstrea
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
 import { startQueues } from "../../../../tools/local/queues.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import {
   anEvent,
   anOpenOrder,
@@ -65,15 +65,11 @@ const callsOf = async (message: OutcomeMessage): Promise<readonly string[]> => {
   return ledger.proxy.calls.map(({ operation }) => operation);
 };
 
-const logLine = z.looseObject({ event: z.string() });
 /** The lines that are logged while the messages are applied, one after another. */
-const logOf = async (...messages: readonly OutcomeMessage[]): Promise<readonly z.infer<typeof logLine>[]> => {
-  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  onTestFinished(() => log.mockRestore());
+const logOf = async (...messages: readonly OutcomeMessage[]) => {
+  const log = captureLog();
   for (const message of messages) await apply(message);
-  const lines = log.mock.calls.map(([line]) => logLine.parse(JSON.parse(String(line))));
-  log.mockRestore();
-  return lines;
+  return log.lines();
 };
 const amountsAlerted = async (...messages: readonly OutcomeMessage[]): Promise<readonly unknown[]> =>
   (await logOf(...messages)).flatMap(({ event, theirs }) => (event === "transaction.amount_differs" ? [theirs] : []));

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
@@ -7,6 +6,7 @@ import { upstreamKeyId } from "../../../../shared/upstream/key-pool.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
+import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const mtn1gb = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } satisfies UpstreamOrder;
@@ -18,20 +18,11 @@ const nin = {
 const KEYS = ["live_key_one_of_three", "live_key_two_of_three", "live_key_three_of_three"] as const;
 const [ONE, TWO, THREE] = KEYS;
 
-let lines: string[] = [];
+let log: CapturedLog;
 beforeEach(() => {
-  lines = [];
-  vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(String(line)));
+  log = captureLog();
 });
-afterEach(() => vi.restoreAllMocks());
-
-const logLine = z.looseObject({
-  event: z.string(),
-  upstream_key: z.string().optional(),
-  status: z.number().optional(),
-});
-const rejections = () =>
-  lines.map((line) => logLine.parse(JSON.parse(line))).filter(({ event }) => event === "upstream.key_rejected");
+const rejections = () => log.lines("upstream.key_rejected");
 
 type Setting = {
   readonly simulator?: Partial<SimulatorOptions>;
@@ -113,7 +104,7 @@ describe("a load on three keys, of which the upstream rejects the second", () =>
     expect(countsOf(keysUsed())).toEqual({ [ONE]: 75, [THREE]: 75 });
     expect(new Set(state.purchases.map(({ reference }) => reference)).size).toBe(150);
     expect(rejections()).toMatchObject([{ upstream_key: upstreamKeyId(TWO), status: 401 }]);
-    for (const key of KEYS) expect(lines.join()).not.toContain(key);
+    for (const key of KEYS) expect(log.text()).not.toContain(key);
   });
 
   test("the rejected key is tried by one order every 4 minutes, which goes through another key", async () => {

@@ -1,8 +1,9 @@
 import { DeleteCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { checkOf, identityProducts, identityRoutes } from "../../../builders/identity.ts";
 import {
@@ -269,8 +270,7 @@ describe("with a catalog", () => {
   });
 
   test("a 503 of the sandbox raises no alarm", async () => {
-    const lines: string[] = [];
-    const spy = vi.spyOn(console, "log").mockImplementation((line) => void lines.push(String(line)));
+    const log = captureLog();
     const testKey = await caller.newKey({ mode: "test" });
     for (const { path, body } of purchases) {
       await service.call("POST", path, { key: testKey, body: { ...body, phone_number: "08000000006" } });
@@ -279,9 +279,8 @@ describe("with a catalog", () => {
       key: testKey,
       body: { nin: "00000000003", is_consent: true },
     });
-    spy.mockRestore();
-    expect(lines.filter((line) => line.includes('"status":503'))).toHaveLength(3);
-    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    expect(log.lines().filter(({ status }) => status === 503)).toHaveLength(3);
+    expect(log.lines().filter(({ level }) => level === "error")).toEqual([]);
   });
 
   test("orders of a test key send nothing to the upstream and have no entry in the index of open transactions", async () => {

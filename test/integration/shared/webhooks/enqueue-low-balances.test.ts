@@ -1,5 +1,5 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import * as z from "zod";
 import { auditEntry } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
@@ -10,6 +10,7 @@ import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
@@ -59,9 +60,8 @@ const run = async (queue = queueOf()): Promise<readonly unknown[]> => {
 };
 
 const alarms = () => {
-  const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  onTestFinished(() => log.mockRestore());
-  return () => log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('"Alarms":1'));
+  const log = captureLog();
+  return () => log.lines().filter(({ Alarms }) => Alarms === 1);
 };
 
 describe("a balance below its threshold", () => {
@@ -194,13 +194,13 @@ describe("a fault", () => {
     const broken = { pk, open: "subscription#wallet.low", created_at: isoTime(ledger.nowMs) };
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item: broken }));
     expect(await run()).toEqual([]);
-    expect(shown().join()).toContain("low_balances.not_checked");
+    expect(shown()).toMatchObject([{ event: "low_balances.not_checked" }]);
   });
 
   test("a run without time raises an alarm instead of leaving balances out silently", async () => {
     const shown = alarms();
     await anAccount();
     await enqueueLowBalances({ ledger, queue: queueOf() }, deadlineIn(9_000));
-    expect(shown().join()).toContain("out_of_time");
+    expect(shown()).toMatchObject([{ reason: "out_of_time" }]);
   });
 });

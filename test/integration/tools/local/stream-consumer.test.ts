@@ -7,6 +7,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBStreamEvent } from "aws-lambda";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -47,10 +48,10 @@ test.for([
   async ([operation, isBegun]) => {
     const { settle, consume } = await aStream();
     await settle("one");
-    const lines = vi.spyOn(console, "log");
+    const log = captureLog();
     const { seen } = consume(undefined, { endpoint: await aSilentProxy(operation, isBegun), answerMs: 500 });
     await eventually(() => expect(seen).toEqual(["one"]));
-    expect(lines.mock.calls.join("\n")).toMatch(/"event":"stream.unreadable".*"error":"TimeoutError"/);
+    expect(log.text()).toMatch(/"event":"stream.unreadable".*"error":"TimeoutError"/);
   },
 );
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { log } from "../../../../shared/platform/log.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { functionIn, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 const ALL_AT_ONCE = { release: { kind: "all-at-once" } };
@@ -169,11 +170,8 @@ describe("the shift to a new version", () => {
   test("a log line of a fault has the dimensions of its function's alarm", () => {
     vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-purchase");
     vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "7");
-    const logSpy = vi.spyOn(console, "log").mockImplementation(() => {});
-    onTestFinished(() => {
-      vi.restoreAllMocks();
-      vi.unstubAllEnvs();
-    });
+    const written = captureLog();
+    onTestFinished(() => void vi.unstubAllEnvs());
     log.error("message.failed", { error: "TypeError" });
     const line = z
       .object({
@@ -187,7 +185,7 @@ describe("the shift to a new version", () => {
           ]),
         }),
       })
-      .parse(JSON.parse(String(logSpy.mock.calls[0]?.[0])));
+      .parse(written.lines()[0]);
     const [{ Namespace, Dimensions, Metrics }] = line._aws.CloudWatchMetrics;
     const found = alarms.filter(
       ({ Properties }) => Properties.Namespace === Namespace && Properties.MetricName === Metrics[0].Name,

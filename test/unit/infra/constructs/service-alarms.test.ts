@@ -2,13 +2,13 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { type TableShape, tables } from "../../../../infra/tables.ts";
 import { log, putMetrics } from "../../../../shared/platform/log.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { mentions, resourceName, templatesOf } from "../../../builders/templates.ts";
 
 const alarms = templatesOf("prod").service.all("AWS::CloudWatch::Alarm");
 
 afterEach(() => {
-  vi.restoreAllMocks();
   vi.unstubAllEnvs();
 });
 
@@ -28,10 +28,10 @@ const line = z.looseObject({
 /** The line that a function of prod logs, as CloudWatch parses it. */
 const loggedLine = (write: () => void): z.output<typeof line> => {
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-reconcile-ledger");
-  const logSpy = vi.spyOn(console, "log").mockImplementation(() => {});
+  const written = captureLog();
   write();
-  expect(logSpy).toHaveBeenCalledTimes(1);
-  return line.parse(JSON.parse(String(logSpy.mock.calls[0]?.[0])));
+  expect(written.lines()).toHaveLength(1);
+  return line.parse(written.lines()[0]);
 };
 
 type Dimensions = { readonly TableName?: unknown; readonly GlobalSecondaryIndexName?: unknown };

@@ -8,6 +8,7 @@ import { readAccountRoutes } from "../../../../shared/contract/routes/read-accou
 import { apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
 import { openGateway } from "../../../../tools/local/gateway.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 afterEach(() => {
@@ -257,11 +258,10 @@ describe("an unexpected error", () => {
     return { ...response, json: (): unknown => JSON.parse(response.body ?? "") };
   };
   const linesOf = async (run: () => Promise<unknown>): Promise<string> => {
-    const lines = vi.spyOn(console, "log").mockImplementation(() => {});
+    const log = captureLog();
     await run();
-    const text = JSON.stringify(lines.mock.calls);
-    expect(text).toContain("request.failed");
-    return text;
+    expect(log.lines("request.failed")).not.toEqual([]);
+    return log.text();
   };
 
   test.for(thrown)(
@@ -294,7 +294,7 @@ describe("an unexpected error", () => {
   );
 
   test("an unexpected error of the admission is 500 too, and for an order it is answered as by the platform", async () => {
-    vi.spyOn(console, "log").mockImplementation(() => {});
+    captureLog();
     const failing: Admit = async () => {
       throw new Error("DynamoDB is unavailable");
     };
@@ -315,22 +315,21 @@ describe("an unexpected error", () => {
 });
 
 test("an operation whose outcome is unknown is answered as by the platform, and raises no alarm", async () => {
-  const lines = vi.spyOn(console, "log").mockImplementation(() => {});
+  const log = captureLog();
   const response = await ask(async () => {
     throw new OutcomeUnknown("The outcome is unknown");
   });
   expect(response).toEqual(asByThePlatform);
-  const logged = lines.mock.calls.map(([line]) => z.looseObject({}).parse(JSON.parse(String(line))));
-  expect(logged).toEqual([
+  expect(log.lines()).toEqual([
     expect.objectContaining({ level: "warn", event: "request.outcome_unknown", request_id: "req-0001" }),
   ]);
-  expect(logged).not.toEqual([expect.objectContaining({ _aws: expect.anything() })]);
+  expect(log.lines()).not.toEqual([expect.objectContaining({ _aws: expect.anything() })]);
 });
 
 test("the 500 of an unknown outcome is the local gateway's own for a failed invocation, with no header of ours", async () => {
   const routes = [{ method: "POST", path: "/v1/vtu/data/purchase", function: "purchase" }] as const;
   const gateway = await openGateway({ port: 0, routes, defaultFunction: "not-found" });
-  vi.spyOn(console, "log").mockImplementation(() => {});
+  captureLog();
   const exchangeWith = async (invoke: () => Promise<unknown>) => {
     gateway.serve(invoke);
     const response = await fetch(`${gateway.origin}/v1/vtu/data/purchase`, { method: "POST" });
@@ -355,11 +354,9 @@ test("a request gets nothing from the previous one of the same process", async (
 });
 
 test("a request is one log line of at most 400 bytes without body, key or phone number", async () => {
-  const lines = vi.spyOn(console, "log").mockImplementation(() => {});
+  const log = captureLog();
   await purchaseHandler()({ headers: { authorization: "Bearer live_secret" } });
-  expect(lines).toHaveBeenCalledTimes(1);
-  const line = String(lines.mock.calls[0]?.[0]);
-  expect(Buffer.byteLength(line)).toBeLessThanOrEqual(400);
-  expect(line).not.toMatch(/live_secret|08031234567/);
-  expect(JSON.parse(line)).toMatchObject({ request_id: "req-0001", status: 200, account: "acc_1", mode: "live" });
+  expect(Buffer.byteLength(log.text())).toBeLessThanOrEqual(400);
+  expect(log.text()).not.toMatch(/live_secret|08031234567/);
+  expect(log.lines()).toMatchObject([{ request_id: "req-0001", status: 200, account: "acc_1", mode: "live" }]);
 });

@@ -1,29 +1,25 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { scheduleHandler } from "../../../../shared/lambda/schedule-handler.ts";
 import type { Deadline } from "../../../../shared/platform/deadline.ts";
 import type { LogFields } from "../../../../shared/platform/log.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 const fields: LogFields<"refresh-catalog.ran"> = { kind: "fresh", plans: 4 };
-const spyOnLog = () => {
-  const lines = vi.spyOn(console, "log").mockImplementation(() => {});
-  onTestFinished(() => lines.mockRestore());
-  return () => lines.mock.calls.map(([line]): unknown => JSON.parse(String(line)));
-};
 
 test("a scheduled run gets the time that is left and logs its fields in one line", async () => {
-  const lines = spyOnLog();
+  const log = captureLog();
   const run = vi.fn(async (_deadline: Deadline) => fields);
   await scheduleHandler("refresh-catalog.ran", run)({}, aLambdaContext(12_345));
   expect(run.mock.calls.map(([deadline]) => deadline.remainingMs())).toEqual([12_345]);
-  expect(lines()).toEqual([{ level: "info", event: "refresh-catalog.ran", ...fields }]);
+  expect(log.lines()).toEqual([{ level: "info", event: "refresh-catalog.ran", ...fields }]);
 });
 
 test("a scheduled run that fails rejects the invocation and logs no run", async () => {
-  const lines = spyOnLog();
+  const log = captureLog();
   const failure = new Error("DynamoDB is unavailable");
   await expect(
     scheduleHandler("refresh-catalog.ran", () => Promise.reject(failure))({}, aLambdaContext()),
   ).rejects.toBe(failure);
-  expect(lines()).toEqual([]);
+  expect(log.lines()).toEqual([]);
 });

@@ -1,7 +1,8 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { Change } from "../../../../shared/call/change.ts";
 import { streamHandler } from "../../../../shared/lambda/stream-handler.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 const record = (sequence: number, before: object | undefined, after: object | undefined) => ({
@@ -48,8 +49,7 @@ test("a number beyond JavaScript's range does not make its change unreadable", a
 });
 
 test("of 3 changes only the one that fails is reported, and its log line has neither its item nor its message", async () => {
-  const lines = vi.spyOn(console, "log").mockImplementation(() => {});
-  onTestFinished(() => lines.mockRestore());
+  const log = captureLog();
   const batch = ["a", "b", "c"].map((pk, index) => record(index + 1, undefined, { pk, phone: "08031234567" }));
   const { changes, failed } = await handle(batch, async ({ after }) => {
     if (JSON.stringify(after).includes('"b"')) throw new Error("Cannot send 08031234567");
@@ -57,13 +57,13 @@ test("of 3 changes only the one that fails is reported, and its log line has nei
   });
   expect(changes).toHaveLength(3);
   expect(failed).toEqual(["2"]);
-  const logged = lines.mock.calls.map(([line]) => String(line));
-  expect(logged.map((line) => JSON.parse(line).event).toSorted()).toEqual([
-    "change.failed",
-    "change.handled",
-    "change.handled",
-  ]);
-  expect(logged.join()).not.toContain("0803");
+  expect(
+    log
+      .lines()
+      .map(({ event }) => event)
+      .toSorted(),
+  ).toEqual(["change.failed", "change.handled", "change.handled"]);
+  expect(log.text()).not.toContain("0803");
 });
 
 test("a stream event without records fails as a whole", async () => {

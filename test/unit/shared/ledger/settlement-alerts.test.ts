@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { alertIfAmountDiffers, alertIfContradicted } from "../../../../shared/ledger/settlement-alerts.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-let log: MockInstance;
+let log: CapturedLog;
 beforeEach(() => {
-  log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+  log = captureLog();
 });
-afterEach(() => log.mockRestore());
-const lines = (): unknown[] => log.mock.calls.map(([line]) => JSON.parse(String(line)));
 
 const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
 
@@ -18,7 +17,7 @@ describe("alertIfContradicted", () => {
     const transaction = aTransaction({ status: "success" });
     expect(alertIfContradicted(transaction, { ...failed, ...facts })).toBe(true);
     const fields = { transaction: transaction.pk, stands: "success", says: "failed", amount_kobo: 500_00, ...facts };
-    expect(lines()).toEqual([expect.objectContaining({ event: "transaction.contradicted", Alarms: 1, ...fields })]);
+    expect(log.lines()).toEqual([expect.objectContaining({ event: "transaction.contradicted", Alarms: 1, ...fields })]);
   });
 
   test.each([
@@ -26,7 +25,7 @@ describe("alertIfContradicted", () => {
     ["the status processing", { status: "processing" }],
   ] as const)("a settlement with %s raises no alarm", (_what, settlement) => {
     expect(alertIfContradicted(aTransaction({ status: "failed" }), settlement)).toBe(false);
-    expect(lines()).toEqual([]);
+    expect(log.lines()).toEqual([]);
   });
 });
 
@@ -35,12 +34,14 @@ describe("alertIfAmountDiffers", () => {
     const transaction = aTransaction();
     alertIfAmountDiffers(transaction, koboFromNaira(naira));
     const fields = { transaction: transaction.pk, ours: 500_00, theirs: koboFromNaira(naira) };
-    expect(lines()).toEqual([expect.objectContaining({ event: "transaction.amount_differs", Alarms: 1, ...fields })]);
+    expect(log.lines()).toEqual([
+      expect.objectContaining({ event: "transaction.amount_differs", Alarms: 1, ...fields }),
+    ]);
   });
 
   test("an equal upstream amount, or another one in the sandbox, raises no alarm", () => {
     alertIfAmountDiffers(aTransaction(), koboFromNaira(500));
     alertIfAmountDiffers(aTransaction({ mode: "test" }), koboFromNaira(1));
-    expect(lines()).toEqual([]);
+    expect(log.lines()).toEqual([]);
   });
 });

@@ -1,18 +1,21 @@
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { logOutcome } from "../../../../shared/orders/log-outcome.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import type { CheckOutcome, Outcome } from "../../../../shared/upstream/upstream.ts";
+import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-const lines: Record<string, unknown>[] = [];
+let log: CapturedLog;
 beforeEach(() => {
-  lines.length = 0;
-  vi.spyOn(console, "log").mockImplementation((line: string) => void lines.push(JSON.parse(line)));
+  log = captureLog();
 });
 
 const logged = (outcome: Outcome | CheckOutcome, mode: "live" | "test" = "live") => {
   logOutcome(aTransaction({ mode }), outcome);
-  return lines.filter((line) => "event" in line).map(({ level, event, reason }) => [level, event, reason]);
+  return log
+    .lines()
+    .filter((line) => "event" in line)
+    .map(({ level, event, reason }) => [level, event, reason]);
 };
 
 test.each<readonly [Outcome | CheckOutcome, readonly (string | undefined)[]]>([
@@ -31,7 +34,7 @@ test.each<readonly [Outcome | CheckOutcome, readonly (string | undefined)[]]>([
   [{ kind: "account_error", reason: "no_upstream_key" }, ["error", "upstream.account_error", "no_upstream_key"]],
 ])("the outcome %j is logged as %j, with the transaction's reference", (outcome, line) => {
   expect(logged(outcome)).toEqual([line]);
-  expect(lines.find((found) => "event" in found)).toHaveProperty("reference", expect.stringMatching(/^DATA_/));
+  expect(log.lines().find((found) => "event" in found)).toHaveProperty("reference", expect.stringMatching(/^DATA_/));
 });
 
 test.each<Outcome | CheckOutcome>([

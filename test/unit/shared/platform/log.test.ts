@@ -2,21 +2,20 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { errorFields, log, putMetrics } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
+import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 
-const lines: unknown[] = [];
+let written: CapturedLog;
 beforeEach(() => {
-  lines.length = 0;
-  vi.spyOn(console, "log").mockImplementation((line: unknown) => void lines.push(JSON.parse(String(line))));
+  written = captureLog();
 });
 afterEach(() => {
-  vi.restoreAllMocks();
   vi.unstubAllEnvs();
 });
 
 test("a log line is one JSON object with level, event and fields, without absent fields", () => {
   log.warn("upstream.not_ready", { reason: "no_time" });
   log.info("refresh-catalog.ran", { kind: "fresh_enough", plans: undefined });
-  expect(lines).toEqual([
+  expect(written.lines()).toEqual([
     { level: "warn", event: "upstream.not_ready", reason: "no_time" },
     { level: "info", event: "refresh-catalog.ran", kind: "fresh_enough" },
   ]);
@@ -25,7 +24,7 @@ test("a log line is one JSON object with level, event and fields, without absent
 test("an alarm is an error that counts for the alarm of its event and stage", () => {
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-purchase");
   log.alarm("catalog.stale", { filled: false });
-  expect(lines).toEqual([
+  expect(written.lines()).toEqual([
     expect.objectContaining({
       level: "error",
       event: "catalog.stale",
@@ -50,33 +49,37 @@ describe("a fault of a published version", () => {
 
   test("an error that is a fault counts for its function and version", () => {
     log.error("message.failed", { error: "TypeError" });
-    expect(lines).toMatchObject([{ level: "error", Faults: 1, Function: "prod-airtime-purchase", Version: "7" }]);
-    expect(lines.map(directives)).toEqual([[[["Function", "Version"]]]]);
+    expect(written.lines()).toMatchObject([
+      { level: "error", Faults: 1, Function: "prod-airtime-purchase", Version: "7" },
+    ]);
+    expect(written.lines().map(directives)).toEqual([[[["Function", "Version"]]]]);
   });
 
   test("an alarm that is a fault counts for its event and for its version", () => {
     log.alarm("request.failed", { error: "TypeError" });
-    expect(lines).toMatchObject([{ Alarms: 1, Stage: "prod", Event: "request.failed", Faults: 1, Version: "7" }]);
-    expect(lines.map(directives)).toEqual([[[["Stage", "Event"]], [["Function", "Version"]]]]);
+    expect(written.lines()).toMatchObject([
+      { Alarms: 1, Stage: "prod", Event: "request.failed", Faults: 1, Version: "7" },
+    ]);
+    expect(written.lines().map(directives)).toEqual([[[["Stage", "Event"]], [["Function", "Version"]]]]);
   });
 
   test("what the upstream causes is no fault of the version", () => {
     log.alarm("upstream.account_error", { reference: "DATA_1", reason: "status_401" });
     log.error("wallet.mismatch", { account: "acc_1", difference_kobo: 1 });
-    for (const line of lines) expect(line).not.toHaveProperty("Faults");
-    expect(lines).toHaveLength(2);
+    for (const line of written.lines()) expect(line).not.toHaveProperty("Faults");
+    expect(written.lines()).toHaveLength(2);
   });
 
   test("a function that is invoked without an alias counts no faults", () => {
     vi.stubEnv("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST");
     log.error("message.failed", { error: "TypeError" });
-    expect(lines).toEqual([{ level: "error", event: "message.failed", error: "TypeError" }]);
+    expect(written.lines()).toEqual([{ level: "error", event: "message.failed", error: "TypeError" }]);
   });
 });
 
 test("metrics of the local service have the stage local", () => {
   putMetrics({ OldestOpenSeconds: 7 }, 1_700_000_000_000);
-  expect(lines).toEqual([expect.objectContaining({ OldestOpenSeconds: 7, Stage: "local" })]);
+  expect(written.lines()).toEqual([expect.objectContaining({ OldestOpenSeconds: 7, Stage: "local" })]);
 });
 
 describe("errorFields", () => {

@@ -1,9 +1,10 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { fulfilPurchase, type Sending } from "../../../../shared/purchase/fulfil-purchase.ts";
 import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/upstream/upstream.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const order = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
@@ -111,11 +112,9 @@ describe("a purchase that the upstream refuses with 429", () => {
 describe("the log of a purchase's outcome", () => {
   /** The log lines of an order with this outcome. */
   const logOf = async (outcome: Outcome, mode?: Mode): Promise<string> => {
-    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const log = captureLog();
     await fulfil(outcome, mode);
-    const lines = log.mock.calls.flat().map(String).join();
-    log.mockRestore();
-    return lines;
+    return log.text();
   };
 
   test.each<readonly [string, Outcome]>([

@@ -1,5 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import { describe, expect, test } from "vitest";
 import { alarmIfNotJson } from "../../../../functions/receive-upstream-event/alarm-if-not-json.ts";
 import type { Admit } from "../../../../shared/call/call.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
@@ -13,6 +12,7 @@ import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -34,13 +34,8 @@ const receive = async (input: { event?: unknown; data?: unknown }, trusted = tru
 const aReport = (changes: Record<string, unknown>) => ({ event: "transaction.updated", data: { ...data, ...changes } });
 /** The log lines of the rest of the test: their event and one field. */
 const logged = (field = "upstream_reference") => {
-  const said = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  onTestFinished(() => said.mockRestore());
-  return () =>
-    said.mock.calls.map(([text]) => {
-      const line = z.record(z.string(), z.unknown()).parse(JSON.parse(String(text)));
-      return [line.event, line[field]];
-    });
+  const log = captureLog();
+  return () => log.lines().map((line) => [line.event, line[field]]);
 };
 const update = (changes: Record<string, unknown> = {}, trusted = true) => receive(aReport(changes), trusted);
 

@@ -1,8 +1,8 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import * as z from "zod";
+import { describe, expect, test } from "vitest";
 import type { RateGroup } from "../../../../shared/contract/limits.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { keyLines, keyPool, SET_ASIDE_MS, upstreamKeyId, usableKeys } from "../../../../shared/upstream/key-pool.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
@@ -12,14 +12,6 @@ const answered = (status: number, headers: Readonly<Record<string, string>> = {}
   body: "",
 });
 const spent = answered(200, { "x-ratelimit-remaining": "0" });
-
-/** The lines that are logged from now on. */
-const logged = () => {
-  const spy = vi.spyOn(console, "log").mockImplementation(() => undefined);
-  onTestFinished(() => spy.mockRestore());
-  const line = z.looseObject({ event: z.string() });
-  return () => spy.mock.calls.map(([text]) => line.parse(JSON.parse(String(text))));
-};
 
 /** A loaded pool, with a clock and a secret that only the test changes. */
 const aPool = async (...keys: readonly string[]) => {
@@ -212,10 +204,10 @@ describe("rejected keys", () => {
 describe("the alarm on a rejected key", () => {
   test("a rejection is logged once with the key's id, the status and the group, and never with the key", async () => {
     const { reject, state } = await aPool("live_a_secret_key", "b");
-    const lines = logged();
+    const log = captureLog();
     reject("vtu", 401, "live_a_secret_key");
     reject("identity", 401, "live_a_secret_key");
-    expect(lines()).toMatchObject([
+    expect(log.lines()).toMatchObject([
       {
         event: "upstream.key_rejected",
         level: "error",
@@ -226,18 +218,18 @@ describe("the alarm on a rejected key", () => {
     ]);
     state.nowMs += SET_ASIDE_MS;
     reject("vtu", 401, "live_a_secret_key");
-    expect(lines()).toHaveLength(2);
-    expect(JSON.stringify(lines())).not.toContain("live_a_secret_key");
+    expect(log.lines()).toHaveLength(2);
+    expect(log.text()).not.toContain("live_a_secret_key");
   });
 
   test("the rejection of the only key, or of one that has left the secret, is not logged", async () => {
     const { reject, reload, state } = await aPool("a", "b");
-    const lines = logged();
+    const log = captureLog();
     state.refetched = "c";
     await reload();
     reject("vtu", 401, "a");
     reject("vtu", 401, "c");
-    expect(lines()).toEqual([]);
+    expect(log.lines()).toEqual([]);
   });
 
   test("an id is the first 8 hexadecimal digits of the key's SHA-256", () => {
