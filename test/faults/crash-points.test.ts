@@ -1,16 +1,16 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** Without the short path of DynamoDB calls the effects are the same, which its own tests show (decision 0025). */
-const isSample = process.env.AWS_CALLS === "sdk";
+/** Only every n-th effect is hit, and of long scenarios every third of these. */
+const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 2);
 
 /**
  * A kill before an effect equals a kill after the effect before it, and the model assists recoveries. `npm run
- * test:faults` adds both, and every other fault.
+ * test:faults` adds both, every effect, and every other fault.
  */
 crashPoints({
   extent: { dies_after: ["unassisted"] },
   settings: ["perfect"],
   seed: Date.now() % 1_000_000_000,
-  every: isSample ? 4 : 1,
-  everyOfLong: isSample ? 12 : 3,
+  every: EVERY,
+  everyOfLong: 3 * EVERY,
 });

@@ -75,11 +75,16 @@ export const alarmsIn = (observed: Observed, fromMs: number, toMs: number): read
     .filter(({ alarm, to }) => to === "ALARM" && urgencyOf(alarm) !== undefined);
 };
 
+/** From now on the functions write the metrics of the stage. */
+export const writeMetricsOfStage = (): void => {
+  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", functionNamed("any"));
+};
+
 /** Does work with a system whose functions write the metrics of the stage. */
 export const withStage = async <Result>(
   work: (system: System, endpoint: AppEndpoint) => Promise<Result>,
 ): Promise<Result> => {
-  vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", functionNamed("any"));
+  writeMetricsOfStage();
   const system = await startSystem();
   const endpoint = await openAppEndpoint();
   try {

@@ -3,10 +3,11 @@ import { scheduledFunctions } from "../../../infra/schedules.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
-import { referenceOf, sentAt, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { referenceOf, STUCK_MS, sentAt, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
+import { openEvents } from "../../../shared/upstream-events/stored-event.ts";
 import { type Chance, chanceOf } from "../../strict/chance.ts";
 import { type StrictName, strictSettings } from "../../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "../invariants.ts";
@@ -50,8 +51,10 @@ export type TrafficReport = {
   readonly counts: Readonly<Record<"orders" | "open" | "delivered" | "refunded" | "webhooks" | "invocations", number>>;
   /** Until the traffic ended. */
   readonly observed: Observed;
-  /** The alarms of log events, by name. */
-  readonly alarms: ReadonlyMap<string, number>;
+  readonly beganMs: number;
+  readonly endedMs: number;
+  /** The minutes in which an order was stuck or an event waited for a decision. */
+  readonly neededMs: readonly number[];
   readonly violations: readonly string[];
   readonly trace: string;
 };
@@ -94,10 +97,11 @@ export const runTraffic = async (traffic: Traffic): Promise<TrafficReport> => {
     system.upstream.limits = { ...limits, vtu: upstreamOrdersAMinute };
     const load: Load = {
       ...{ traffic, system, accounts, chance: chanceOf(seed), endsMs: now() + minutes * MINUTE_MS },
-      ...{ placed: 0, underWay: new Set() },
+      ...{ placed: 0, underWay: new Set(), neededMs: [] },
     };
+    const beganMs = now();
     await simulate(async () => {
-      const actors = [callers, schedules, sources, upstream, operator].map((act) => act(load));
+      const actors = [callers, schedules, sources, upstream, operator, watch].map((act) => act(load));
       const calm = disturb(load);
       await Promise.all(actors);
       await calm();
@@ -112,7 +116,7 @@ export const runTraffic = async (traffic: Traffic): Promise<TrafficReport> => {
     const orders = (await Promise.all(accounts.map((each) => orderLines(load, each)))).flat();
     const ended = (status: string): number => orders.filter(({ transaction }) => transaction.status === status).length;
     return {
-      ...{ orders, observed, alarms: alarmsOf(observed) },
+      ...{ orders, observed, beganMs, endedMs: load.endsMs, neededMs: load.neededMs },
       counts: {
         ...{ orders: orders.length, open, delivered: ended("success"), refunded: ended("failed") },
         ...{ webhooks: endpoint.received.length, invocations: observed.invocations.length },
@@ -150,6 +154,7 @@ export type Load = {
   readonly endsMs: number;
   /** What was begun and is not waited for. */
   readonly underWay: Set<Promise<void>>;
+  readonly neededMs: number[];
 };
 
 export const begin = ({ underWay }: Load, work: Promise<void>): void => {
@@ -258,6 +263,18 @@ const operator = async ({ system, accounts, endsMs }: Load): Promise<void> => {
       const funding = { accountId, fundingId: `${accountId}-${minute}`, amountKobo: koboFromNaira(10_000) };
       await system.run(() => fundWallet(ledger, funding));
     }
+  }
+};
+
+/** Notes each minute in which an order is stuck or an event waits for a decision. */
+const watch = async ({ system, endsMs, neededMs }: Load): Promise<void> => {
+  while (now() < endsMs) {
+    const stuckBefore = isoTime(now() - STUCK_MS);
+    const [orders, events] = await outside(() =>
+      Promise.all([openTransactions(system.ledger, { from: "0000", to: stuckBefore }), openEvents(system.ledger)]),
+    );
+    if (orders.length + events.length > 0) neededMs.push(now());
+    await pass(MINUTE_MS);
   }
 };
 

@@ -51,7 +51,7 @@ export const runModel = async (
   let run: ModelRun = { seed, programs: 0, steps: 0, traces: [], bySetting };
   for (let round = 0; run.steps < stepsWanted; round += 1) {
     const settingOf = (program: number): StrictName =>
-      settings[(round * SYSTEM_PROGRAMS + program) % settings.length] ?? "perfect";
+      settings[(seed + round * SYSTEM_PROGRAMS + program) % settings.length] ?? "perfect";
     const { done: programsDone, trace } = await runOnSystem(seed + round, settingOf);
     for (const [name, done] of programsDone) {
       bySetting.set(name, addProgress(bySetting.get(name) ?? noProgress, done));

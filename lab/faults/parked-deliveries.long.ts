@@ -1,0 +1,3 @@
+import { parkedDeliveries } from "../../test/faults/parked-deliveries.ts";
+
+parkedDeliveries(24 * 60);
