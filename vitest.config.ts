@@ -13,7 +13,6 @@ export default defineConfig({
   resolve: { alias: { "@airtime-service/client": fileURLToPath(new URL("client/src/index.ts", import.meta.url)) } },
   test: {
     include: ["test/**/*.test.ts"],
-    globalSetup: ["test/builders/emulators.ts"],
     setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     // The functions log as they do in production; only a failing test shows it.

@@ -1,5 +1,4 @@
 import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { inject } from "vitest";
 import { type Account, type AccountStore, requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
@@ -14,6 +13,7 @@ import type { Mode } from "../../shared/contract/transaction.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import { anApiEvent } from "./api-event.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 
@@ -63,7 +63,7 @@ export type AccessFixture = {
 
 export const openAccess = async (): Promise<AccessFixture> => {
   const tables = await freshTables();
-  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   const { db, accessTable, ledgerTable } = tables;
   const clock = () => access.nowMs;
   const store: AccountStore = { db, accessTable, ledgerTable, clock };

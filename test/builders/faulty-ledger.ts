@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, inject, vi } from "vitest";
+import { expect, vi } from "vitest";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionOwner, transactionPk } from "../../shared/ledger/schema.ts";
@@ -9,6 +9,7 @@ import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { koboFromNaira } from "../../shared/platform/money.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransaction } from "./transaction.ts";
@@ -42,7 +43,7 @@ export type FaultyLedger = Ledger & {
 };
 
 export const openFaultyLedger = async (): Promise<FaultyLedger> => {
-  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   const db = emulatorClient(proxy.endpoint);
   const { ledgerTable: table } = await freshTables();
   const ledger: FaultyLedger = {

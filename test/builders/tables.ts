@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { inject } from "vitest";
 import { tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
+import { dynamodbEndpoint } from "./emulator.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 
 /** A client of the tests' emulator, or of something that stands before one. */
-export const emulatorClient = (endpoint: string = inject("dynamodbEndpoint")): DynamoDBDocumentClient =>
+export const emulatorClient = (endpoint: string = dynamodbEndpoint): DynamoDBDocumentClient =>
   emulatorClientAt(endpoint);
 
 /** The three tables under names of their own. */

@@ -9,7 +9,6 @@ export default defineConfig({
     // It counts 4 write units for an item of a transaction, where AWS documents 2; see docs/decisions/0010-strict-
     // dynamodb.md.
     exclude: ["test/integration/tools/costs/budgets.test.ts"],
-    globalSetup: ["test/builders/emulators.ts"],
     setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",

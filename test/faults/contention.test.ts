@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 import { createKey, rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
@@ -15,6 +15,7 @@ import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream
 import { admissionCode, MINUTE_MS, OFFICE, openAccess } from "../builders/access.ts";
 import { contend, holding, PRICE_KOBO } from "../builders/contention.ts";
 import { startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../builders/emulator.ts";
 import { aLambdaContext } from "../builders/lambda-context.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, transactionOf } from "../builders/service.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
@@ -31,7 +32,7 @@ test.each([{ debits: 120, withinMs: 0, holdMs: 25 }])(
   "of $debits debits of one wallet within $withinMs ms, each holding it for $holdMs ms, none is refused",
   async (contention) => {
     const { debits } = contention;
-    const { outcomes, cancelled, takenKobo } = await contend(inject("dynamodbEndpoint"), contention, SEED);
+    const { outcomes, cancelled, takenKobo } = await contend(dynamodbEndpoint, contention, SEED);
     expect(new Set(outcomes)).toEqual(new Set(["opened"]));
     expect(takenKobo).toBe(debits * PRICE_KOBO);
     expect(cancelled / debits).toBeLessThan(12);
@@ -68,7 +69,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
   const accountId = `acc_${randomUUID()}`;
   const funds = koboSchema.parse(10 * PRICE_KOBO);
   await db.send(new PutCommand({ TableName: table, Item: { ...emptyWallet(accountId, 0), balance_kobo: funds } }));
-  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   const ledger = { db: emulatorClient(proxy.endpoint), table, clock: Date.now };
   const transactions = Array.from({ length: 10 }, () =>
     aTransaction({ pk: transactionPk(randomUUID()), account_id: accountId, write_token: randomUUID() }),

@@ -53,7 +53,6 @@ class CheapestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: FILES,
-    globalSetup: ["test/builders/emulators.ts"],
     setupFiles: ["test/builders/log-to-console.ts"],
     // A mutant that never ends fails its test before the whole run times out.
     testTimeout: 10_000,

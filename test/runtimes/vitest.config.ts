@@ -6,7 +6,6 @@ import { limits } from "../builders/limits.ts";
 export default defineConfig({
   test: {
     include: ["test/runtimes/**/*.runtime.ts"],
-    globalSetup: ["test/builders/emulators.ts"],
     reporters: ["default", new ClosingLine()],
     silent: "passed-only",
     ...limits,

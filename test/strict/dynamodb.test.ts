@@ -10,9 +10,10 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { sleep } from "../../shared/platform/time.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../builders/emulator.ts";
 import { emulatorClient, freshTables } from "../builders/tables.ts";
 import { type StrictSettings, strictSettings } from "./settings.ts";
 
@@ -21,7 +22,7 @@ let proxy: DynamoDbProxy;
 let db: DynamoDBDocumentClient;
 let table: string;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
   db = emulatorClient(proxy.endpoint);
   table = (await freshTables()).ledgerTable;
 });

@@ -1,5 +1,5 @@
 import { Webhook } from "standardwebhooks";
-import { beforeAll, expect, inject, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
@@ -9,6 +9,7 @@ import { EndpointUrlError } from "../../../../shared/webhooks/address-guard.ts";
 import { findEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
 
@@ -58,7 +59,7 @@ test("the secret is in the answer to the first URL only, and webhook show never 
 
 /** A client of the same tables whose calls of one operation meet a fault. */
 const faultyClient = async (operation: string, fault: Fault) => {
-  const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   onTestFinished(proxy.stop);
   proxy.fault = (call) => (call.operation === operation ? fault : undefined);
   return emulatorClient(proxy.endpoint);

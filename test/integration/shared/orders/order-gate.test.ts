@@ -1,6 +1,6 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import {
   type PurchasesStore,
@@ -15,6 +15,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
@@ -25,7 +26,7 @@ let store: PurchasesStore;
 let nowMs: number;
 let reads: number;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
 });
 beforeEach(async () => {
   const { cacheTable } = await freshTables();

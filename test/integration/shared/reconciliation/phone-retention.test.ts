@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { BatchWriteCommand, PutCommand, ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { listTransactions } from "../../../../shared/ledger/list-transactions.ts";
@@ -20,6 +20,7 @@ import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -40,7 +41,7 @@ const MASKED = "*********67";
 let proxy: DynamoDbProxy;
 let ledger: LedgerAtNoon;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
 });
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);

@@ -1,5 +1,5 @@
 import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
@@ -9,6 +9,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -21,7 +22,7 @@ const DAY_MS = 24 * HOUR_MS;
 let proxy: DynamoDbProxy;
 let ledger: LedgerAtNoon;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
 });
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);

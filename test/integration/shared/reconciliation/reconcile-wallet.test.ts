@@ -1,5 +1,5 @@
 import { BatchGetCommand, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
@@ -19,6 +19,7 @@ import {
   reconcileWallet,
 } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -29,7 +30,7 @@ const DAY_MS = 24 * HOUR_MS;
 let proxy: DynamoDbProxy;
 let ledger: LedgerAtNoon;
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
 });
 beforeEach(async () => {
   ledger = await openLedgerAtNoon(proxy.endpoint);

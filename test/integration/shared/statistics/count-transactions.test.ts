@@ -1,5 +1,5 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, inject, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
@@ -16,6 +16,7 @@ import { matchEvent, resolveTransaction } from "../../../../shared/upstream-even
 import { listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -33,7 +34,7 @@ const aCountedLedger = async () => {
   const addConsole = async () => {
     const { consumer: functionName, ...spec } = streamConsumers.statistics;
     const consumer = consumeStream({
-      ...{ ...spec, endpoint: inject("dynamodbEndpoint"), table: ledger.table, functionName },
+      ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.table, functionName },
       invoke: (_name, event) => handler(event),
       checkpointPath: `${temporaryFolder()}/checkpoint.json`,
     });

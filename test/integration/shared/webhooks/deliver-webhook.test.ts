@@ -1,6 +1,6 @@
 import { PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { Webhook } from "standardwebhooks";
-import { afterEach, beforeAll, beforeEach, expect, inject, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
@@ -23,6 +23,7 @@ import { readParkedAccount } from "../../../../shared/webhooks/parked-account.ts
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
@@ -281,7 +282,7 @@ test("a response that is too large is a failed attempt, recorded with its status
 });
 
 test("after a crash between the post and the record the attempt is repeated with the same webhook-id and body", async () => {
-  const proxy: DynamoDbProxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const proxy: DynamoDbProxy = await startDynamoDbProxy(dynamodbEndpoint);
   cleanups.push(proxy.stop);
   const receiver = await answering(200);
   const { deliver, delivery } = await aSettlement(receiver.url, { db: emulatorClient(proxy.endpoint) });
@@ -447,7 +448,7 @@ test("a message of an endpoint with another URL is posted at once, although the 
 });
 
 test("a message stays in the queue if its delivery is recorded as parked and its requeue cannot be scheduled", async () => {
-  const proxy: DynamoDbProxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  const proxy: DynamoDbProxy = await startDynamoDbProxy(dynamodbEndpoint);
   cleanups.push(proxy.stop);
   const receiver = await answering(200);
   const { deliver, delivery, fail, nextRequeue } = await aSettlement(receiver.url, {

@@ -1,5 +1,5 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
-import { afterEach, beforeEach, describe, expect, inject, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { auditEntry } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
@@ -12,6 +12,7 @@ import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 
@@ -22,7 +23,7 @@ import { subscribe } from "../../../builders/subscribe.ts";
 let proxy: DynamoDbProxy;
 let ledger: LedgerAtNoon;
 beforeEach(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
   ledger = await openLedgerAtNoon(proxy.endpoint);
 });
 afterEach(() => proxy.stop());

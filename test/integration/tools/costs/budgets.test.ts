@@ -1,5 +1,5 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { functionNames } from "../../../../infra/functions.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
@@ -25,6 +25,7 @@ import { bundleSize } from "../../../../tools/docs/bundle-sizes.ts";
 import { loadFunctions } from "../../../../tools/local/functions.ts";
 import { waiting } from "../../../../tools/scale/usage.ts";
 import { isGateRead, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aNinCheck } from "../../../builders/identity.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { expectWithin } from "../../../builders/measure.ts";
@@ -216,7 +217,7 @@ describe("budgets", () => {
       { ...kind, status: "failed", amountKobo: 50_000, endedAtMs, latencyMs: 1 },
     ]);
     await addToHours({ db, table: cacheTable }, ended);
-    const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+    const proxy = await startDynamoDbProxy(dynamodbEndpoint);
     onTestFinished(() => proxy.stop());
     const handler = streamBatchHandler(countTransactions({ db: emulatorClient(proxy.endpoint), table: cacheTable }));
     const opened = aTransaction({ created_at: isoTime(endedAtMs - 900) });
@@ -233,7 +234,7 @@ describe("budgets", () => {
 
   test("the budget holds for a minute of the scheduled functions without any request", async () => {
     const tables = await freshTables();
-    const proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+    const proxy = await startDynamoDbProxy(dynamodbEndpoint);
     const db = emulatorClient(proxy.endpoint);
     const ledger = { db, table: tables.ledgerTable, clock: systemClock };
     const cache = { db, table: tables.cacheTable };

@@ -5,15 +5,16 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBStreamEvent } from "aws-lambda";
-import { expect, inject, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const RECORD_AGE_MAX_S = 3_600;
-const EMULATOR = (): string => inject("dynamodbEndpoint");
+const EMULATOR = (): string => dynamodbEndpoint;
 
 /** Forwards calls to the emulator, but never answers the first one of an operation, or breaks off within its answer. */
 const aSilentProxy = async (operation: string, isBegun: boolean): Promise<string> => {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { GetCommand, PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { auditEntry } from "../../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
@@ -17,6 +17,7 @@ import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
@@ -31,7 +32,7 @@ let accessTable: string;
 const clock = () => NOON_MS;
 
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
 });
 afterAll(() => proxy.stop());
 beforeEach(async () => {

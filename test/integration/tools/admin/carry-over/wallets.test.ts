@@ -1,5 +1,5 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
-import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type AuditEntry, auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
 import { readTransactions } from "../../../../../shared/ledger/find-transactions.ts";
@@ -19,6 +19,7 @@ import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.
 import { scanTable } from "../../../../../tools/admin/table-scan.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 import { emulatorClient } from "../../../../builders/tables.ts";
@@ -33,7 +34,7 @@ let restored: Ledger;
 let accountId: string;
 
 beforeAll(async () => {
-  proxy = await startDynamoDbProxy(inject("dynamodbEndpoint"));
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
 });
 afterAll(() => proxy.stop());
 beforeEach(async () => {
