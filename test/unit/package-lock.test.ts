@@ -51,6 +51,16 @@ test.each(lockFiles)(
   },
 );
 
+test("what lab/ takes from the root's packages has the root's versions", () => {
+  const versions = z.record(z.string(), z.string()).default({});
+  const manifest = z.object({ dependencies: versions, devDependencies: versions, peerDependencies: versions });
+  const [root, lab] = ["", "lab/"].map((folder) =>
+    manifest.parse(JSON.parse(readFileSync(`${folder}package.json`, "utf8"))),
+  );
+  expect(Object.keys(lab?.peerDependencies ?? {}).length).toBeGreaterThan(5);
+  expect({ ...root?.dependencies, ...root?.devDependencies }).toMatchObject(lab?.peerDependencies ?? {});
+});
+
 test("an altered package is refused by npm ci, because the lock file has the hash of the reviewed one", async () => {
   const folder = temporaryFolder();
   const pack = async (code: string) => {
