@@ -116,14 +116,6 @@ export const adjustWallet = (
   );
 };
 
-/** An account's fundings and adjustments, oldest first. */
-export const readEntries = async (
-  ledger: Ledger,
-  accountId: string,
-  range: TimeRange,
-): Promise<readonly LedgerEntry[]> =>
-  getItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), ledgerEntrySchema);
-
 const entryAmountSchema = ledgerEntrySchema.pick({ pk: true, amount_kobo: true, created_at: true });
 
 /**

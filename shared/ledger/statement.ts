@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { getItemBatches, getItems } from "./get-item.ts";
+import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { type LedgerEntry, ledgerEntrySchema, readEntries } from "./ledger-entry.ts";
-import { ALL_TIMES, type IndexKey, indexKeySchema, ownedKeyBatches, queryPage, type TimeRange } from "./query-index.ts";
+import { type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
+import { ALL_TIMES, type IndexKey, indexKeySchema, queryPage, type TimeRange } from "./query-index.ts";
 import { entriesOwner, transactionOwner } from "./schema.ts";
 import { referenceOf, signedKobo, type Transaction, transactionSchema } from "./transaction.ts";
 
@@ -19,64 +19,7 @@ export type StatementLine = {
   readonly balance_after_kobo: number;
 };
 
-export type Statement = {
-  readonly opening_kobo: number;
-  readonly lines: readonly StatementLine[];
-  readonly closing_kobo: number;
-};
-
-/** A wallet's entries and transactions within a time range, oldest first, in batches as they are read. */
-export async function* statementLines(
-  ledger: Ledger,
-  accountId: string,
-  { from, to }: TimeRange,
-): AsyncGenerator<readonly StatementLine[], void, void> {
-  for await (const lines of linesUntil(ledger, accountId, to)) yield lines.filter(({ at }) => at >= from);
-}
-
-export const readStatement = async (ledger: Ledger, accountId: string, { from, to }: TimeRange): Promise<Statement> => {
-  const lines: StatementLine[] = [];
-  let opening_kobo = 0;
-  for await (const batch of linesUntil(ledger, accountId, to)) {
-    for (const line of batch) {
-      if (line.at < from) opening_kobo = line.balance_after_kobo;
-      else lines.push(line);
-    }
-  }
-  return { opening_kobo, lines, closing_kobo: lines.at(-1)?.balance_after_kobo ?? opening_kobo };
-};
-
-/**
- * Everything until a moment: balances are summed up from the wallet's first entry. An entry comes before a transaction
- * of the same millisecond.
- */
-async function* linesUntil(
-  ledger: Ledger,
-  accountId: string,
-  to: string,
-): AsyncGenerator<readonly StatementLine[], void, void> {
-  const range = { from: ALL_TIMES.from, to };
-  let entries = (await readEntries(ledger, accountId, range)).map(entryLine);
-  let balance_after_kobo = 0;
-  const summed = (line: UnsummedLine): StatementLine => {
-    balance_after_kobo += line.effect_kobo;
-    return { ...line, balance_after_kobo };
-  };
-  const keys = ownedKeyBatches(ledger, transactionOwner(accountId, "live"), range);
-  for await (const { items } of getItemBatches(ledger, keys, statedTransactionSchema)) {
-    const transactions = items.map(transactionLine);
-    const last = transactions.at(-1)?.at ?? "";
-    const due = entries.filter(({ at }) => at <= last);
-    entries = entries.slice(due.length);
-    yield [...due, ...transactions].sort(byTime).map(summed);
-  }
-  yield entries.map(summed);
-}
-
 type UnsummedLine = Omit<StatementLine, "balance_after_kobo">;
-
-const byTime = ({ at: one }: UnsummedLine, { at: other }: UnsummedLine): number =>
-  one === other ? 0 : one < other ? -1 : 1;
 
 const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: LedgerEntry): UnsummedLine => ({
   at: created_at,
@@ -115,14 +58,23 @@ export const statementPositionSchema = z.object({
 });
 export type StatementPosition = z.infer<typeof statementPositionSchema>;
 
-export type StatementPage = Statement & { readonly next: StatementPosition | undefined };
+export type StatementPage = {
+  /** The balance before its first line, and after its last one. */
+  readonly opening_kobo: number;
+  readonly lines: readonly StatementLine[];
+  readonly closing_kobo: number;
+  readonly next: StatementPosition | undefined;
+};
 
 const KEYS_PER_READ = 500;
 
 /** `itemsMax`: also those before the range, so that a page of a large wallet is there in time. */
 type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
 
-/** One page of `readStatement`: its sums and lines, the balance before them and the balance after them. */
+/**
+ * One page of a wallet's entries and transactions within a time range, oldest first: balances are summed up from the
+ * wallet's first entry. An entry comes before a transaction of the same millisecond.
+ */
 export const readStatementPage = async (
   ledger: Ledger,
   accountId: string,

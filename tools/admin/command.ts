@@ -44,12 +44,6 @@ export type Option = {
 };
 
 export const why: Option = { flags: "--why <reason>", text: whySchema.description ?? "" };
-/** Required to find a transaction by its caller reference, which is unique per account only. */
-export const callerAccount: Option = {
-  flags: "--account <account>",
-  text: "the account, if <reference> is the caller's own",
-};
-
 /** The options that every command takes. */
 const globalOptions = z.object({
   json: z.boolean().default(false),

@@ -23,6 +23,24 @@ export const perform = async <Name extends ActionName>(
   return outputs[name].output.parse(await afterFlight(() => run(context, input)));
 };
 
+/** The pages of a read, one after the other. */
+export async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
+  read: (cursor: string | undefined) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let cursor: string | undefined;
+  do {
+    const page = await read(cursor);
+    yield page;
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+export const allOf = async <Page>(pages: AsyncIterable<Page>): Promise<readonly Page[]> => {
+  const all: Page[] = [];
+  for await (const page of pages) all.push(page);
+  return all;
+};
+
 /** If a request may still settle the transaction that is to be resolved, waits for the end of that request first. */
 const afterFlight = async <Result>(act: () => Promise<Result>): Promise<Result> => {
   try {

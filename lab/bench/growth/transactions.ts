@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
-import { readStatement } from "../../../shared/ledger/statement.ts";
 import { isoTime, systemClock } from "../../../shared/platform/time.ts";
 import {
   type Reconciliation,
@@ -11,6 +10,7 @@ import {
   reconcileWallet,
 } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";
+import { readStatement } from "../../../test/builders/statement.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../tools/local/tables.ts";

@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { createKey } from "../../../shared/access/accounts.ts";
 import { statementLineView } from "../../../shared/actions/wallet.ts";
 import { statementColumns, statementCsvRow } from "../../../shared/contract/statement-csv.ts";
-import { readStatement } from "../../../shared/ledger/statement.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { consoleTests, type Page } from "../../builders/console-pages.ts";
 import { transactionOf } from "../../builders/service.ts";
+import { readStatement } from "../../builders/statement.ts";
 
 /**
  * Goal: owners and readers see what an account bought and paid, and nothing of another account or beyond their role.

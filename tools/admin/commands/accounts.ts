@@ -1,14 +1,13 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { accountsRuns } from "../../../shared/actions/accounts.ts";
-import { auditView } from "../../../shared/actions/audit.ts";
-import { readAudit } from "../../../shared/ledger/audit.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
+import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 import { keysTable } from "../views/keys.ts";
 import { fields, naira, sections } from "../views/print.ts";
+import { accountAudit } from "./audit.ts";
 
 const accountInput = z.object({ account: accountField });
 
@@ -24,11 +23,11 @@ export const addAccountCommands = (group: Command): void => {
 };
 
 const showAccount = async (context: AdminContext, input: z.output<typeof accountInput>): Promise<Report> => {
-  const account = await accountsRuns["accounts show"](context, input);
-  const audit = await readAudit(context.ledger, input.account);
+  const account = await perform(context, "accounts show", input);
+  const acts = await accountAudit(context, input.account);
   const { balance, low_balance_threshold, owners, ips, keys, webhook, ...view } = account;
   return {
-    json: { ...account, acts: audit.map(auditView) },
+    json: { ...account, acts },
     text: sections({
       Account: fields({
         ...view,
@@ -39,7 +38,7 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
         webhook: webhook === null ? null : `${webhook.url} (${webhook.status})`,
       }),
       Keys: keysTable(keys),
-      "Audit log": auditTable(audit),
+      "Audit log": auditTable(acts),
     }),
   };
 };

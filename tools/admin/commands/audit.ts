@@ -3,17 +3,13 @@ import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { auditView } from "../../../shared/actions/audit.ts";
 import { requireEvent, requireTransaction } from "../../../shared/actions/lookup.ts";
-import {
-  type AuditEntry,
-  readAudit,
-  readAuditAbout,
-  readTransactionAudit,
-  SERVICE,
-} from "../../../shared/ledger/audit.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { type AuditEntry, readAuditAbout, readTransactionAudit, SERVICE } from "../../../shared/ledger/audit.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
-import { addCommand, callerAccount } from "../command.ts";
+import { addCommand } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
+import { allOf, pagesOf, perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 
 export const addAudit = (program: Command): void => {
@@ -22,24 +18,37 @@ export const addAudit = (program: Command): void => {
     readOnly: true,
     summary: "Show who changed an account, a transaction or an event, and why; without a subject, the service itself",
     example: "audit acc_0123456789abcdef01",
-    options: [{ ...callerAccount, text: "the account, if <subject> is a caller's own reference" }],
+    options: [{ flags: "--account <account>", text: "the account, if <subject> is a caller's own reference" }],
     input: z.object({ subject: z.string().default(SERVICE), account: accountField.optional() }),
     run: async (context, { subject, account }) => {
-      const entries = await entriesOn(context, subject, account);
-      return { json: { acts: entries.map(auditView) }, text: auditTable(entries) };
+      const acts = await auditOn(context, subject, account);
+      return { json: { acts }, text: auditTable(acts) };
     },
   });
 };
 
-const entriesOn = async (
+type Acts = ActionOutput<"audit service">["entries"];
+
+/** Everything on an account, oldest first. */
+export const accountAudit = (context: AdminContext, account: string): Promise<Acts> =>
+  oldestFirst(pagesOf((cursor) => perform(context, "audit account", { account, cursor })));
+
+const oldestFirst = async (pages: AsyncIterable<{ readonly entries: Acts }>): Promise<Acts> =>
+  (await allOf(pages)).flatMap(({ entries }) => entries).toReversed();
+
+const auditOn = async (context: AdminContext, subject: string, account: string | undefined): Promise<Acts> => {
+  if (subject === SERVICE) return oldestFirst(pagesOf((cursor) => perform(context, "audit service", { cursor })));
+  if (!subject.startsWith("acc_")) return (await entriesAbout(context, subject, account)).map(auditView);
+  return accountAudit(context, (await requireAccount(context.accounts, subject)).account_id);
+};
+
+/** The entries about a transaction or an event. */
+const entriesAbout = async (
   context: AdminContext,
   subject: string,
   account: string | undefined,
 ): Promise<readonly AuditEntry[]> => {
   const { ledger } = context;
-  if (subject === SERVICE) return readAudit(ledger, SERVICE);
-  if (subject.startsWith("acc_"))
-    return readAudit(ledger, (await requireAccount(context.accounts, subject)).account_id);
   if (!subject.startsWith("event_")) {
     return readTransactionAudit(ledger, await requireTransaction(context, subject, account));
   }

@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { CONSENTS_EXPORT, consentsRuns } from "../../../shared/actions/consents.ts";
+import { CONSENTS_EXPORT } from "../../../shared/actions/consents.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { type VerifiedExport, verifyExport } from "../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, timeField } from "../fields.ts";
+import { allOf, pagesOf, perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
 import { fields } from "../views/print.ts";
 
@@ -26,10 +28,9 @@ export const addConsentCommands = (group: Command): void => {
       json: z.boolean().default(false),
     }),
     run: async (context, { json, ...period }) => {
-      if (!json) return { json: undefined, text: exportedLines(context, period) };
-      const lines: string[] = [];
-      for await (const part of exportedPages(context, period)) lines.push(...part);
-      return { json: { lines }, text: "" };
+      const pages = pagesOf((cursor) => perform(context, "consents export", { ...period, cursor }));
+      if (!json) return { json: undefined, text: exportedLines(pages) };
+      return { json: { lines: (await allOf(pages)).flatMap(({ lines }) => lines) }, text: "" };
     },
   });
   addCommand(group, {
@@ -43,21 +44,10 @@ export const addConsentCommands = (group: Command): void => {
   });
 };
 
-type Period = { readonly account: string; readonly from?: string | undefined; readonly to?: string | undefined };
-
-async function* exportedPages(context: AdminContext, period: Period): AsyncGenerator<readonly string[]> {
-  let cursor: string | undefined;
-  do {
-    const page = await consentsRuns["consents export"](context, { ...period, cursor });
-    yield page.lines;
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-}
-
 /** The last line gets its line end as any command's output does. */
-async function* exportedLines(context: AdminContext, period: Period): AsyncGenerator<string> {
+async function* exportedLines(pages: AsyncIterable<ActionOutput<"consents export">>): AsyncGenerator<string> {
   let separator = "";
-  for await (const lines of exportedPages(context, period)) {
+  for await (const { lines } of pages) {
     if (lines.length === 0) continue;
     yield `${separator}${lines.join("\n")}`;
     separator = "\n";

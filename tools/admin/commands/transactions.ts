@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { openOlderThan, transactionsRuns, transactionView } from "../../../shared/actions/transactions.ts";
+import { openOlderThan, transactionView } from "../../../shared/actions/transactions.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../shared/contract/limits.ts";
 import { modeSchema, transactionStatus } from "../../../shared/contract/transaction.ts";
@@ -9,6 +9,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, durationField } from "../fields.ts";
+import { perform } from "../perform.ts";
 import { transactionsTable, waitingText } from "../views/transactions.ts";
 
 const listInput = z.object({
@@ -57,7 +58,7 @@ const listed = ({ ledger }: AdminContext, transactions: Listed): Report => ({
 });
 
 const listWaiting = async (context: AdminContext, account: string | undefined): Promise<Report> => {
-  const json = await transactionsRuns["transactions waiting"](context, { account });
+  const json = await perform(context, "transactions waiting", { account });
   return { json, text: waitingText(json) };
 };
 
@@ -73,5 +74,5 @@ const listOfAccount = async (
 ): Promise<ActionOutput<"transactions list">> => {
   if (account === undefined)
     throw new OperatorError("Add --stuck, --open, --waiting or --account to say which transactions to list");
-  return transactionsRuns["transactions list"](context, { account, mode, status });
+  return perform(context, "transactions list", { account, mode, status });
 };

@@ -1,18 +1,16 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { requireAccount } from "../../../shared/access/account-store.ts";
 import { notReconciled, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { verifyWallet } from "../../../shared/actions/wallet.ts";
 import { walletActions } from "../../../shared/contract/actions/wallet.ts";
-import { timeRange } from "../../../shared/ledger/list-transactions.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
-import { readStatement, statementLines } from "../../../shared/ledger/statement.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, timeField } from "../fields.ts";
+import { allOf, pagesOf, perform } from "../perform.ts";
 import { fields, logProgress, naira } from "../views/print.ts";
-import { statementCsv, statementTable, statementView } from "../views/statement.ts";
+import { statementCsv, statementTable, wholeStatement } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
 export const addWalletCommands = (group: Command): void => {
@@ -33,14 +31,12 @@ export const addWalletCommands = (group: Command): void => {
       csv: z.boolean().default(false),
       json: z.boolean().default(false),
     }),
-    run: async (context, { account, csv, json, from, to }) => {
-      await requireAccount(context.accounts, account);
-      const range = timeRange({ from, to });
-      if (range === undefined) throw new OperatorError("--to must not be before --from");
+    run: async (context, { csv, json, ...period }) => {
+      const pages = pagesOf((cursor) => perform(context, "wallet statement", { ...period, cursor }));
       // Only CSV is printed as it is read: its lines need neither the closing balance nor the columns' widths.
-      if (csv && !json) return { json: undefined, text: statementCsv(statementLines(context.ledger, account, range)) };
-      const statement = await readStatement(context.ledger, account, range);
-      return { json: statementView(account, statement), text: statementTable(statement) };
+      if (csv && !json) return { json: undefined, text: statementCsv(pages) };
+      const statement = wholeStatement(await allOf(pages));
+      return { json: statement, text: statementTable(statement) };
     },
   });
   addCommand(group, {

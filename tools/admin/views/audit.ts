@@ -1,9 +1,10 @@
-import { type AuditEntry, detailsText } from "../../../shared/ledger/audit.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { detailsText } from "../../../shared/ledger/audit.ts";
 import { table } from "./print.ts";
 
 /** With columns for the AWS identity and for the subject of who signed in to the console, if an entry has one. */
-export const auditTable = (entries: readonly AuditEntry[]): string => {
-  const hasIdentity = entries.some(({ caller_arn }) => caller_arn !== undefined);
+export const auditTable = (entries: ActionOutput<"audit account">["entries"]): string => {
+  const hasIdentity = entries.some(({ caller_arn }) => caller_arn !== null);
   const hasPerson = entries.some(({ person }) => person !== undefined);
   return table(
     [
@@ -11,8 +12,8 @@ export const auditTable = (entries: readonly AuditEntry[]): string => {
       ...(hasIdentity ? ["AWS identity"] : []),
       ...(hasPerson ? ["console subject"] : []),
     ],
-    entries.map(({ created_at, by, action, details, why, caller_arn, person }) => [
-      ...[created_at, by, action, detailsText(details), why],
+    entries.map(({ at, by, action, details, why, caller_arn, person }) => [
+      ...[at, by, action, detailsText(details), why],
       ...(hasIdentity ? [caller_arn] : []),
       ...(hasPerson ? [person?.sub] : []),
     ]),

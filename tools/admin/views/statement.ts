@@ -1,37 +1,33 @@
-import { statementLineView } from "../../../shared/actions/wallet.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
 import { statementColumns, statementCsvRow } from "../../../shared/contract/statement-csv.ts";
-import type { Statement, StatementLine } from "../../../shared/ledger/statement.ts";
-import { nairaNumber } from "../../../shared/platform/money.ts";
 import { naira, table } from "./print.ts";
 
-export const statementView = (accountId: string, { opening_kobo, closing_kobo, lines }: Statement) => ({
-  account_id: accountId,
-  opening: nairaNumber(opening_kobo),
-  closing: nairaNumber(closing_kobo),
-  lines: lines.map(statementLineView),
-});
+type Page = ActionOutput<"wallet statement">;
+type Statement = Omit<Page, "next_cursor">;
 
-const cells = (line: StatementLine): readonly string[] => [
-  line.at,
-  line.kind,
-  line.id,
-  line.status,
-  line.description,
-  naira(line.effect_kobo),
-  naira(line.balance_after_kobo),
+/** A page may have no lines, because what is before the period is summed up too. */
+export const wholeStatement = (pages: readonly Page[]): Statement => {
+  const last = pages.at(-1);
+  if (last === undefined) throw new Error("A statement has a page");
+  const first = pages.find(({ lines }) => lines.length > 0) ?? last;
+  const { account_id, closing } = last;
+  return { account_id, opening: first.opening, closing, lines: pages.flatMap(({ lines }) => lines) };
+};
+
+const cells = (line: Statement["lines"][number]): readonly string[] => [
+  ...[line.at, line.kind, line.id, line.status, line.description],
+  ...[naira(line.effect * 100), naira(line.balance * 100)],
 ];
 
-export const statementTable = ({ opening_kobo, closing_kobo, lines }: Statement): string =>
-  `Opening balance ${naira(opening_kobo)} NGN\n\n${table(
+export const statementTable = ({ opening, closing, lines }: Statement): string =>
+  `Opening balance ${naira(opening * 100)} NGN\n\n${table(
     statementColumns,
     lines.map(cells),
-  )}\n\nClosing balance ${naira(closing_kobo)} NGN`;
+  )}\n\nClosing balance ${naira(closing * 100)} NGN`;
 
-/** CSV, a part for each batch of lines. */
-export async function* statementCsv(batches: AsyncIterable<readonly StatementLine[]>): AsyncGenerator<string> {
+/** CSV, a part for each page. */
+export async function* statementCsv(pages: AsyncIterable<Statement>): AsyncGenerator<string> {
   yield csvRow(statementColumns);
-  for await (const lines of batches) {
-    yield lines.map((line) => `${CSV_LINE_END}${statementCsvRow(statementLineView(line))}`).join("");
-  }
+  for await (const { lines } of pages) yield lines.map((line) => `${CSV_LINE_END}${statementCsvRow(line)}`).join("");
 }

@@ -4,13 +4,13 @@ import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
-import { readStatement } from "../../../../shared/ledger/statement.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
+import { readStatement } from "../../../builders/statement.ts";
 
 let operator: OperatorLedger;
 beforeAll(async () => {

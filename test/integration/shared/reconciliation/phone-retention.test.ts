@@ -5,7 +5,6 @@ import { createAccount } from "../../../../shared/access/accounts.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { listTransactions } from "../../../../shared/ledger/list-transactions.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
-import { readStatement } from "../../../../shared/ledger/statement.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { sqsClient } from "../../../../shared/platform/aws-clients.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -26,6 +25,7 @@ import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
+import { readStatement } from "../../../builders/statement.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 /**

@@ -6,7 +6,6 @@ import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { entriesOwner } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { readStatement } from "../../../../shared/ledger/statement.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -23,6 +22,7 @@ import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { readStatement } from "../../../builders/statement.ts";
 
 /** Goal: a reconciliation finds every difference between a wallet and its entries and transactions, and no others. */
 const HOUR_MS = 3_600_000;

@@ -1,17 +1,20 @@
 import { expect, test } from "vitest";
+import { auditView } from "../../../../../shared/actions/audit.ts";
 import { auditEntry } from "../../../../../shared/ledger/audit.ts";
 import { auditTable } from "../../../../../tools/admin/views/audit.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 
-const byOperator = auditEntry({ subject: "acc_1", by: "ada", action: "keys revoke", why: "lost" }, NOON_MS);
-const byPerson = auditEntry(
-  {
-    subject: "acc_1",
-    by: "bola@example.com",
-    person: { issuer: "https://login.example.com/", sub: "person-1" },
-    action: "keys create",
-  },
-  NOON_MS,
+const byOperator = auditView(auditEntry({ subject: "acc_1", by: "ada", action: "keys revoke", why: "lost" }, NOON_MS));
+const byPerson = auditView(
+  auditEntry(
+    {
+      subject: "acc_1",
+      by: "bola@example.com",
+      person: { issuer: "https://login.example.com/", sub: "person-1" },
+      action: "keys create",
+    },
+    NOON_MS,
+  ),
 );
 
 test("an audit log without console entries has no column for the person's subject", () => {
