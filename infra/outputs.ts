@@ -3,10 +3,12 @@
  * resources. `LEDGER_TABLE` is the output `LedgerTable`, because the name of an output has no underscores. An empty
  * value has no output.
  */
-export const outputOf = (variable: string): string =>
-  variable
-    .toLowerCase()
-    .split("_")
+export const outputOf = (variable: string): string => pascalCase(variable.toLowerCase());
+
+/** `list-catalog` and `list_catalog` are `ListCatalog` on AWS. */
+export const pascalCase = (name: string): string =>
+  name
+    .split(/[-_]/)
     .map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
     .join("");
 

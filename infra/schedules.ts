@@ -1,22 +1,10 @@
-import type { Urgency } from "../shared/platform/log.ts";
+import type { Schedule } from "../functions/function-spec.ts";
+import { functionSpecs } from "../functions/specs.ts";
+import { functionNames, type ScheduledFunction } from "./functions.ts";
 
-/** Functions that are invoked each minute; each decides whether it has something to do. */
-export const scheduledFunctions = [
-  "refresh-catalog",
-  "reconcile-ledger",
-  "requeue-deliveries",
-  "send-waiting-orders",
-] as const;
+/** Functions that are invoked each minute. */
+export const scheduledFunctions: readonly ScheduledFunction[] = functionNames.filter(
+  (name): name is ScheduledFunction => functionSpecs[name].invokedBy.kind === "schedule",
+);
 
-export type ScheduledFunction = (typeof scheduledFunctions)[number];
-
-/** How urgent it is that one is not invoked. Without reconcile-ledger the alarms on money see nothing. */
-export const scheduleUrgency = {
-  "refresh-catalog": "ticket",
-  "reconcile-ledger": "page",
-  "requeue-deliveries": "ticket",
-  "send-waiting-orders": "page",
-} as const satisfies Record<ScheduledFunction, Urgency>;
-
-/** The scheduled functions that change the ledger are disabled with the workers. */
-export const isWorker = (name: ScheduledFunction): boolean => name !== "refresh-catalog";
+export const scheduleOf = (name: ScheduledFunction): Schedule => functionSpecs[name].invokedBy;

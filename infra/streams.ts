@@ -1,5 +1,10 @@
+import type { StreamName } from "../functions/function-spec.ts";
 import { walletPk } from "../shared/ledger/schema.ts";
-import type { FunctionName } from "./functions.ts";
+import { type FunctionName, invokedBy } from "./functions.ts";
+
+/** The function that reads the stream with these settings. */
+const consumerOf = (stream: StreamName): FunctionName =>
+  invokedBy((trigger) => trigger.kind === "stream" && trigger.stream === stream);
 
 /**
  * The consumers of the ledger's stream, of which DynamoDB allows two. Each of `patterns` lets changes through, in the
@@ -8,7 +13,8 @@ import type { FunctionName } from "./functions.ts";
  */
 export const streamConsumers = {
   webhooks: {
-    consumer: "enqueue-webhooks",
+    id: "Ledger",
+    consumer: consumerOf("webhooks"),
     startingPosition: "TRIM_HORIZON",
     batchSize: 100,
     windowS: 0,
@@ -34,7 +40,8 @@ export const streamConsumers = {
    * batching streams", stream starting positions.
    */
   statistics: {
-    consumer: "count-transactions",
+    id: "Statistics",
+    consumer: consumerOf("statistics"),
     startingPosition: "LATEST",
     batchSize: 1_000,
     windowS: 60,
@@ -51,9 +58,11 @@ export const streamConsumers = {
       { dynamodb: { Keys: { pk: { S: [{ prefix: walletPk("") }] } } } },
     ],
   },
-} as const satisfies Record<string, StreamConsumerSpec>;
+} as const satisfies Record<StreamName, StreamConsumerSpec>;
 
 export type StreamConsumerSpec = {
+  /** Of its mapping and dead letters on AWS. */
+  readonly id: string;
   readonly consumer: FunctionName;
   /** Where a new mapping begins. */
   readonly startingPosition: "TRIM_HORIZON" | "LATEST";

@@ -1,3 +1,4 @@
+import type { TableName } from "../functions/function-spec.ts";
 import { ledgerIndexes } from "../shared/ledger/schema.ts";
 
 /** The tables, divided by what losing them would cost. The CDK and the local runner create them from here. */
@@ -14,7 +15,7 @@ export type TableShape = {
   readonly partition: Attribute;
   readonly indexes: readonly TableIndex[];
   readonly ttl?: string;
-  /** The table has a stream of changes, with the item before and after; infra/streams.ts names its consumer. */
+  /** The table has a stream of changes, with the item before and after; functions/specs.ts names its consumers. */
   readonly stream?: true;
 };
 
@@ -29,4 +30,4 @@ export const tables = {
   },
   /** The catalog and sealed identity results: they can be fetched or made again. */
   cache: { partition: "pk", indexes: [], ttl: "expires_at_s" },
-} as const satisfies Record<string, TableShape>;
+} as const satisfies Record<TableName, TableShape>;

@@ -2,13 +2,14 @@ import { createPostpone } from "../../shared/lambda/postpone.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
+import { applyUpstreamEventSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["apply-upstream-event"]);
+const env = readEnv(applyUpstreamEventSpec.environment);
 const deps = {
   ledger: { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock },
   keyedHashes: loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID)),

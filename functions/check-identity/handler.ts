@@ -8,15 +8,16 @@ import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { preload } from "../../shared/platform/preload.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { sandboxUpstream } from "../../shared/upstream/sandbox.ts";
+import { checkIdentitySpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["check-identity"]);
+const env = readEnv(checkIdentitySpec.environment);
 const db = documentClient();
 const secrets = secretsClient();
 const liveKey = secret(secrets, env.UPSTREAM_KEY_SECRET_ID);

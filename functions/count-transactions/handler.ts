@@ -1,9 +1,10 @@
 import { streamBatchHandler } from "../../shared/lambda/stream-handler.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { countTransactions } from "../../shared/statistics/count-transactions.ts";
+import { countTransactionsSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["count-transactions"]);
+const env = readEnv(countTransactionsSpec.environment);
 
 /** Reads the ledger's stream, and adds to the statistics of the console. */
 export const handler = streamBatchHandler(countTransactions({ db: documentClient(), table: env.CACHE_TABLE }));

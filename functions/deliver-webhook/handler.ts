@@ -1,7 +1,7 @@
 import { createPostpone } from "../../shared/lambda/postpone.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -9,8 +9,9 @@ import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts
 import { deliverWebhook } from "../../shared/webhooks/deliver-webhook.ts";
 import { deliveryMessage } from "../../shared/webhooks/delivery-queue.ts";
 import { createPost } from "../../shared/webhooks/post-webhook.ts";
+import { deliverWebhookSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["deliver-webhook"]);
+const env = readEnv(deliverWebhookSpec.environment);
 const db = documentClient();
 const clock = systemClock;
 const deps = {

@@ -5,10 +5,11 @@ import { listCatalog } from "../../shared/catalog/list-catalog.ts";
 import { listCatalogRoutes } from "../../shared/contract/routes/list-catalog.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { listCatalogSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["list-catalog"]);
+const env = readEnv(listCatalogSpec.environment);
 const db = documentClient();
 const catalog = catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock);
 

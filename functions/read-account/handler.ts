@@ -3,13 +3,14 @@ import { readAccountRoutes } from "../../shared/contract/routes/read-account.ts"
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { getTransaction, getWallet, listCallerTransactions } from "../../shared/read-account/read-account.ts";
+import { readAccountSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["read-account"]);
+const env = readEnv(readAccountSpec.environment);
 const db = documentClient();
 const ledger = { db, table: env.LEDGER_TABLE, clock: systemClock };
 const referenceKey = secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID);

@@ -2,7 +2,7 @@ import { receiveUpstreamEventRoutes } from "../../shared/contract/routes/receive
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
@@ -11,9 +11,10 @@ import { systemClock } from "../../shared/platform/time.ts";
 import { receiveUpstreamEvent } from "../../shared/upstream-events/receive-upstream-event.ts";
 import { authenticatesEvents, createUpstreamAdmission } from "../../shared/upstream-events/upstream-admission.ts";
 import { parseUpstreamSignature } from "../../shared/upstream-events/upstream-signature.ts";
+import { receiveUpstreamEventSpec } from "../specs.ts";
 import { alarmIfNotJson } from "./alarm-if-not-json.ts";
 
-const env = readEnv(functionEnvironments["receive-upstream-event"]);
+const env = readEnv(receiveUpstreamEventSpec.environment);
 const secrets = secretsClient();
 const rotatingSecretOf = (id: string) =>
   rotatingSecret(secret(secrets, id), secret(secrets, id, systemClock, "AWSPREVIOUS"));

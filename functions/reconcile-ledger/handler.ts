@@ -1,11 +1,12 @@
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { maskOldPhones } from "../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../shared/reconciliation/reconcile-ledger.ts";
+import { reconcileLedgerSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["reconcile-ledger"]);
+const env = readEnv(reconcileLedgerSpec.environment);
 const ledger = { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock };
 
 /**

@@ -2,14 +2,15 @@ import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../shared/webhooks/enqueue-catalog-updated.ts";
+import { refreshCatalogSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["refresh-catalog"]);
+const env = readEnv(refreshCatalogSpec.environment);
 const db = documentClient();
 const deps = {
   store: catalogStore(db, env.CACHE_TABLE),

@@ -1,12 +1,13 @@
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { documentClient, sqsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
 import { enqueueLowBalances } from "../../shared/webhooks/enqueue-low-balances.ts";
 import { requeueDeliveries } from "../../shared/webhooks/requeue-deliveries.ts";
+import { requeueDeliveriesSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["requeue-deliveries"]);
+const env = readEnv(requeueDeliveriesSpec.environment);
 const db = documentClient();
 const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },

@@ -4,13 +4,14 @@ import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
-import { functionEnvironments, readEnv } from "../../shared/platform/env.ts";
+import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { sendWaitingOrders } from "../../shared/purchase/send-waiting-orders.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { sendWaitingOrdersSpec } from "../specs.ts";
 
-const env = readEnv(functionEnvironments["send-waiting-orders"]);
+const env = readEnv(sendWaitingOrdersSpec.environment);
 const db = documentClient();
 const cache = { db, table: env.CACHE_TABLE };
 const deps = {

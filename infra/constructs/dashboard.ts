@@ -4,7 +4,7 @@ import type { Construct } from "constructs";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
-import type { ServiceFunctions } from "./service-function.ts";
+import type { ServiceFunctions } from "./service-functions.ts";
 
 export interface DashboardProps {
   readonly stage: string;
@@ -20,7 +20,7 @@ const ALARMS_PER_WIDGET_MAX = 100;
 /** One page with alarms, requests, queues and open transactions. Returns its URL. */
 export const addDashboard = (scope: Construct, props: DashboardProps): string => {
   const { stage, api, alarms } = props;
-  const functions = Object.values(props.functions);
+  const functions = [...props.functions.all.values()];
   const queues = Object.values(props.queues);
   const age = { period: Duration.minutes(1), statistic: "Maximum" };
   const dashboard = new Dashboard(scope, "Dashboard", {
@@ -51,7 +51,9 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
       "Dead letters",
       queues.map(({ deadLetters }) => deadLetters.metricApproximateNumberOfMessagesVisible(age)),
     ),
-    graph("Ledger stream, ms behind", [props.functions["enqueue-webhooks"].functionMetric("IteratorAge", "Maximum")]),
+    graph("Ledger stream, ms behind", [
+      props.functions.named("enqueue-webhooks").functionMetric("IteratorAge", "Maximum"),
+    ]),
   );
   dashboard.addWidgets(
     graph("Oldest open transaction, s", [

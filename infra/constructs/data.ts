@@ -10,6 +10,7 @@ import {
 } from "aws-cdk-lib/aws-dynamodb";
 import { CfnSecret, type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
+import type { TableName } from "../../functions/function-spec.ts";
 import { type SecretName, type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
 import { outputOf } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
@@ -23,7 +24,6 @@ export interface DataProps extends StackProps {
   readonly recovery?: StageSettings["recovery"];
 }
 
-export type TableName = keyof typeof tables;
 export const tableNames = ["access", "ledger", "cache"] as const satisfies readonly TableName[];
 
 /** The tables and the secrets: what must not be lost, and what can be made again. */

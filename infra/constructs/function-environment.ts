@@ -1,10 +1,9 @@
-import { type FunctionEnvironment, functionEnvironments } from "../../shared/platform/env.ts";
+import type { QueueName } from "../../functions/function-spec.ts";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import type { SecretVariable } from "../../shared/platform/secret-table.ts";
-import type { FunctionName } from "../functions.ts";
 import { type StageSettings, sells } from "../stages.ts";
 import type { Data } from "./data.ts";
-
-type Variable = keyof FunctionEnvironment;
+import type { QueueConsumer } from "./queue-consumer.ts";
 
 type DataVariable = SecretVariable | "ACCESS_TABLE" | "LEDGER_TABLE" | "CACHE_TABLE";
 type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
@@ -15,6 +14,14 @@ export const dataValues = ({ tables, secretArns }: Data): Pick<FunctionEnvironme
   LEDGER_TABLE: tables.ledger.tableName,
   CACHE_TABLE: tables.cache.tableName,
   ...secretArns,
+});
+
+/** Where the queues are. */
+export const queueValues = (
+  queues: Readonly<Record<QueueName, QueueConsumer>>,
+): Pick<FunctionEnvironment, QueueVariable> => ({
+  OUTCOMES_QUEUE_URL: queues.outcomes.queue.queueUrl,
+  DELIVERY_QUEUE_URL: queues.delivery.queue.queueUrl,
 });
 
 /** The variables that come from the settings alone. */
@@ -43,9 +50,3 @@ const consoleValues = (settings: StageSettings): Pick<FunctionEnvironment, "CONS
   settings.console === undefined
     ? { CONSOLE: "", SELLS: "" }
     : { CONSOLE: JSON.stringify(settings.console), SELLS: sells(settings) ? "yes" : "no" };
-
-/** The variables that a function parses. */
-export const variablesOf = (name: FunctionName): readonly Variable[] =>
-  isConfigured(name) ? functionEnvironments[name].keyof().options : [];
-
-const isConfigured = (name: string): name is keyof typeof functionEnvironments => name in functionEnvironments;

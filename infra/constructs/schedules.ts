@@ -2,27 +2,24 @@ import { Duration } from "aws-cdk-lib";
 import { Rule, Schedule } from "aws-cdk-lib/aws-events";
 import { LambdaFunction } from "aws-cdk-lib/aws-events-targets";
 import { Construct } from "constructs";
-import type { Urgency } from "../../shared/platform/log.ts";
 import { scheduleDeadLetters } from "../../shared/platform/queue-names.ts";
 import { SCHEDULE_MS } from "../../shared/platform/time-budgets.ts";
+import { scheduledFunctions, scheduleOf } from "../schedules.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-consumer.ts";
-import type { ServiceFunction } from "./service-function.ts";
+import type { ServiceFunctions } from "./service-functions.ts";
 
 export interface SchedulesProps {
   readonly stage: string;
   readonly alarms: Alarms;
-  readonly targets: readonly {
-    readonly target: ServiceFunction;
-    readonly enabled: boolean;
-    /** Of an alarm that it is not invoked. */
-    readonly urgency: Urgency;
-  }[];
+  readonly functions: ServiceFunctions;
+  /** Whether those run that change the ledger. */
+  readonly isWorking: boolean;
 }
 
 /** Invokes functions each minute, and alarms when one is not invoked. */
 export class Schedules extends Construct {
-  constructor(scope: Construct, id: string, { stage, alarms, targets }: SchedulesProps) {
+  constructor(scope: Construct, id: string, { stage, alarms, functions, isWorking }: SchedulesProps) {
     super(scope, id);
     const deadLetters = new DeadLetters(this, "DeadLetters", {
       queueName: scheduleDeadLetters(stage),
@@ -31,14 +28,16 @@ export class Schedules extends Construct {
         "Catalogs may become stale, abandoned checks stay unrefunded and webhooks wait: a scheduled function could not be invoked. Purge the queue once it is invoked again.",
       urgency: "ticket",
     });
-    for (const { target, enabled, urgency } of targets) {
+    for (const each of scheduledFunctions) {
+      const target = functions.named(each);
+      const { urgency, isWorker } = scheduleOf(each);
       const name = target.node.id;
       // The next minute is the retry.
       target.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.millis(SCHEDULE_MS) });
       new Rule(this, name, {
         description: `Invokes ${name} each minute`,
         schedule: Schedule.rate(Duration.millis(SCHEDULE_MS)),
-        enabled,
+        enabled: isWorking || !isWorker,
         targets: [
           new LambdaFunction(target, {
             deadLetterQueue: deadLetters,

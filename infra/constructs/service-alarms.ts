@@ -1,23 +1,23 @@
 import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
+import type { TableName } from "../../functions/function-spec.ts";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
 import { longWaitS } from "../../shared/ledger/waiting-order.ts";
 import type { LogEventSpec } from "../../shared/platform/log.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import { outputOf } from "../outputs.ts";
+import type { StageSettings } from "../stages.ts";
 import { type TableShape, tables as tableShapes } from "../tables.ts";
 import { type Alarms, filled } from "./alarms.ts";
 import type { Api } from "./api.ts";
-import { type Data, type TableName, tableNames } from "./data.ts";
-import type { ServiceFunctions } from "./service-function.ts";
+import { type Data, tableNames } from "./data.ts";
+import type { ServiceFunctions } from "./service-functions.ts";
 
 export interface ServiceAlarmsProps {
   readonly api: Api;
   readonly functions: ServiceFunctions;
-  readonly hasConsole: boolean;
+  readonly settings: StageSettings;
   readonly tables: Data["tables"];
-  readonly logBytesPerHourMax: number;
-  readonly waitingMinutes: number;
 }
 
 const MINUTE_S = 60;
@@ -67,11 +67,10 @@ const thresholds = [
 ] as const;
 
 /** The alarms that belong to no single queue, stream or schedule. */
-export const addServiceAlarms = (
-  alarms: Alarms,
-  { api, functions, hasConsole, tables, logBytesPerHourMax, waitingMinutes }: ServiceAlarmsProps,
-): void => {
-  for (const [name, each] of Object.entries(functions)) {
+export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tables }: ServiceAlarmsProps): void => {
+  const { logBytesPerHourMax, waiting } = settings;
+  const hasConsole = settings.console !== undefined;
+  for (const [name, each] of functions.all) {
     const id = each.node.id;
     alarms.addThresholdAlarm(`${id}Errors`, {
       metric: each.functionMetric("Errors", "Sum"),
@@ -125,9 +124,9 @@ export const addServiceAlarms = (
   }
   alarms.addThresholdAlarm("OrdersWaitLong", {
     metric: alarms.stageMetric("OldestWaitingSeconds", "Maximum"),
-    threshold: longWaitS(waitingMinutes),
+    threshold: longWaitS(waiting.minutes),
     urgency: "ticket",
-    impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waitingMinutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
+    impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waiting.minutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
   });
   for (const [event, spec] of Object.entries<LogEventSpec>(logEvents)) {
     if (spec.level !== "alarm" || (event.startsWith("console.") && !hasConsole)) continue;

@@ -14,9 +14,10 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import type { FunctionSpec } from "../../functions/function-spec.ts";
 import { projectRoot } from "../bundle/bundle.ts";
 import { bundleOf } from "../bundle/bundles.ts";
-import { type ConsoleFunctionName, type FunctionName, type FunctionSpec, functionSpecs } from "../functions.ts";
+import { type FunctionName, specOf } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
 import type { FunctionNetwork } from "./egress-network.ts";
@@ -33,12 +34,6 @@ export interface ServiceFunctionProps {
   readonly canary?: CanaryRelease | undefined;
   readonly tracing?: "active" | undefined;
 }
-
-/** The functions of a stage; those of the console are absent if it has none. */
-export type ServiceFunctions = Readonly<
-  Record<Exclude<FunctionName, ConsoleFunctionName>, ServiceFunction> &
-    Partial<Record<ConsoleFunctionName, ServiceFunction>>
->;
 
 /** What Lambda, and not the function's code, needs to attach it to a VPC; AWS authorises these without a resource. */
 const NETWORK_INTERFACE_ACTIONS = [
@@ -60,7 +55,7 @@ export class ServiceFunction extends LambdaFunction {
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     const { stage, name, environment, logRetentionDays, network, reservedConcurrency, canary, tracing } = props;
-    const spec: FunctionSpec = functionSpecs[name];
+    const spec = specOf(name);
     const logs = new LogGroup(scope, `${id}Logs`, {
       retention: logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -99,8 +94,9 @@ export class ServiceFunction extends LambdaFunction {
     this.invoked = spec.canary && canary ? canary.aliasOf(this) : this;
   }
 
-  /** Allows these actions on these resources. */
+  /** Allows these actions on these resources; nothing if there is none. */
   allow(actions: readonly string[], resources: readonly string[]): void {
+    if (actions.length === 0 || resources.length === 0) return;
     this.ownRole.addToPolicy(
       new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }),
     );

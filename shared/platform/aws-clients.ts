@@ -4,7 +4,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type * as z from "zod";
 import { withShortPath } from "./dynamodb/short-path.ts";
-import { environment, readEnv } from "./env.ts";
+import { type environment, readEnv } from "./env.ts";
 import { AWS_ATTEMPTS_MAX, AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "./time-budgets.ts";
 
 // As in shared/upstream/exchange.ts: an import would also evaluate fetch.
@@ -47,7 +47,7 @@ const POOL = { keepAlive: true, maxSockets: 50 } as const;
 
 /** `calls`: as in the process's own environment, unless the setting of another service counts. */
 export const documentClient = (
-  calls: z.output<typeof environment>["AWS_CALLS"] = readEnv(environment.pick({ AWS_CALLS: true })).AWS_CALLS,
+  calls: z.output<typeof environment>["AWS_CALLS"] = readEnv(["AWS_CALLS"]).AWS_CALLS,
 ): DynamoDBDocumentClient => {
   const marshallOptions = { removeUndefinedValues: true };
   const db = DynamoDBDocumentClient.from(new DynamoDBClient(options()), { marshallOptions });

@@ -56,108 +56,27 @@ export const environment = z.object({
   AWS_CALLS: z.enum(["short", "sdk"]).default("short"),
 });
 
+type Variables = z.output<typeof environment> & Readonly<Record<SecretVariable, string>>;
+export type Variable = keyof Variables;
+
 /** The text of every variable of a stage. */
-export type FunctionEnvironment = Readonly<Record<keyof typeof environment.shape | SecretVariable, string>>;
+export type FunctionEnvironment = Readonly<Record<Variable, string>>;
 
 const secretId = z.string().min(1);
-type SecretIds = Partial<Record<SecretVariable, typeof secretId>>;
 
-/** The variables of each function: its handler parses them, and the stack sets them and no others. */
-export const functionEnvironments = {
-  "enqueue-webhooks": environment.pick({ DELIVERY_QUEUE_URL: true }),
-  "apply-upstream-event": environment
-    .pick({ LEDGER_TABLE: true, OUTCOMES_QUEUE_URL: true, AWS_CALLS: true })
-    .extend({ REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "check-identity": environment
-    .pick({
-      ACCESS_TABLE: true,
-      LEDGER_TABLE: true,
-      CACHE_TABLE: true,
-      OUTCOMES_QUEUE_URL: true,
-      UPSTREAM_BASE_URL: true,
-      IDENTITY_PRICES: true,
-      UPSTREAM_DATES: true,
-      PURCHASES_INITIALLY: true,
-      AWS_CALLS: true,
-    })
-    .extend({
-      UPSTREAM_KEY_SECRET_ID: secretId,
-      REFERENCE_KEY_SECRET_ID: secretId,
-      REPLAY_KEY_SECRET_ID: secretId,
-    } satisfies SecretIds),
-  "deliver-webhook": environment
-    .pick({
-      LEDGER_TABLE: true,
-      DELIVERY_QUEUE_URL: true,
-      WEBHOOK_ALLOWED_CIDRS: true,
-      WEBHOOK_REFUSED_HOSTS: true,
-      AWS_CALLS: true,
-    })
-    .extend({ WEBHOOK_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "list-catalog": environment.pick({ ACCESS_TABLE: true, CACHE_TABLE: true, AWS_CALLS: true }),
-  purchase: environment
-    .pick({
-      ACCESS_TABLE: true,
-      LEDGER_TABLE: true,
-      CACHE_TABLE: true,
-      OUTCOMES_QUEUE_URL: true,
-      UPSTREAM_BASE_URL: true,
-      AIRTIME_NAIRA_MAX: true,
-      PURCHASES_INITIALLY: true,
-      WAITING_MINUTES: true,
-      AWS_CALLS: true,
-    })
-    .extend({ UPSTREAM_KEY_SECRET_ID: secretId, REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "read-account": environment
-    .pick({ ACCESS_TABLE: true, LEDGER_TABLE: true, AWS_CALLS: true })
-    .extend({ REFERENCE_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "receive-upstream-event": environment
-    .pick({ OUTCOMES_QUEUE_URL: true, UPSTREAM_SIGNATURE: true, UPSTREAM_WEBHOOK_IPS: true })
-    .extend({
-      REFERENCE_KEY_SECRET_ID: secretId,
-      WEBHOOK_TOKEN_SECRET_ID: secretId,
-      UPSTREAM_HMAC_SECRET_ID: secretId,
-    } satisfies SecretIds),
-  "refresh-catalog": environment
-    .pick({ LEDGER_TABLE: true, CACHE_TABLE: true, DELIVERY_QUEUE_URL: true, UPSTREAM_BASE_URL: true, AWS_CALLS: true })
-    .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "send-waiting-orders": environment
-    .pick({
-      LEDGER_TABLE: true,
-      CACHE_TABLE: true,
-      OUTCOMES_QUEUE_URL: true,
-      UPSTREAM_BASE_URL: true,
-      PURCHASES_INITIALLY: true,
-      WAITING_MINUTES: true,
-      AWS_CALLS: true,
-    })
-    .extend({ UPSTREAM_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "console-api": environment
-    .pick({
-      ACCESS_TABLE: true,
-      LEDGER_TABLE: true,
-      CACHE_TABLE: true,
-      OUTCOMES_QUEUE_URL: true,
-      DELIVERY_QUEUE_URL: true,
-      WEBHOOK_ALLOWED_CIDRS: true,
-      WEBHOOK_REFUSED_HOSTS: true,
-      PURCHASES_INITIALLY: true,
-      WAITING_MINUTES: true,
-      WORKERS: true,
-      SELLS: true,
-      CONSOLE: true,
-      AWS_CALLS: true,
-    })
-    .extend({ REFERENCE_KEY_SECRET_ID: secretId, WEBHOOK_KEY_SECRET_ID: secretId } satisfies SecretIds),
-  "serve-console": environment.pick({ CONSOLE: true }),
-  "count-transactions": environment.pick({ CACHE_TABLE: true, AWS_CALLS: true }),
-  "requeue-deliveries": environment.pick({ LEDGER_TABLE: true, DELIVERY_QUEUE_URL: true, AWS_CALLS: true }),
-  "reconcile-ledger": environment.pick({ LEDGER_TABLE: true, PHONE_RETENTION_DAYS: true, AWS_CALLS: true }),
-} as const;
+/** How the text of a variable is read. */
+export const variableSchema = (name: Variable): z.ZodType => (isSecret(name) ? secretId : environment.shape[name]);
+const isSecret = (name: Variable): name is SecretVariable => !(name in environment.shape);
 
-/** Parses a function's environment; a missing or malformed variable fails the cold start and is named in the error. */
-export const readEnv = <Shape extends z.ZodRawShape>(schema: z.ZodObject<Shape>): z.output<z.ZodObject<Shape>> => {
-  const parsed = schema.safeParse(process.env);
-  if (parsed.success) return parsed.data;
-  throw new Error(`The environment is not complete.\n${z.prettifyError(parsed.error)}`);
+/**
+ * Parses the variables of a function, which are those of its spec. A missing or malformed one fails the cold start and
+ * is named in the error.
+ */
+export const readEnv = <Name extends Variable>(names: readonly Name[]): Pick<Variables, Name> => {
+  const schema = z.object(Object.fromEntries(names.map((name) => [name, variableSchema(name)])));
+  const { data, error } = schema.safeParse(process.env);
+  if (data !== undefined && hasAll(data, names)) return data;
+  throw new Error(`The environment is not complete.\n${error && z.prettifyError(error)}`);
 };
+const hasAll = <Name extends Variable>(read: object, names: readonly Name[]): read is Pick<Variables, Name> =>
+  names.every((name) => name in read);

@@ -4,7 +4,7 @@ import { SECRET_LENGTH_MIN } from "./secrets.ts";
 export type SecretKind = "filled" | "generated" | "fixed";
 
 type SecretSpec = {
-  /** The environment variable with the secret's id. The functions that read it declare it in env.ts. */
+  /** The environment variable with the secret's id. The functions that read it have it in their specs. */
   readonly variable: `${string}_SECRET_ID`;
   readonly description: string;
   /**

@@ -5,7 +5,7 @@ import {
   UpdateFunctionConfigurationCommand,
   waitUntilFunctionUpdatedV2,
 } from "@aws-sdk/client-lambda";
-import { functionEnvironments } from "../../shared/platform/env.ts";
+import { functionNames, specOf } from "../../infra/functions.ts";
 
 /** What differs where an AWS emulator stands in for AWS: in the project's own test of this command. */
 
@@ -32,8 +32,7 @@ export const callable = (url: string): string => {
  */
 export const letFunctionsReachSimulator = async (stage: string, simulatorUrl: string): Promise<void> => {
   const client = new LambdaClient({});
-  for (const [name, environment] of Object.entries(functionEnvironments)) {
-    if (!("UPSTREAM_BASE_URL" in environment.shape)) continue;
+  for (const name of functionNames.filter((each) => specOf(each).environment?.includes("UPSTREAM_BASE_URL"))) {
     const FunctionName = `${stage}-airtime-${name}`;
     const { Environment } = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));
     const Variables = { ...Environment?.Variables, UPSTREAM_BASE_URL: callable(simulatorUrl) };

@@ -4,7 +4,7 @@ import { CfnEventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import * as z from "zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
-import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { specOf } from "../../infra/functions.ts";
 import { queues } from "../../infra/queues.ts";
 import { scheduledFunctions } from "../../infra/schedules.ts";
 import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
@@ -97,6 +97,6 @@ const hasOnlyStage = (dimensions: unknown): boolean =>
   z.tuple([z.looseObject({ name: z.literal("Stage") })]).safeParse(dimensions).success;
 
 const scheduledTables = scheduledFunctions.reduce((sum, name) => {
-  const { tables = {} }: FunctionSpec = functionSpecs[name];
+  const { tables = {} } = specOf(name);
   return sum + Object.keys(tables).length;
 }, 0);

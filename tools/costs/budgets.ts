@@ -1,5 +1,7 @@
 import type { FunctionName } from "../../infra/functions.ts";
 import type { queues } from "../../infra/queues.ts";
+import { scheduledFunctions, scheduleOf } from "../../infra/schedules.ts";
+import { sum } from "../../shared/platform/sum.ts";
 
 /** One invocation of a function within a request. */
 export type Invocation = {
@@ -32,6 +34,7 @@ export type Budget = {
 const noWrites = { tables: 0, indexes: 0 };
 /** The write that authenticates a request and counts it. */
 const oneWrite = { tables: 1, indexes: 0 };
+const idleRuns = scheduledFunctions.map((name) => ({ name, ...scheduleOf(name).idleRun }));
 const oneLine = { events: ["request.answered"], bytes: 400 };
 
 export const budgets = {
@@ -172,20 +175,12 @@ export const budgets = {
   },
   schedules: {
     title: "scheduled functions, per minute, with one account",
-    invocations: [
-      { function: "reconcile-ledger", calls: ["Query", "Query", "BatchGetItem", "GetItem"] },
-      { function: "requeue-deliveries", calls: ["Query", "Query"] },
-      { function: "send-waiting-orders", calls: ["Query"] },
-      { function: "refresh-catalog", calls: ["GetItem"] },
-    ],
+    invocations: idleRuns.map(({ name, calls }) => ({ function: name, calls })),
     writeUnits: noWrites,
-    readUnits: 4.5,
+    readUnits: sum(idleRuns.map(({ readUnits }) => readUnits)),
     log: {
-      events: [
-        ...["metrics", "reconcile-ledger.ran", "requeue-deliveries.ran"],
-        ...["metrics", "send-waiting-orders.ran", "refresh-catalog.ran"],
-      ],
-      bytes: 1_100,
+      events: idleRuns.flatMap(({ name, putsMetrics }) => [...(putsMetrics ? ["metrics"] : []), `${name}.ran`]),
+      bytes: sum(idleRuns.map(({ logBytes }) => logBytes)),
     },
   },
 } as const satisfies Record<string, Budget>;

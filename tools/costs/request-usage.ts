@@ -1,5 +1,5 @@
 import { accessLogLine } from "../../infra/access-log.ts";
-import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { specOf } from "../../infra/functions.ts";
 import { settingsOf } from "../../infra/stages.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import type { Budget, Invocation } from "./budgets.ts";
@@ -81,8 +81,7 @@ export const durationMs = ({ calls = [], sends, waitsFor }: Invocation): number 
   (waitsFor === undefined ? 0 : assumed.waitMs[waitsFor]);
 
 const gigabytesOf = (invocation: Invocation): number => {
-  const { memoryMb }: FunctionSpec = functionSpecs[invocation.function];
-  return memoryMb / 1_024;
+  return specOf(invocation.function).memoryMb / 1_024;
 };
 
 /** A usage multiplied by a count. */

@@ -1,4 +1,4 @@
-import { type FunctionName, type FunctionSpec, functionNames, functionSpecs } from "../../infra/functions.ts";
+import { type FunctionName, functionNames, specOf } from "../../infra/functions.ts";
 import { bundleBudget, largerBundles } from "../costs/budgets.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { bundleSize } from "./bundle-sizes.ts";
@@ -16,7 +16,7 @@ const inKilobytes = (name: FunctionName, bytes: number, stored: string | undefin
     : String(Math.round(bytes / KB));
 
 const rowOf = async (name: FunctionName, current: string): Promise<readonly string[]> => {
-  const { memoryMb, timeoutS, egress }: FunctionSpec = functionSpecs[name];
+  const { memoryMb, timeoutS, egress } = specOf(name);
   const { bytes, gzipBytes } = await bundleSize(name);
   const [, kilobytes, gzip] = new RegExp(`^\\| \`${name}\` .* (\\d+) \\| (\\d+) \\|$`, "m").exec(current) ?? [];
   return [

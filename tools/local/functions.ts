@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
-import { type FunctionSpec, functionSpecs } from "../../infra/functions.ts";
+import { functionNames, specOf } from "../../infra/functions.ts";
 import { API_FUNCTION_TIMEOUT_S } from "../../shared/platform/time-budgets.ts";
 import { ACCOUNT_ID, REGION } from "./local-aws.ts";
 
@@ -53,10 +53,10 @@ export const invokeWith =
     }
   };
 
-const specs = new Map<string, FunctionSpec>(Object.entries(functionSpecs));
-
-export const timeoutMsOf = (functionName: string): number =>
-  (specs.get(functionName)?.timeoutS ?? API_FUNCTION_TIMEOUT_S) * 1_000;
+export const timeoutMsOf = (functionName: string): number => {
+  const known = functionNames.find((name) => name === functionName);
+  return (known === undefined ? API_FUNCTION_TIMEOUT_S : specOf(known).timeoutS) * 1_000;
+};
 
 /** Lambda's context of an invocation that must end at this time. */
 export const contextOf = (functionName: string, deadlineMs: number): InvocationContext => ({

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { consoleFiles } from "../../infra/bundle/console-files.ts";
 import { consoleRoutes } from "../../infra/console-routes.ts";
+import { defaultFunction, functionNames, type ScheduledFunction } from "../../infra/functions.ts";
 import { routeLimits } from "../../infra/gateway.ts";
 import { queues } from "../../infra/queues.ts";
-import { isWorker, type ScheduledFunction, scheduledFunctions } from "../../infra/schedules.ts";
+import { scheduledFunctions, scheduleOf } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { streamConsumers } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
@@ -34,7 +35,6 @@ import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, localTableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
-const DEFAULT_FUNCTION = "not-found";
 const allRoutes: readonly GatewayRoute[] = [...Object.values(routes), ...consoleRoutes];
 /** Ten times the limits of docs/interface.md 6.1, because all local accounts share one upstream key. */
 const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
@@ -112,14 +112,14 @@ const startParts = async (start: Start): Promise<RunningService> => {
   onProgress("Loading the functions");
   // serve-console reads them at its first request: only then Vite builds them.
   Object.defineProperty(globalThis, "CONSOLE_FILES", { get: consoleFiles, configurable: true });
-  const invoke = await loadFunctions(invokedFunctions(), FUNCTIONS);
+  const invoke = await loadFunctions(functionNames, FUNCTIONS);
   const isWorking = environment.WORKERS === "on";
   if (isWorking) consumeQueues(start, sqs, invoke);
   if (settings.sendsWebhooks !== false) await consumeLedgerStream(start, dataDir, dynamodb, invoke);
   onProgress(`Fetching the catalog from ${upstream.baseUrl}`);
   await startSchedules(
     start,
-    scheduledFunctions.filter((name) => isWorking || !isWorker(name)),
+    scheduledFunctions.filter((name) => isWorking || !scheduleOf(name).isWorker),
     invoke,
   );
   const demoAccount = await ensureDemoAccount(dataDir, environment);
@@ -164,7 +164,7 @@ const openServiceGateway = async ({ settings, shutdown }: Start): Promise<Gatewa
     const gateway = await openGateway({
       port,
       routes: allRoutes,
-      defaultFunction: DEFAULT_FUNCTION,
+      defaultFunction,
       limits,
       accessLog,
     });
@@ -268,14 +268,6 @@ const startSecrets = async (
   shutdown.add("dependencies", secretsManager.stop);
   return secretsManager;
 };
-
-const invokedFunctions = (): string[] => [
-  ...allRoutes.map((route) => route.function),
-  ...Object.values(queues).map((queue) => queue.consumer),
-  ...Object.values(streamConsumers).map(({ consumer }) => consumer),
-  DEFAULT_FUNCTION,
-  ...scheduledFunctions,
-];
 
 const consumeQueues = ({ shutdown }: Start, { client, url }: LocalQueues, invoke: Invoke): void => {
   for (const [queueName, { consumer: functionName, batchSize }] of Object.entries(queues)) {

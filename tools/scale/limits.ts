@@ -1,4 +1,4 @@
-import { functionSpecs } from "../../infra/functions.ts";
+import { specOf } from "../../infra/functions.ts";
 import { requestsPerSecondOf } from "../../infra/gateway.ts";
 import type { StageSettings } from "../../infra/stages.ts";
 import { streamConsumers } from "../../infra/streams.ts";
@@ -55,7 +55,7 @@ const addressesOf = ({ egress }: StageSettings): number => {
 /** Changes a second that `enqueue-webhooks` takes from one shard: batch after batch, bound by its share of a vCPU. */
 const changesPerShard = (): number => {
   const { batchSize, consumer } = streamConsumers.webhooks;
-  const cpuMs = batchSize * assumed.sdkCallCpuMs * (VCPU_MB / functionSpecs[consumer].memoryMb);
+  const cpuMs = batchSize * assumed.sdkCallCpuMs * (VCPU_MB / specOf(consumer).memoryMb);
   return batchSize / ((assumedTimes.runMs + cpuMs) / 1_000);
 };
 
@@ -556,7 +556,7 @@ export const limits: readonly Limit[] = [
     },
     remedy: {
       by: "code",
-      text: "More memory for `reconcile-ledger` (`infra/functions.ts`), or several invocations that divide the accounts",
+      text: "More memory for `reconcile-ledger` (`functions/specs.ts`), or several invocations that divide the accounts",
       cost: `at most ${halfGbDollars.toFixed(2)} USD a month for 512 MB more`,
     },
   },

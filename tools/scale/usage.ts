@@ -1,5 +1,4 @@
-import { variablesOf } from "../../infra/constructs/function-environment.ts";
-import type { FunctionName } from "../../infra/functions.ts";
+import { type FunctionName, specOf } from "../../infra/functions.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { SECRET_CACHE_MS } from "../../shared/platform/secrets.ts";
 import { sum } from "../../shared/platform/sum.ts";
@@ -73,6 +72,6 @@ const fetchesOf = (name: FunctionName): number =>
   sum(
     secretNames
       .map((secret) => secretTable[secret])
-      .filter(({ variable }) => variablesOf(name).includes(variable))
+      .filter(({ variable }) => specOf(name).environment?.includes(variable))
       .map((spec) => ("isPresented" in spec ? 2 : 1)),
   );

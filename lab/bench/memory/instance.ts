@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
-import { type FunctionName, functionSpecs } from "../../../infra/functions.ts";
+import { functionSpecs } from "../../../functions/specs.ts";
+import type { FunctionName } from "../../../infra/functions.ts";
 import { startChild } from "../child.ts";
 import { openCpuShare } from "./cpu-share.ts";
 import { type Invoked, invoked } from "./invocation.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import * as z from "zod";
+import { functionSpecs } from "../../../functions/specs.ts";
 import { bundleOptionsOf } from "../../../infra/bundle/bundle.ts";
-import { functionSpecs } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
 import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
 import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";
@@ -244,5 +244,5 @@ ${wrap(`The bundle of each function runs in a process of its own, in a control g
     ${UPSTREAM_MS / 1_000} s and an endpoint ${ENDPOINT_MS} ms, both after a TLS handshake. The own time is without these waits.
     The first response counts from the start of the process, and is the median of ${FIRST_REQUESTS} new ones, without the
     waits too; Lambda is known to give a starting function more than its share. The others are ${WARM} warm invocations. Sizes
-    in bold are those of infra/functions.ts. Dollars are Lambda's alone.`)}`;
+    in bold are those of functions/specs.ts. Dollars are Lambda's alone.`)}`;
 };

@@ -1,6 +1,7 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { functionNames } from "../../../../infra/functions.ts";
+import { functionNames, type ScheduledFunction, specOf } from "../../../../infra/functions.ts";
+import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
@@ -245,32 +246,31 @@ describe("budgets", () => {
     const upstream = httpUpstream({ baseUrl: "http://127.0.0.1:1/v1", liveKey: { value: noKey, refetch: noKey } });
     await createAccount({ ...tables, clock: systemClock }, { name: "test", whitelist: [] });
     await store.write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
-    const minute = async (): Promise<void> => {
-      const reconcile = scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
-        ...(await reconcileLedger(ledger, deadline)),
-        phones_masked: await maskOldPhones(ledger, 400, deadline),
-      }));
-      await reconcile({}, aLambdaContext(300_000));
-      const queue = { send: () => Promise.reject(new Error("Nothing is parked")) };
-      const accounts = { db, ledgerTable: tables.ledgerTable };
-      await scheduleHandler("requeue-deliveries.ran", async (deadline) => ({
+    const queue = { send: () => Promise.reject(new Error("Nothing is parked")) };
+    const accounts = { db, ledgerTable: tables.ledgerTable };
+    const announce = () => Promise.reject(new Error("The catalog has not changed"));
+    const refresh = { store, upstream, announce, clock: systemClock };
+    const sender = {
+      ...{ ledger, cache, outcomeQueue: queue, waitingMinutes: 15, upstream },
+      gate: orderGate({ ...cache, initially: "on" }, systemClock, "vtu"),
+      catalog: catalogMemory(store, systemClock),
+    };
+    const handlers: Readonly<Record<ScheduledFunction, ReturnType<typeof scheduleHandler>>> = {
+      "requeue-deliveries": scheduleHandler("requeue-deliveries.ran", async (deadline) => ({
         ...(await requeueDeliveries({ ledger, accounts, queue }, deadline)),
         low_balances: await enqueueLowBalances({ ledger, queue }, deadline),
-      }))({}, aLambdaContext());
-      await scheduleHandler("send-waiting-orders.ran", (deadline) =>
-        sendWaitingOrders(
-          {
-            ...{ ledger, cache, outcomeQueue: queue, waitingMinutes: 15 },
-            gate: orderGate({ ...cache, initially: "on" }, systemClock, "vtu"),
-            catalog: catalogMemory(store, systemClock),
-            upstream,
-          },
-          deadline,
-        ),
-      )({}, aLambdaContext());
-      const announce = () => Promise.reject(new Error("The catalog has not changed"));
-      const deps = { store, upstream, announce, clock: systemClock };
-      await scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(deps, deadline))({}, aLambdaContext());
+      })),
+      "send-waiting-orders": scheduleHandler("send-waiting-orders.ran", (deadline) =>
+        sendWaitingOrders(sender, deadline),
+      ),
+      "refresh-catalog": scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(refresh, deadline)),
+      "reconcile-ledger": scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
+        ...(await reconcileLedger(ledger, deadline)),
+        phones_masked: await maskOldPhones(ledger, 400, deadline),
+      })),
+    };
+    const minute = async (): Promise<void> => {
+      for (const name of scheduledFunctions) await handlers[name]({}, aLambdaContext(specOf(name).timeoutS * 1_000));
     };
     // The first run reconciles the wallet and masks old phone numbers, which happens once a day.
     await minute();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type FunctionName, functionNames, functionNamesOf, functionSpecs } from "../../../../infra/functions.ts";
+import { functionSpecs } from "../../../../functions/specs.ts";
+import { type FunctionName, functionNames, functionNamesOf } from "../../../../infra/functions.ts";
 import { aConsole } from "../../../builders/console.ts";
 import { idIn, resourceName, statementsOf, templatesOf } from "../../../builders/templates.ts";
 

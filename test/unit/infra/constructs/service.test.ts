@@ -1,13 +1,14 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { functionSpecs } from "../../../../functions/specs.ts";
 import { consoleRouteKey, consoleRoutes } from "../../../../infra/console-routes.ts";
-import { functionNames, functionSpecs } from "../../../../infra/functions.ts";
+import { functionNames, specOf } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
-import { functionEnvironments } from "../../../../shared/platform/env.ts";
+import { variableSchema } from "../../../../shared/platform/env.ts";
 import type { LogEventSpec } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
@@ -44,7 +45,8 @@ const metricOf = (alarm: Resource | undefined) => math.parse(alarm?.Properties.M
 
 describe("functions", () => {
   test("there is one function for each folder of functions/, and no other", () => {
-    const folders = readdirSync(new URL("../../../../functions", import.meta.url));
+    const entries = readdirSync(new URL("../../../../functions", import.meta.url), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     expect(functions.map(nameOf).sort()).toEqual(folders.sort());
     expect([...functionNames].sort()).toEqual(folders.sort());
   });
@@ -54,24 +56,25 @@ describe("functions", () => {
     const environment = z
       .object({ Variables: z.record(z.string(), z.unknown()) })
       .safeParse(own?.Properties.Environment);
-    const parsed = Object.entries(functionEnvironments).find(([known]) => known === name)?.[1];
     expect(own).toBeDefined();
-    expect(new Set(Object.keys(environment.data?.Variables ?? {}))).toEqual(new Set(Object.keys(parsed?.shape ?? {})));
+    expect(new Set(Object.keys(environment.data?.Variables ?? {}))).toEqual(new Set<string>(specOf(name).environment));
   });
 
   test("the functions can parse every variable that comes from the settings", () => {
     const environmentSchema = z.object({ Variables: z.record(z.string(), z.unknown()) });
-    const literals = functions.flatMap(({ Properties }) =>
-      Object.entries(environmentSchema.safeParse(Properties.Environment).data?.Variables ?? {}).flatMap(
-        ([name, value]) => (typeof value === "string" ? [[name, value] as const] : []),
-      ),
-    );
-    const shape: Record<string, z.ZodType> = Object.assign(
-      {},
-      ...Object.values(functionEnvironments).map((each) => each.shape),
-    );
-    expect(new Set(literals.map(([name]) => name))).toContain("IDENTITY_PRICES");
-    for (const [name, value] of literals) expect(shape[name]?.safeParse(value).success, name).toBe(true);
+    const literals = functions.flatMap((each) => {
+      const { data } = environmentSchema.safeParse(each.Properties.Environment);
+      const own = functionNames.find((name) => name === nameOf(each));
+      const variables = (own && specOf(own).environment) ?? [];
+      return variables.flatMap((variable) => {
+        const value = data?.Variables[variable];
+        return typeof value === "string" ? [{ variable, value }] : [];
+      });
+    });
+    expect(literals.map(({ variable }) => variable)).toContain("IDENTITY_PRICES");
+    for (const { variable, value } of literals) {
+      expect(variableSchema(variable).safeParse(value).success, variable).toBe(true);
+    }
   });
 
   test("receive-upstream-event has the stage's upstreamSignature, and an empty one if the stage has none", () => {
@@ -99,7 +102,7 @@ describe("functions", () => {
     expect(JSON.stringify(service.every)).not.toContain("logs:CreateLogGroup");
   });
 
-  test("every function has the time-out of infra/functions.ts", () => {
+  test("every function has the time-out of its spec", () => {
     for (const each of functions) {
       const spec = Object.entries(functionSpecs).find(([name]) => name === nameOf(each))?.[1];
       expect(each.Properties.Timeout, nameOf(each)).toBe(spec?.timeoutS);

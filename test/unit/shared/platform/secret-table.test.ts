@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { functionEnvironments } from "../../../../shared/platform/env.ts";
+import { functionNames, specOf } from "../../../../infra/functions.ts";
 import { secretIds, secretNames, secretTable, secretValues } from "../../../../shared/platform/secret-table.ts";
 
 test("every secret is read by at least one function", () => {
-  const parsed = Object.values(functionEnvironments).flatMap((each) => Object.keys(each.shape));
+  const parsed = functionNames.flatMap((each) => specOf(each).environment ?? []);
   for (const name of secretNames) expect(parsed, name).toContain(secretTable[name].variable);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { functionSpecs } from "../../../../infra/functions.ts";
+import { functionSpecs } from "../../../../functions/specs.ts";
 import { queues } from "../../../../infra/queues.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import type { Route } from "../../../../shared/contract/route.ts";

@@ -1,0 +1,69 @@
+import type { ledgerIndexes } from "../shared/ledger/schema.ts";
+import type { Variable } from "../shared/platform/env.ts";
+import type { Urgency } from "../shared/platform/log.ts";
+
+/** Their shapes are in infra/tables.ts. */
+export type TableName = "access" | "ledger" | "cache";
+type TableAction = "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem" | "ConditionCheckItem";
+type IndexName = (typeof ledgerIndexes)[keyof typeof ledgerIndexes]["name"];
+/** Their settings are in infra/queues.ts. */
+export type QueueName = "outcomes" | "delivery";
+/** Their settings are in infra/streams.ts. */
+export type StreamName = "webhooks" | "statistics";
+
+/** What invokes a function. */
+export type Trigger =
+  /** The routes that name it, in shared/contract/routes.ts or infra/console-routes.ts. */
+  | { readonly kind: "routes" }
+  /** Requests that match no route. */
+  | { readonly kind: "default-route" }
+  | { readonly kind: "queue"; readonly queue: QueueName }
+  | { readonly kind: "stream"; readonly stream: StreamName }
+  | Schedule;
+
+/** Each minute; the function decides whether it has something to do. */
+export type Schedule = {
+  readonly kind: "schedule";
+  /** Of an alarm that it is not invoked. */
+  readonly urgency: Urgency;
+  /** It changes the ledger: it is disabled with the workers. */
+  readonly isWorker: boolean;
+  readonly idleRun: IdleRun;
+};
+
+/** The most that a run uses which finds nothing to do, with one account. Beside metrics it logs `<name>.ran`. */
+export type IdleRun = {
+  /** DynamoDB calls, in order. */
+  readonly calls: readonly string[];
+  readonly readUnits: number;
+  readonly putsMetrics?: true;
+  readonly logBytes: number;
+};
+
+/** What invokes a function, its size, what it needs and may do, and what a customer loses while it fails. */
+export type FunctionSpec = {
+  readonly invokedBy: Trigger;
+  /** It exists only in a stage with a console. */
+  readonly needsConsole?: true;
+  /** It decides the share of a CPU too; decision 0026 has the measurements by which the sizes were chosen. */
+  readonly memoryMb: number;
+  readonly timeoutS: number;
+  /** It calls the upstream or apps: it is in the VPC if the stage has one. */
+  readonly egress?: true;
+  /**
+   * It answers callers about money or applies events: in a stage with a canary release, a new version gets a part of
+   * the invocations first. The work of the others waits and is repeated, or is a minute's work that a part cannot test.
+   */
+  readonly canary?: true;
+  /** Allowed actions by table. A part of a transaction needs the action of its kind. */
+  readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
+  /** Indexes of the ledger that it queries. */
+  readonly queries?: readonly IndexName[];
+  readonly sendsTo?: readonly QueueName[];
+  /** It lists the dead letters of the whole stage, and moves those of these queues back. */
+  readonly redrives?: readonly QueueName[];
+  /** The variables that its handler parses. It may read the secrets whose ids are among them. */
+  readonly environment?: readonly Variable[];
+  /** Begins the text of its alarms. */
+  readonly impact: string;
+};

@@ -1,0 +1,325 @@
+import {
+  API_FUNCTION_TIMEOUT_S,
+  QUEUE_FUNCTION_TIMEOUT_S,
+  RECONCILE_FUNCTION_TIMEOUT_S,
+  REFRESH_FUNCTION_TIMEOUT_S,
+  REQUEUE_FUNCTION_TIMEOUT_S,
+  SEND_FUNCTION_TIMEOUT_S,
+} from "../shared/platform/time-budgets.ts";
+import type { FunctionSpec } from "./function-spec.ts";
+
+export const listCatalogSpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 512,
+  timeoutS: 10,
+  canary: true,
+  tables: { access: ["UpdateItem"], cache: ["GetItem"] },
+  environment: ["ACCESS_TABLE", "CACHE_TABLE", "AWS_CALLS"],
+  impact: "Apps do not get the list of plans.",
+} as const satisfies FunctionSpec;
+
+export const purchaseSpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 448,
+  timeoutS: API_FUNCTION_TIMEOUT_S,
+  canary: true,
+  egress: true,
+  tables: {
+    access: ["UpdateItem"],
+    ledger: ["GetItem", "PutItem", "UpdateItem"],
+    cache: ["GetItem", "BatchGetItem", "UpdateItem"],
+  },
+  sendsTo: ["outcomes"],
+  environment: [
+    "ACCESS_TABLE",
+    "LEDGER_TABLE",
+    "CACHE_TABLE",
+    "OUTCOMES_QUEUE_URL",
+    "UPSTREAM_BASE_URL",
+    "AIRTIME_NAIRA_MAX",
+    "PURCHASES_INITIALLY",
+    "WAITING_MINUTES",
+    "AWS_CALLS",
+    "UPSTREAM_KEY_SECRET_ID",
+    "REFERENCE_KEY_SECRET_ID",
+  ],
+  impact: "Purchases are not answered; some stay debited and open until an upstream event or an operator settles them.",
+} as const satisfies FunctionSpec;
+
+export const checkIdentitySpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 448,
+  timeoutS: API_FUNCTION_TIMEOUT_S,
+  canary: true,
+  egress: true,
+  tables: {
+    access: ["UpdateItem"],
+    ledger: ["GetItem", "PutItem", "UpdateItem"],
+    cache: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+  },
+  sendsTo: ["outcomes"],
+  environment: [
+    "ACCESS_TABLE",
+    "LEDGER_TABLE",
+    "CACHE_TABLE",
+    "OUTCOMES_QUEUE_URL",
+    "UPSTREAM_BASE_URL",
+    "IDENTITY_PRICES",
+    "UPSTREAM_DATES",
+    "PURCHASES_INITIALLY",
+    "AWS_CALLS",
+    "UPSTREAM_KEY_SECRET_ID",
+    "REFERENCE_KEY_SECRET_ID",
+    "REPLAY_KEY_SECRET_ID",
+  ],
+  impact: "Identity checks are not answered; their debits are refunded after 5 minutes.",
+} as const satisfies FunctionSpec;
+
+export const readAccountSpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 512,
+  timeoutS: 15,
+  canary: true,
+  tables: { access: ["UpdateItem"], ledger: ["GetItem", "BatchGetItem"] },
+  queries: ["by_owner"],
+  environment: ["ACCESS_TABLE", "LEDGER_TABLE", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
+  impact: "Apps cannot look up balances and transactions.",
+} as const satisfies FunctionSpec;
+
+export const receiveUpstreamEventSpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 512,
+  timeoutS: 10,
+  canary: true,
+  sendsTo: ["outcomes"],
+  environment: [
+    "OUTCOMES_QUEUE_URL",
+    "UPSTREAM_SIGNATURE",
+    "UPSTREAM_WEBHOOK_IPS",
+    "REFERENCE_KEY_SECRET_ID",
+    "WEBHOOK_TOKEN_SECRET_ID",
+    "UPSTREAM_HMAC_SECRET_ID",
+  ],
+  impact: "Transactions stay `processing`: upstream events are not received, unless the upstream sends them again.",
+} as const satisfies FunctionSpec;
+
+export const applyUpstreamEventSpec = {
+  invokedBy: { kind: "queue", queue: "outcomes" },
+  memoryMb: 512,
+  timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+  canary: true,
+  tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
+  queries: ["by_upstream_reference", "by_open"],
+  environment: ["LEDGER_TABLE", "OUTCOMES_QUEUE_URL", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
+  impact: "Transactions stay `processing` and refunds wait: outcomes stay in their queue.",
+} as const satisfies FunctionSpec;
+
+export const enqueueWebhooksSpec = {
+  invokedBy: { kind: "stream", stream: "webhooks" },
+  memoryMb: 512,
+  timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+  sendsTo: ["delivery"],
+  environment: ["DELIVERY_QUEUE_URL"],
+  impact: "Apps receive no webhooks; those that the stream drops after a day are sent again by `admin announce`.",
+} as const satisfies FunctionSpec;
+
+export const deliverWebhookSpec = {
+  invokedBy: { kind: "queue", queue: "delivery" },
+  memoryMb: 256,
+  timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+  egress: true,
+  // The account's item records how its endpoint fails, another one when its parked deliveries are requeued.
+  tables: { ledger: ["GetItem", "PutItem"] },
+  environment: [
+    "LEDGER_TABLE",
+    "DELIVERY_QUEUE_URL",
+    "WEBHOOK_ALLOWED_CIDRS",
+    "WEBHOOK_REFUSED_HOSTS",
+    "AWS_CALLS",
+    "WEBHOOK_KEY_SECRET_ID",
+  ],
+  impact: "Apps receive their webhooks late: they wait in the delivery queue.",
+} as const satisfies FunctionSpec;
+
+export const requeueDeliveriesSpec = {
+  invokedBy: {
+    kind: "schedule",
+    urgency: "ticket",
+    isWorker: true,
+    idleRun: { calls: ["Query", "Query"], readUnits: 1, logBytes: 110 },
+  },
+  memoryMb: 512,
+  timeoutS: REQUEUE_FUNCTION_TIMEOUT_S,
+  tables: { ledger: ["GetItem", "BatchGetItem", "PutItem"] },
+  queries: ["by_open"],
+  sendsTo: ["delivery"],
+  environment: ["LEDGER_TABLE", "DELIVERY_QUEUE_URL", "AWS_CALLS"],
+  impact:
+    "Apps receive some webhooks late: those that wait for longer than 15 minutes, those of endpoints that are down, and `wallet.low`.",
+} as const satisfies FunctionSpec;
+
+export const sendWaitingOrdersSpec = {
+  invokedBy: {
+    kind: "schedule",
+    urgency: "page",
+    isWorker: true,
+    idleRun: { calls: ["Query"], readUnits: 0.5, putsMetrics: true, logBytes: 400 },
+  },
+  memoryMb: 448,
+  timeoutS: SEND_FUNCTION_TIMEOUT_S,
+  egress: true,
+  tables: {
+    ledger: ["GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem"],
+    cache: ["GetItem", "BatchGetItem", "UpdateItem"],
+  },
+  queries: ["by_open"],
+  sendsTo: ["outcomes"],
+  environment: [
+    "LEDGER_TABLE",
+    "CACHE_TABLE",
+    "OUTCOMES_QUEUE_URL",
+    "UPSTREAM_BASE_URL",
+    "PURCHASES_INITIALLY",
+    "WAITING_MINUTES",
+    "AWS_CALLS",
+    "UPSTREAM_KEY_SECRET_ID",
+  ],
+  impact: "Orders that wait for the upstream's rate limit are neither sent nor refunded.",
+} as const satisfies FunctionSpec;
+
+export const refreshCatalogSpec = {
+  invokedBy: {
+    kind: "schedule",
+    urgency: "ticket",
+    isWorker: false,
+    idleRun: { calls: ["GetItem"], readUnits: 0.5, logBytes: 110 },
+  },
+  memoryMb: 512,
+  timeoutS: REFRESH_FUNCTION_TIMEOUT_S,
+  egress: true,
+  tables: { cache: ["GetItem", "PutItem"] },
+  // The keys of subscriptions name the accounts that get `catalog.updated`.
+  queries: ["by_open"],
+  sendsTo: ["delivery"],
+  environment: [
+    "LEDGER_TABLE",
+    "CACHE_TABLE",
+    "DELIVERY_QUEUE_URL",
+    "UPSTREAM_BASE_URL",
+    "AWS_CALLS",
+    "UPSTREAM_KEY_SECRET_ID",
+  ],
+  impact: "Plans and prices become stale; after 24 hours no data bundle is sold.",
+} as const satisfies FunctionSpec;
+
+export const reconcileLedgerSpec = {
+  invokedBy: {
+    kind: "schedule",
+    urgency: "page",
+    isWorker: true,
+    idleRun: {
+      calls: ["Query", "Query", "BatchGetItem", "GetItem"],
+      readUnits: 2.5,
+      putsMetrics: true,
+      logBytes: 480,
+    },
+  },
+  memoryMb: 512,
+  timeoutS: RECONCILE_FUNCTION_TIMEOUT_S,
+  tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
+  queries: ["by_owner", "by_open"],
+  environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "AWS_CALLS"],
+  impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
+} as const satisfies FunctionSpec;
+
+export const serveDocsSpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 256,
+  timeoutS: 10,
+  impact: "The API documentation is not served.",
+} as const satisfies FunctionSpec;
+
+export const notFoundSpec = {
+  invokedBy: { kind: "default-route" },
+  memoryMb: 256,
+  timeoutS: 10,
+  impact: "Unknown paths return 500 instead of 404.",
+} as const satisfies FunctionSpec;
+
+export const consoleApiSpec = {
+  invokedBy: { kind: "routes" },
+  needsConsole: true,
+  memoryMb: 512,
+  timeoutS: API_FUNCTION_TIMEOUT_S,
+  // `webhook test` leaves from the same addresses as webhooks do.
+  egress: true,
+  tables: {
+    access: ["BatchGetItem", "PutItem", "UpdateItem"],
+    ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+    cache: ["GetItem", "BatchGetItem", "PutItem"],
+  },
+  queries: ["by_owner", "by_upstream_reference", "by_open"],
+  sendsTo: ["outcomes", "delivery"],
+  redrives: ["outcomes", "delivery"],
+  environment: [
+    "ACCESS_TABLE",
+    "LEDGER_TABLE",
+    "CACHE_TABLE",
+    "OUTCOMES_QUEUE_URL",
+    "DELIVERY_QUEUE_URL",
+    "WEBHOOK_ALLOWED_CIDRS",
+    "WEBHOOK_REFUSED_HOSTS",
+    "PURCHASES_INITIALLY",
+    "WAITING_MINUTES",
+    "WORKERS",
+    "SELLS",
+    "CONSOLE",
+    "AWS_CALLS",
+    "REFERENCE_KEY_SECRET_ID",
+    "WEBHOOK_KEY_SECRET_ID",
+  ],
+  impact: "People cannot use the console; no app is affected, and `npm run admin` works.",
+} as const satisfies FunctionSpec;
+
+export const serveConsoleSpec = {
+  invokedBy: { kind: "routes" },
+  needsConsole: true,
+  memoryMb: 256,
+  timeoutS: 10,
+  environment: ["CONSOLE"],
+  impact: "The console's pages are not served; no app is affected.",
+} as const satisfies FunctionSpec;
+
+export const countTransactionsSpec = {
+  invokedBy: { kind: "stream", stream: "statistics" },
+  needsConsole: true,
+  memoryMb: 256,
+  timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+  tables: { cache: ["UpdateItem"] },
+  environment: ["CACHE_TABLE", "AWS_CALLS"],
+  impact: "The charts of the console miss what happens meanwhile; no app is affected.",
+} as const satisfies FunctionSpec;
+
+/**
+ * Every function: one entry for each folder beside this file. Its role, environment, alarms, invocations and budgets,
+ * the local service and the tables of the docs are made from its spec. A bundle contains its own spec alone.
+ */
+export const functionSpecs = {
+  "list-catalog": listCatalogSpec,
+  purchase: purchaseSpec,
+  "check-identity": checkIdentitySpec,
+  "read-account": readAccountSpec,
+  "receive-upstream-event": receiveUpstreamEventSpec,
+  "apply-upstream-event": applyUpstreamEventSpec,
+  "enqueue-webhooks": enqueueWebhooksSpec,
+  "deliver-webhook": deliverWebhookSpec,
+  "requeue-deliveries": requeueDeliveriesSpec,
+  "send-waiting-orders": sendWaitingOrdersSpec,
+  "refresh-catalog": refreshCatalogSpec,
+  "reconcile-ledger": reconcileLedgerSpec,
+  "serve-docs": serveDocsSpec,
+  "not-found": notFoundSpec,
+  "console-api": consoleApiSpec,
+  "serve-console": serveConsoleSpec,
+  "count-transactions": countTransactionsSpec,
+} as const satisfies Record<string, FunctionSpec>;

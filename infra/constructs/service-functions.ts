@@ -1,0 +1,103 @@
+import type { Stack } from "aws-cdk-lib";
+import type { QueueName } from "../../functions/function-spec.ts";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
+import { type FunctionName, functionNames, functionNamesOf, specOf } from "../functions.ts";
+import { pascalCase } from "../outputs.ts";
+import type { StageSettings } from "../stages.ts";
+import type { CanaryRelease } from "./canary-release.ts";
+import { type Data, tableNames } from "./data.ts";
+import type { FunctionNetwork } from "./egress-network.ts";
+import type { DeadLetters, QueueConsumer } from "./queue-consumer.ts";
+import { ServiceFunction } from "./service-function.ts";
+
+export interface ServiceFunctionsProps {
+  readonly stage: string;
+  readonly settings: StageSettings;
+  readonly data: Data;
+  readonly queues: Readonly<Record<QueueName, QueueConsumer>>;
+  readonly values: FunctionEnvironment;
+  readonly network: FunctionNetwork | undefined;
+  readonly canary: CanaryRelease | undefined;
+}
+
+/** The functions of a stage, each with the environment and the permissions of its spec. */
+export class ServiceFunctions {
+  readonly all: ReadonlyMap<FunctionName, ServiceFunction>;
+  private readonly props: ServiceFunctionsProps;
+
+  constructor(stack: Stack, props: ServiceFunctionsProps) {
+    this.props = props;
+    this.all = new Map(functionNamesOf(props.settings).map((name) => [name, this.make(stack, name)]));
+  }
+
+  /** Throws if the stage has no function of this name. */
+  named(name: string): ServiceFunction {
+    const found = functionNames.find((known) => known === name);
+    const made = found && this.all.get(found);
+    if (made === undefined) throw new Error(`The stage has no function ${name}`);
+    return made;
+  }
+
+  /** Lets those that redrive read all dead letters of the stage. Everything that makes dead letters exists before. */
+  allowRedrives(all: readonly DeadLetters[]): void {
+    for (const made of this.all.values()) {
+      const { redrives } = made.spec;
+      if (redrives === undefined) continue;
+      made.allow(
+        ["sqs:GetQueueAttributes", "sqs:ReceiveMessage"],
+        all.map(({ queueArn }) => queueArn),
+      );
+      made.allow(
+        ["sqs:DeleteMessage"],
+        redrives.map((queue) => this.props.queues[queue].deadLetters.queueArn),
+      );
+    }
+  }
+
+  private make(stack: Stack, name: FunctionName): ServiceFunction {
+    const { stage, settings, values, network, canary } = this.props;
+    const { environment = [] } = specOf(name);
+    const made = new ServiceFunction(stack, pascalCase(name), {
+      stage,
+      name,
+      environment: Object.fromEntries(environment.map((variable) => [variable, values[variable]])),
+      logRetentionDays: settings.logRetentionDays,
+      network,
+      reservedConcurrency: reservedFor(name, settings),
+      canary,
+      tracing: settings.tracing,
+    });
+    this.allowSpec(made);
+    return made;
+  }
+
+  /** The permissions of its spec, and to read the secrets whose ids it gets. */
+  private allowSpec(made: ServiceFunction): void {
+    const { data, queues } = this.props;
+    const { tables = {}, queries = [], sendsTo = [], environment = [] } = made.spec;
+    for (const table of tableNames) {
+      made.allow(prefixed("dynamodb", tables[table] ?? []), [data.tables[table].tableArn]);
+    }
+    const { tableArn } = data.tables.ledger;
+    made.allow(
+      ["dynamodb:Query"],
+      queries.map((index) => `${tableArn}/index/${index}`),
+    );
+    made.allow(
+      ["sqs:SendMessage"],
+      sendsTo.map((queue) => queues[queue].queue.queueArn),
+    );
+    made.allow(
+      ["secretsmanager:GetSecretValue"],
+      Object.entries(data.secretArns).flatMap(([variable, arn]) =>
+        environment.some((own) => own === variable) ? [arn] : [],
+      ),
+    );
+  }
+}
+
+const prefixed = (service: string, actions: readonly string[]): string[] =>
+  actions.map((action) => `${service}:${action}`);
+
+const reservedFor = (name: FunctionName, { reservedConcurrency }: StageSettings): number | undefined =>
+  Object.entries(reservedConcurrency).find(([reserved]) => reserved === name)?.[1];
