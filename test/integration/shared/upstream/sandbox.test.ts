@@ -128,11 +128,12 @@ describe("with a catalog", () => {
     for (const [success, failed, open, waiting] of [orders.slice(0, 4), orders.slice(4)]) {
       if (success === undefined || failed === undefined || open === undefined || waiting === undefined)
         throw new Error("An order is missing");
+      // Rarely, because the key may look up 120 a minute.
       await eventually(async () => {
         expect(await viewOf(success.reference)).toMatchObject({ status: "success", error_code: null });
         expect(await viewOf(waiting.reference)).toMatchObject({ status: "success", error_code: null });
         expect(await viewOf(failed.reference)).toMatchObject({ status: "failed", error_code: "delivery_failed" });
-      });
+      }, 500);
       for (const { reference } of [success, failed, waiting]) {
         const { created_at, updated_at } = await viewOf(reference);
         const tookMs = Date.parse(updated_at) - Date.parse(created_at);
