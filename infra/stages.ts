@@ -103,7 +103,7 @@ const CANARY_MINUTES_MAX = 90;
 /** How a new version of a function gets the invocations of the one before. */
 const release = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("all-at-once") }),
-  /** A part of them first, and all of them if no alarm was raised for so long. */
+  /** A part of them first, and all of them if no alarm was raised in these minutes. */
   z.strictObject({
     kind: z.literal("canary"),
     percent: z.int().min(1, "A canary gets at least 1 percent").max(99, "A canary gets at most 99 percent"),
@@ -159,7 +159,7 @@ export const stageSettings = z
     awsCalls: z.enum(["short", "sdk"]).default("short"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
-    /** Receives the alarms that need somebody at any hour; needed by a stage that sells. */
+    /** Receives the alarms that need a person at any hour; needed by a stage that sells. */
     alarmEmail: z.email().optional(),
     /** Receives the other alarms; without it they go to `alarmEmail` too. */
     ticketEmail: z.email().optional(),

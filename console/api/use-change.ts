@@ -32,7 +32,7 @@ export const useChange = <Name extends ChangeName>(
     mutationFn: (input: SentInput<Name>) => callAction(name, input),
     onSuccess: (_, input) => void refetch(client, input),
     onError: (error, input) => {
-      // It may have been made, or somebody else's change is why it was refused.
+      // It may have been made, or another person's change is why it was refused.
       const isRefused = error instanceof ActionError && (error.details.status === 422 || error.details.status === 401);
       if (!isRefused) void refetch(client, input);
     },

@@ -23,7 +23,7 @@ export type Field =
     })
   | (Common & { readonly kind: "choices"; readonly options: readonly Option[]; readonly initial?: readonly string[] })
   | (Common & { readonly kind: "check"; readonly initial?: boolean })
-  /** Not shown: what the person saw when the form opened, also if it is another one by now. */
+  /** Not shown: what the person saw when the form opened, even if it has changed since. */
   | { readonly kind: "seen"; readonly initial: string };
 
 export type Option = { readonly value: string; readonly label: string; readonly description?: string };

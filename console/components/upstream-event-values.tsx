@@ -22,7 +22,7 @@ const states = {
   discarded: { tone: "neutral", text: "Discarded" },
 } as const;
 
-/** Whether somebody has decided about an event. */
+/** Whether an operator has decided about an event. */
 export const EventState = ({ event: { state } }: { readonly event: UpstreamEvent }) => (
   <Status tone={states[state].tone}>{states[state].text}</Status>
 );

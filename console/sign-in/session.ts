@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** Somebody who signed in. It is kept in memory only, so a reload of the page goes to the provider again. */
+/** A person who signed in. It is kept in memory only, so a reload of the page goes to the provider again. */
 export type Session = {
   /** The ID token, which every request sends. */
   readonly token: string;

@@ -39,7 +39,7 @@ export interface SilenceAlarmProps extends AlarmProps {
 interface Repeated {
   /**
    * Only if the metric exceeds the threshold in 3 of the last 12 periods, which last 5 minutes: what ends by itself
-   * within some minutes needs nobody.
+   * within some minutes needs no action.
    */
   readonly repeated?: true | undefined;
 }
@@ -55,7 +55,7 @@ export interface SalesAlarmProps extends Pick<AlarmProps, "impact">, Repeated {
 
 /** Every alarm of a stage, and the topics that they notify. */
 export class Alarms extends Construct {
-  /** Those that notify somebody, by themselves or as a part of another one. */
+  /** Those that notify a person, by themselves or as a part of another one. */
   readonly all: AlarmBase[] = [];
   readonly topics: Readonly<Record<Urgency, Topic>>;
   private readonly stage: string;

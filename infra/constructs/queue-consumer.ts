@@ -16,7 +16,7 @@ const RETENTION = Duration.days(14);
  * for Amazon SQS".
  */
 const AGE_S_MAX = 15 * 60;
-/** The consumer of either queue handles so many in less than a minute. */
+/** The consumer of either queue handles this many in less than a minute. */
 const DEPTH_MAX = 1_000;
 /** Half of what AWS allows: beyond 120,000 it delivers nothing. Source: AWS, "Amazon SQS message quotas". */
 const IN_FLIGHT_MAX = 60_000;

@@ -116,7 +116,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
       metric: api.consoleRefusals,
       threshold: CONSOLE_REFUSALS_MAX,
       urgency: "ticket",
-      impact: `No customer loses anything, but somebody tries what they may not do: more than ${CONSOLE_REFUSALS_MAX} actions of the console were refused in 5 minutes. Find the person in the log of console-api; runbook, "Refused actions of the console".`,
+      impact: `No customer loses anything, but a person tries what they may not do: more than ${CONSOLE_REFUSALS_MAX} actions of the console were refused in 5 minutes. Find the person in the log of console-api; runbook, "Refused actions of the console".`,
     });
   }
   for (const { id, name, ...props } of thresholds) {

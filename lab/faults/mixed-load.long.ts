@@ -18,7 +18,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 type Raised = { readonly alarm: string; readonly atMs: number; readonly isNeeded: boolean };
 
-/** The alarms that notified somebody during the traffic. */
+/** The alarms that notified a person during the traffic. */
 const raisedIn = ({ observed, beganMs, endedMs, neededMs }: TrafficReport): readonly Raised[] => {
   const deadLettersMs = observed.samples.flatMap((sample) =>
     sample.kind === "queue" && sample.deadLetters > 0 ? [sample.atMs] : [],

@@ -24,7 +24,7 @@ const NAIRA = 50;
 /** Orders for it stay `processing` until an event settles them. */
 const OPEN_PHONE_NUMBER = "08000000004";
 const CONCURRENCY = 16;
-/** One message in so many is invalid; of the others, one in so many is a duplicate. */
+/** One message in this many is invalid; of the others, one in this many is a duplicate. */
 const INVALID_EVERY = 100;
 const DUPLICATE_EVERY = 5;
 const SEND_MAX = 10;

@@ -14,7 +14,7 @@ const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
 /** The pages to take pictures of, by their names in page-list.ts; all without a name. */
 const named = process.argv.slice(2);
 const SETTLE_MS = 1_200;
-/** Webhooks are sent, and the ledger's stream is read, meanwhile. */
+/** Time in which webhooks are sent, and the ledger's stream is read. */
 const BACKGROUND_MS = 6_000;
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 375, height: 740 };

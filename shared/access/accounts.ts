@@ -167,7 +167,7 @@ export const setOwners = (
   changeAccount(store, accountId, (account) => {
     if (isDeepStrictEqual(account.owners, owners)) return undefined;
     if (before !== undefined && !isDeepStrictEqual(account.owners, before)) {
-      throw new AccountError("The owners were changed meanwhile: look at them again");
+      throw new AccountError("Another person has changed the owners. Check them and try again");
     }
     return { ...account, owners };
   });

@@ -84,7 +84,7 @@ const exportHeader = (account: string, period: Parameters<typeof requireTimeRang
   const range = requireTimeRange(period);
   const indexedUntil = isoTime(nowMs - INDEXED_AGE_MS);
   const to = range.to < indexedUntil ? range.to : indexedUntil;
-  if (range.from > to) throw new OperatorError(`Consents can be exported until ${to} by now: the period begins later`);
+  if (range.from > to) throw new OperatorError(`Consents can be exported until ${to} only: the period begins later`);
   return { account, from: period.from === undefined ? null : range.from, to, exported_at: isoTime(nowMs) };
 };
 

@@ -78,7 +78,7 @@ export const changeBetween = (before: Catalog, after: Catalog, at: string): Cata
   return { at, data: JSON.stringify(data) };
 };
 
-/** Accepts entries until their JSON exceeds so many bytes, and none after that. */
+/** Accepts entries until their JSON exceeds the limit in bytes, and none after that. */
 const byteBudget = (bytesMax: number) => {
   let left = bytesMax;
   const fits = (entry: object): boolean => {

@@ -67,7 +67,7 @@ export const refreshCatalog = async (
     return refuse(suspicion, { plans, plans_before: plansBefore });
   }
   const next = withChange(snapshot, before, catalog, clock());
-  // An operator accepted another catalog meanwhile: the next run continues from there.
+  // An operator has accepted another catalog since: the next run continues from there.
   if (!(await replaceServed(store, before, next))) return { kind: "fresh_enough" };
   log.info("catalog.replaced", { plans, ...changesFor(before?.catalog ?? { networks: [], data_plans: [] }, catalog) });
   await announceChanges(deps, next);
@@ -174,7 +174,7 @@ export const acceptCandidate = async (
     if (fetchedAtMs !== undefined && candidate.fetchedAtMs !== fetchedAtMs) return undefined;
     const before = await readServed(store);
     const catalog = catalogOf(candidate);
-    // A refresh may store another catalog meanwhile, and then the candidate may be too old.
+    // If a refresh stores another catalog first, the candidate may be too old.
     if (await replaceServed(store, before, withChange(candidate, before, catalog, clock()))) return catalog;
   }
 };

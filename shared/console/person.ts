@@ -10,10 +10,10 @@ export const consoleEvent = apiEvent.extend({
 });
 export type ConsoleEvent = z.output<typeof consoleEvent>;
 
-/** Somebody who signed in at the identity provider. */
+/** A person who signed in at the identity provider. */
 export type Person = {
   readonly issuer: string;
-  /** Never changes and is never given to somebody else. */
+  /** Never changes and is never given to another person. */
   readonly sub: string;
   /** As audit entries name the person. */
   readonly by: string;
@@ -53,7 +53,7 @@ const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) 
 
 /**
  * The person of a request. API Gateway has verified the token of the `authorization` header; it is decoded here,
- * because the authorizer's claims make `["a b"]` and `["a", "b"]` the same text: somebody in the group
+ * because the authorizer's claims make `["a b"]` and `["a", "b"]` the same text: a person in the group
  * `x airtime-operators` would be an operator.
  */
 export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClaim: string): Person => {
@@ -74,7 +74,7 @@ export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClai
   };
 };
 
-/** People may choose their name at some providers, so it could be the e-mail address of somebody else. */
+/** People may choose their name at some providers, so it could be the e-mail address of another person. */
 const unverifiedName = ({ preferred_username: name, sub }: z.output<typeof idToken>): string =>
   name === undefined ? sub : `${name} (not verified)`;
 

@@ -24,7 +24,7 @@ const auditEntrySchema = z.object({
   by: z.string(),
   /** On AWS, the identity that AWS STS gave for the operator's credentials. */
   caller_arn: z.string().optional(),
-  /** In the console, who signed in: the provider's issuer and the subject that it never gives to somebody else. */
+  /** In the console, who signed in: the provider's issuer and the subject that it never gives to another person. */
   person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
   action: z.string(),
   why: z.string().optional(),
@@ -38,7 +38,7 @@ export const SERVICE = "service";
 
 export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person">;
 
-/** What somebody does, as they state it. */
+/** An operation, as the person who does it states it. */
 export type AuditedAction = Actor &
   Pick<AuditEntry, "subject" | "about" | "action"> & {
     readonly why?: string;

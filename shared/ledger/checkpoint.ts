@@ -66,7 +66,7 @@ export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpo
   await retryContention(() => db.send(put));
 };
 
-/** Writes nothing if another run has replaced `before` meanwhile. */
+/** Writes nothing if another run has replaced `before`. */
 export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
   try {
     const put = new PutCommand({

@@ -27,7 +27,7 @@ import {
 
 /** How long an instance of a function relies on one reading: an operator's change takes effect within this time. */
 export const GATE_CACHE_MS = 10_000;
-/** From then on a reading raises an alarm: somebody may have forgotten to switch purchases on again. */
+/** Age at which a reading raises an alarm: purchases may have been left off by mistake. */
 const STILL_OFF_MS = 60 * 60_000;
 
 /** How often one instance notes refusals for the same reason. */

@@ -9,7 +9,7 @@ import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**
  * A settlement for one transaction, sent by the service itself. `mode` and `write_token` make sure that it
- * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so somebody
+ * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so a person
  * who can only write to the queue cannot forge one.
  */
 const settlementMessage = z.object({

@@ -34,7 +34,7 @@ export type Reconciliation = {
 /** Items older than this are added to the base of later reconciliations. */
 const SETTLED_AGE_MS = 3_600_000;
 const ROUNDS_MAX = 12;
-/** After so many rounds without a change of the wallet, about a second, the index has caught up with it. */
+/** After this many rounds without a change of the wallet, about a second, the index has caught up with it. */
 const QUIET_ROUNDS = 6;
 
 const noDeadline: Deadline = { remainingMs: () => Number.POSITIVE_INFINITY };

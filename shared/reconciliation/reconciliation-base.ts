@@ -21,7 +21,7 @@ export type ReconciliationBase = Pick<Checkpoint, "balance_kobo" | "up_to" | "ve
 const OPEN_KEYS_MAX = 100;
 
 /**
- * Moves a base forward over everything that was created until `limit`, which the index has by now. It stops when the
+ * Moves a base forward over everything that was created until `limit`, which the index then has. It stops when the
  * base is full of open transactions; and when the time is up, with `isInTime` false.
  */
 export const advanceBase = async (

@@ -164,7 +164,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
   const result = await writeOrRefuse(ledger, [eventUpdate(ledger, event, "discarded"), audit]);
   if (result.kind === "condition_failed") {
-    throw new OperatorError(`${storedEventId(event)} was matched or discarded by another operator meanwhile`);
+    throw new OperatorError(`${storedEventId(event)} has been matched or discarded by another operator`);
   }
 };
 
@@ -245,14 +245,14 @@ const settle = async (
   ]);
   if (result.kind === "done") return;
   if (result.transaction === undefined) {
-    throw new OperatorError("The event was matched or discarded meanwhile, or a copy of it was matched elsewhere");
+    throw new OperatorError("The event has been matched or discarded, or a copy of it was matched elsewhere");
   }
   if (isFinalStatus(result.transaction.status)) throw finalStatusError(result.transaction);
   if (isWaitingOrder(result.transaction) !== isWaitingOrder(transaction)) {
-    throw new OperatorError(`${referenceOf(transaction)} began to wait or was sent meanwhile: look at it again`);
+    throw new OperatorError(`${referenceOf(transaction)} has begun to wait or was sent. Check it and try again`);
   }
   throw new OperatorError(
-    `The upstream calls ${referenceOf(transaction)} ${result.transaction.upstream_reference} by now`,
+    `The upstream's reference of ${referenceOf(transaction)} is ${result.transaction.upstream_reference}`,
   );
 };
 

@@ -28,7 +28,7 @@ export type UpstreamLimit = {
 
 /** A 429 so soon after a success under the same key is about its order, unless it states that none is left. */
 const BESIDE_SUCCESS_MS = 1_000;
-/** A response that later ones overtook states at most so many requests more than they. A new minute states more. */
+/** A response that later ones overtook states at most this many requests more than they. A new minute states more. */
 const OVERTAKEN_MAX = 10;
 
 /**

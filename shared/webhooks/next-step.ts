@@ -53,7 +53,7 @@ export const FAILING_MS_MAX = 5 * 24 * HOUR_S * 1_000;
 const GONE = 410;
 
 /**
- * An endpoint is down once so many different events have failed and none was delivered in between. One event that an
+ * An endpoint is down once this many different events have failed and none was delivered in between. One event that an
  * endpoint cannot handle does not make it down, however often it is tried.
  */
 export const DOWN_EVENTS = 3;

@@ -67,7 +67,7 @@ export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: n
 
 /**
  * Sets the time of the next requeue, unless another process has changed it since `parked` was read. `next` is called
- * again with a time that was added meanwhile.
+ * again with a time that was added since.
  */
 export const setNextRequeue = async (
   ledger: Ledger,

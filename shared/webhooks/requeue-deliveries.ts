@@ -27,7 +27,7 @@ export type RequeueDeps = {
 
 /** Deliveries of one account that a run reads, and so the most that it puts into the queue. */
 export const DELIVERIES_PER_REQUEUE = 1_000;
-/** The probe of an endpoint that is down is chosen among so many. */
+/** The probe of an endpoint that is down is chosen among this many. */
 const PROBE_CANDIDATES = 100;
 const CONCURRENT_ACCOUNTS = 10;
 

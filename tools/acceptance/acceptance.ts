@@ -27,7 +27,7 @@ export type StepResult = {
 
 type Report = (result: StepResult) => void;
 
-/** Each purchase is an invocation, and so is its order at the simulator; the other functions run meanwhile. */
+/** Each purchase is an invocation, and so is its order at the simulator; the other functions run beside them. */
 const concurrencyFor = (purchases: number): number => 2 * purchases + 30;
 
 /** Runs all steps. What was deployed is deleted at the end, also after a failure and an interruption. */

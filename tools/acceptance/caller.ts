@@ -20,7 +20,7 @@ export const storesOf = ({ outputs }: Stage): { readonly accounts: AccountStore;
   return { accounts: { db, accessTable, ledgerTable }, ledger: { db, table: ledgerTable, clock: systemClock } };
 };
 
-/** Creates an app that calls from this address, with a wallet of so many NGN. */
+/** Creates an app that calls from this address, with this balance in NGN. */
 export const newCaller = async (
   stage: Stage,
   { address, naira, keyCount = 1 }: { readonly address: string; readonly naira: number; readonly keyCount?: number },

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { SettingsError } from "../../infra/settings-error.ts";
 import type { Stages } from "../../infra/stages.ts";
 
-/** The variable with an ID token of somebody's, for the step that tries the console. */
+/** The variable with a person's ID token, for the step that tries the console. */
 const CONSOLE_ID_TOKEN = "CONSOLE_ID_TOKEN";
 
 /** The stage is deployed before the token is used. */

@@ -2,7 +2,7 @@ import { type Action, needsReason } from "../../shared/contract/actions/action.t
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 
-/** Who asks; an owner about the own account, or about the account of somebody else. */
+/** Who asks; an owner about the own account, or about another owner's account. */
 export const askers = ["operator", "reader", "owner", "other owner", "no role", "no token"] as const;
 export type Asker = (typeof askers)[number];
 

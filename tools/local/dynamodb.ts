@@ -85,7 +85,7 @@ export const startEmulator = async ({
 
 /**
  * Ends a dynoxide that an earlier runner left behind, so two never write the same file. Its command line is checked,
- * because the pid may belong to another process by now.
+ * because the pid may belong to another process since.
  */
 export const endOrphanedDynoxide = async (files: {
   readonly databaseFile: string;

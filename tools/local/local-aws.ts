@@ -7,7 +7,7 @@ const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 export const localClient = (endpoint: string) => ({ endpoint, region: REGION, credentials });
 
 /**
- * The same for one that polls: a call without an answer for so long fails, and is not sent again by itself. The loop
+ * The same for one that polls: a call without an answer in this time fails, and is not sent again by itself. The loop
  * that made it logs the failure and continues; otherwise one lost answer would end it for good.
  */
 export const pollingClient = (endpoint: string, answerMs: number) => ({

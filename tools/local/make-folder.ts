@@ -11,7 +11,7 @@ export const makeFolder = (path: string): void => {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have made it first.
     if (!existsSync(path)) throw error;
   }
 };

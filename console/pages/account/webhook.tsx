@@ -15,7 +15,7 @@ import { EndpointSection, requeuedText } from "./webhook-endpoint.tsx";
 
 /** The status of the endpoint changes with its deliveries. */
 const REFRESH_MS = 10_000;
-/** Those of one order take less to read, and somebody waits for them after a replay. */
+/** Those of one order take less to read, and a person waits for them after a replay. */
 const ATTEMPTS_REFRESH_MS = 3_000;
 
 type TestAnswer = ActionOutput<"webhook test">;

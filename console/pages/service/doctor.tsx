@@ -43,7 +43,7 @@ const Checks = ({ checks }: ActionOutput<"doctor">) => {
         <Notice tone="bad" title={wrong === 1 ? "1 check found a fault" : `${wrong} checks found a fault`} />
       )}
       {wrong === 0 && toLookAt > 0 && (
-        <Notice tone="attention" title="No fault was found, but somebody should look into what is marked below" />
+        <Notice tone="attention" title="No fault was found. Check what is marked below" />
       )}
       {wrong === 0 && toLookAt === 0 && <Notice tone="good" title="No check found a fault" />}
       <DataTable
@@ -64,7 +64,7 @@ const Checks = ({ checks }: ActionOutput<"doctor">) => {
 
 const ToDo = (check: Check) => {
   if (check.state === "skipped" && !hasPage(check)) {
-    return "Somebody with access to the deployment runs npm run admin -- doctor";
+    return "To see them, run npm run admin -- doctor with access to the deployment";
   }
   return check.state === "ok" || check.state === "skipped" ? "–" : checkToDo(check);
 };

@@ -40,7 +40,7 @@ export const EventComparison = ({ event: id, onClose }: { readonly event: string
 };
 
 /**
- * The comparison, unchanged while one of its dialogs is open: after somebody else's decision the dialog would vanish,
+ * The comparison, unchanged while one of its dialogs is open: after another person's decision the dialog would vanish,
  * together with why it failed.
  */
 const HeldComparison = ({ data }: { readonly data: Comparison }) => {

@@ -16,7 +16,7 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 /** The age of the youngest transaction, so that a reconciliation's checkpoint covers all. */
 const YOUNGEST_MS = 2 * 3_600_000;
 const PRICE_NAIRA = 500;
-/** One in so many transactions failed and was refunded. */
+/** One in this many transactions failed and was refunded. */
 const FAILED_EVERY = 50;
 
 /** An account with a year of transactions. */

@@ -73,7 +73,7 @@ const kindsOf = (service: TestService, endpoint: string): readonly Kind[] => {
   ];
 };
 
-/** Resolves with the request, after it was made so many times. */
+/** Resolves with the request, after it was made this many times. */
 const after = async <Given>(
   give: () => Promise<Given>,
   request: (given: Given) => Promise<unknown>,

@@ -119,7 +119,7 @@ export const accountsActions = {
     kind: "change",
     input: accountChangeInput.extend({
       owners: accountOwnersSchema,
-      /** The owners that the person saw: if there are others by now, nothing is changed. */
+      /** The owners that the person saw: if they differ from the stored ones, nothing is changed. */
       before: accountOwnersSchema.optional(),
     }),
     output: z.object({ account_id: z.string(), owners: accountOwnersSchema }),

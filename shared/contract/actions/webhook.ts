@@ -13,7 +13,7 @@ const endpointView = z.object({
   status: z.enum(["on", "off", "none"]),
   /** Since when no webhook was delivered; null if the last one was. */
   failing_since: z.iso.datetime().nullable(),
-  /** So many different events failed that one probe at a time is sent until one is delivered. */
+  /** True if the endpoint is down: one probe at a time is sent until one is delivered. */
   down: z.boolean(),
   /** Until when webhooks are also signed with the secret before the last rotation. */
   previous_secret_until: z.iso.datetime().nullable(),

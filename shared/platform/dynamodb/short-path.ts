@@ -143,7 +143,7 @@ const hasHeaders = (request: unknown): request is { readonly headers: Record<str
 const readOutput = async (command: Command, response: Response): Promise<Output | undefined> => {
   const { body } = response;
   if (!(body instanceof Readable)) return undefined;
-  // The SDK may wait for credentials before it reads, and would never end if the connection broke meanwhile.
+  // The SDK may wait for credentials before it reads, and would never end if the connection broke during the wait.
   const read = await new Promise<Buffer | Readable>((resolve) => {
     const chunks: Buffer[] = [];
     body.on("data", (chunk: Buffer) => chunks.push(chunk));

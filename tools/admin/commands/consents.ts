@@ -64,7 +64,7 @@ type Comparison =
   | { readonly exportedBy: undefined }
   | { readonly notCompared: string };
 
-/** Whoever changes a line can compute all hashes anew: only the audit entry shows that nobody did. */
+/** A person who changes a line can compute all hashes anew: only the audit entry shows that this did not happen. */
 const comparison = async ({ ledger }: AdminContext, { header, end }: WholeExport): Promise<Comparison> => {
   try {
     const entry = (await readAudit(ledger, header.account)).find(

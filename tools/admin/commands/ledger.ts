@@ -44,7 +44,7 @@ export const addLedgerCommands = (group: Command): void => {
   });
 };
 
-/** Neither ledger may change meanwhile: a purchase, refund or delivery would be in one of them only. */
+/** Neither ledger may change during a carry-over: a purchase, refund or delivery would be in one of them only. */
 const assertStopped = async (context: AdminContext): Promise<void> => {
   const { WORKERS } = context.target.environment;
   const { purchases } = await readPurchasesSwitch(context.purchases);

@@ -87,7 +87,7 @@ test("of two operators who change the same owners, the second one does not bring
     accountsRuns["accounts owners"](context(), { account, owners, before });
   await set([ada, eve], []);
   await set([ada], [ada, eve]);
-  await expect(set([ada, eve, bola], [ada, eve])).rejects.toThrow("The owners were changed meanwhile");
+  await expect(set([ada, eve, bola], [ada, eve])).rejects.toThrow("Another person has changed the owners");
   expect((await accountsRuns["accounts show"](context(), { account })).owners).toEqual([ada]);
   // The answer to the first one was lost, and it is repeated.
   expect(await set([ada], [ada, eve])).toEqual({ account_id: account, owners: [ada] });

@@ -125,7 +125,7 @@ describe("resolveTransaction", () => {
       kind: "claimed",
     });
     await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
-      /began to wait or was sent meanwhile/,
+      /has begun to wait or was sent/,
     );
     const claimed = await order.stored();
     if (claimed === undefined) throw new Error("The order is gone");
@@ -241,7 +241,9 @@ describe("matchEvent", () => {
     const other = await operator.anOrder();
     const settlement = { status: "processing", upstream_reference: "U-late" } as const;
     await settleTransaction(operator.ledgerAt(), other.transaction, settlement, deadlineIn(9_000));
-    await expect(matchEvent(operator.ledgerAt(), event, other.transaction, decision)).rejects.toThrow(/U-late by now/);
+    await expect(matchEvent(operator.ledgerAt(), event, other.transaction, decision)).rejects.toThrow(
+      /The upstream.s reference of .* is U-late/,
+    );
     expect(await findEvent(operator.ledgerAt(), `event_${event.pk.slice("event#".length)}`)).toMatchObject({
       state: "open",
     });
