@@ -81,7 +81,7 @@ export const readAccountSpec = {
   timeoutS: 15,
   canary: true,
   tables: { access: ["UpdateItem"], ledger: ["GetItem", "BatchGetItem"] },
-  queries: ["by_owner"],
+  queries: ["by_list"],
   environment: ["ACCESS_TABLE", "LEDGER_TABLE", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
   impact: "Apps cannot look up balances and transactions.",
 } as const satisfies FunctionSpec;
@@ -227,7 +227,7 @@ export const reconcileLedgerSpec = {
   memoryMb: 512,
   timeoutS: RECONCILE_FUNCTION_TIMEOUT_S,
   tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
-  queries: ["by_owner", "by_open"],
+  queries: ["by_list", "by_open"],
   environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "AWS_CALLS"],
   impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
 } as const satisfies FunctionSpec;
@@ -258,7 +258,7 @@ export const consoleApiSpec = {
     ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
     cache: ["GetItem", "BatchGetItem", "PutItem"],
   },
-  queries: ["by_owner", "by_upstream_reference", "by_open"],
+  queries: ["by_list", "by_upstream_reference", "by_open"],
   sendsTo: ["outcomes", "delivery"],
   redrives: ["outcomes", "delivery"],
   environment: [

@@ -3,7 +3,7 @@ import { ledgerIndexes } from "../shared/ledger/schema.ts";
 
 /** The tables, divided by what losing them would cost. The CDK and the local runner create them from here. */
 
-type Attribute = "pk" | "owner" | "created_at" | "upstream_reference" | "open";
+type Attribute = "pk" | "list_key" | "created_at" | "listed_at" | "upstream_reference" | "open";
 export type TableIndex = {
   readonly name: string;
   readonly partition: Attribute;
@@ -25,7 +25,7 @@ export const tables = {
   /** Accounts, wallets, transactions, fundings: the money. */
   ledger: {
     partition: "pk",
-    indexes: [ledgerIndexes.byOwner, ledgerIndexes.byUpstreamReference, ledgerIndexes.byOpen],
+    indexes: [ledgerIndexes.byList, ledgerIndexes.byUpstreamReference, ledgerIndexes.byOpen],
     stream: true,
   },
   /** The catalog and sealed identity results: they can be fetched or made again. */

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import { expect, vi } from "vitest";
 import * as z from "zod";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
-import { ownedKeys } from "../../shared/ledger/query-index.ts";
-import { deliveriesOwner } from "../../shared/ledger/schema.ts";
+import { listKeys } from "../../shared/ledger/query-index.ts";
+import { deliveriesList } from "../../shared/ledger/schema.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { readDelivery } from "../../shared/webhooks/delivery.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
@@ -150,7 +150,7 @@ const buy = async (client: Client, { account, boughtAtMs }: WebhookCaller, count
 };
 
 const deliveriesOf = async (ledger: Ledger, accountId: string) => {
-  const keys = await ownedKeys(ledger, deliveriesOwner(accountId), { from: "0000", to: "9999" });
+  const keys = await listKeys(ledger, deliveriesList(accountId), { from: "0000", to: "9999" });
   const deliveries = await Promise.all(keys.map(({ pk }) => readDelivery(ledger, pk)));
   return deliveries.filter((delivery) => delivery !== undefined);
 };

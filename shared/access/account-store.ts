@@ -7,7 +7,7 @@ import { permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
-import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
+import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
 import { walletRestriction } from "../ledger/wallet.ts";
 import { isContention } from "../platform/backoff.ts";
@@ -31,7 +31,7 @@ export type WebhookField = z.infer<typeof webhookField>;
 
 /**
  * An account's item in the ledger table. It lists its keys, so a change of status or whitelist reaches all of them in
- * one transaction. `version` rises with every change; `owner` is the key of the index that lists accounts.
+ * one transaction. `version` rises with every change; `list_key` puts it into the list of accounts.
  */
 export const accountSchema = z.object({
   pk: z.string(),
@@ -55,7 +55,7 @@ export const accountSchema = z.object({
   /** Who may manage the account in the console: the person with this verified e-mail address, or a group. */
   owners: z.array(z.object({ kind: z.enum(["email", "group"]), value: z.string() })),
   version: z.int(),
-  owner: z.literal(ACCOUNTS_OWNER),
+  list_key: z.literal(ACCOUNTS_LIST),
   created_at: z.iso.datetime(),
 });
 export type Account = z.infer<typeof accountSchema>;

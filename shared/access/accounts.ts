@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { defaultPermissions, type Permission } from "../contract/permission.ts";
 import type { Mode } from "../contract/transaction.ts";
-import { ACCOUNTS_OWNER, accountPk } from "../ledger/schema.ts";
+import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
@@ -52,7 +52,7 @@ export const createAccount = async (
     keys: [],
     owners: [],
     version: 1,
-    owner: ACCOUNTS_OWNER,
+    list_key: ACCOUNTS_LIST,
     created_at: isoTime(clock()),
   };
   const put = (Item: Account | Wallet) => ({

@@ -3,8 +3,8 @@ import { type deliveriesActions, LATEST_DELIVERIES } from "../contract/actions/d
 import { readAuditAbout } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
-import { ALL_TIMES, queryPage } from "../ledger/query-index.ts";
-import { accountEventDeliveryPk, deliveriesOwner } from "../ledger/schema.ts";
+import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
+import { accountEventDeliveryPk, deliveriesList } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
@@ -21,7 +21,7 @@ import { noEndpoint } from "./webhook.ts";
 export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
   "deliveries list": async (context, { account }) => {
     await requireAccount(context.accounts, account);
-    const { keys } = await queryPage(context.ledger, { owner: deliveriesOwner(account) }, ALL_TIMES, undefined, {
+    const { keys } = await queryList(context.ledger, deliveriesList(account), ALL_TIMES, undefined, {
       newest: LATEST_DELIVERIES,
     });
     const deliveries = await getItems(context.ledger, keys, deliverySchema);

@@ -3,8 +3,8 @@ import type { ConsoleRequest } from "../actions/action-context.ts";
 import { type Action, itemInput } from "../contract/actions/action.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, ownedKeys } from "../ledger/query-index.ts";
-import { ACCOUNTS_OWNER } from "../ledger/schema.ts";
+import { ALL_TIMES, listKeys } from "../ledger/query-index.ts";
+import { ACCOUNTS_LIST } from "../ledger/schema.ts";
 import { NotAllowedError, NotFoundError } from "../platform/operator-error.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 import type { Person } from "./person.ts";
@@ -29,7 +29,7 @@ export const owns = ({ email, groups }: Person, { owners }: Account): boolean =>
 
 /** The accounts that a person owns, oldest first. Reads all accounts, because no index has their owners. */
 export const ownedAccounts = async (ledger: Ledger, person: Person): Promise<readonly Account[]> => {
-  const accounts = await getItems(ledger, await ownedKeys(ledger, ACCOUNTS_OWNER, ALL_TIMES), accountSchema);
+  const accounts = await getItems(ledger, await listKeys(ledger, ACCOUNTS_LIST, ALL_TIMES), accountSchema);
   return accounts.filter((account) => owns(person, account));
 };
 

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
-import type { Owner } from "../ledger/find-transactions.ts";
+import type { AccountMode } from "../ledger/find-transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type IndexKey, queryPage, type TimeRange } from "../ledger/query-index.ts";
-import { consentPk, transactionOwner, transactionPkOfConsent } from "../ledger/schema.ts";
+import { type IndexKey, queryList, type TimeRange } from "../ledger/query-index.ts";
+import { consentPk, transactionList, transactionPkOfConsent } from "../ledger/schema.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 
 /**
@@ -51,13 +51,13 @@ const KEYS_PER_READ = 500;
 /** The consents of some of an account's transactions. A page may be empty although `next` is set. */
 export const readConsents = async (
   ledger: Ledger,
-  { accountId, mode }: Owner,
+  { accountId, mode }: AccountMode,
   range: TimeRange,
   start: IndexKey | undefined,
   order: "oldest" | "newest",
 ): Promise<{ readonly consents: readonly Consent[]; readonly next: IndexKey | undefined }> => {
-  const owner = transactionOwner(accountId, mode);
-  const { keys, next } = await queryPage(ledger, { owner }, range, start, { [order]: KEYS_PER_READ });
+  const list = transactionList(accountId, mode);
+  const { keys, next } = await queryList(ledger, list, range, start, { [order]: KEYS_PER_READ });
   const consentKeys = keys.map((key) => ({ pk: consentPk(key) }));
   return { consents: await getItems(ledger, consentKeys, consentSchema), next };
 };

@@ -5,17 +5,17 @@ import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, decodeIndexKey, type IndexKey, ownedKeys, queryPage } from "./query-index.ts";
-import { auditOwner, auditPk, isAuditAbout, itemKindOf } from "./schema.ts";
+import { ALL_TIMES, decodeIndexKey, type IndexKey, listKeys, queryList } from "./query-index.ts";
+import { auditList, auditPk, isAuditAbout, itemKindOf } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
  * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other
- * change it is written by itself. `owner` lists a subject's entries by time.
+ * change it is written by itself. `list_key` lists a subject's entries by time.
  */
 const auditEntrySchema = z.object({
   pk: z.string(),
-  owner: z.string(),
+  list_key: z.string(),
   /** An account's id, or `SERVICE`: the audit log that has the entry. */
   subject: z.string(),
   /** The key of the transaction or event, or the id of the webhook, that it is about; its own key ends with it. */
@@ -50,7 +50,7 @@ export const auditEntry = (
   nowMs: number,
 ): AuditEntry => ({
   pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url"), about),
-  owner: auditOwner(subject),
+  list_key: auditList(subject),
   subject,
   ...(about !== undefined && { about }),
   by,
@@ -78,7 +78,7 @@ export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedA
 
 /** The entries on one subject, oldest first. */
 export const readAudit = async (ledger: Ledger, subject: string): Promise<readonly AuditEntry[]> =>
-  getItems(ledger, await ownedKeys(ledger, auditOwner(subject), ALL_TIMES), auditEntrySchema);
+  getItems(ledger, await listKeys(ledger, auditList(subject), ALL_TIMES), auditEntrySchema);
 
 /** Those of a subject's entries since `from` that are about this item, oldest first. */
 export const readAuditAbout = async (
@@ -87,7 +87,7 @@ export const readAuditAbout = async (
   about: string,
   from = ALL_TIMES.from,
 ): Promise<readonly AuditEntry[]> => {
-  const keys = await ownedKeys(ledger, auditOwner(subject), { from, to: ALL_TIMES.to });
+  const keys = await listKeys(ledger, auditList(subject), { from, to: ALL_TIMES.to });
   return getItems(
     ledger,
     keys.filter(({ pk }) => isAuditAbout(pk, about)),
@@ -114,8 +114,7 @@ export const readAuditPage = async (
   subject: string,
   start: IndexKey | undefined,
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: IndexKey | undefined }> => {
-  const selection = { owner: auditOwner(subject) };
-  const { keys, next } = await queryPage(ledger, selection, ALL_TIMES, start, { newest: PAGE_ENTRIES_MAX });
+  const { keys, next } = await queryList(ledger, auditList(subject), ALL_TIMES, start, { newest: PAGE_ENTRIES_MAX });
   return { entries: await getItems(ledger, keys, auditEntrySchema), next };
 };
 

@@ -5,13 +5,13 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { openKeys, type TimeRange } from "./query-index.ts";
-import { ledgerIndexes, transactionOwner, transactionPk } from "./schema.ts";
+import { ledgerIndexes, transactionList, transactionPk } from "./schema.ts";
 import { pkOfReference, referenceOf, type Transaction, transactionSchema } from "./transaction.ts";
 
-/** Whose transactions: an account's, in one mode. */
-export type Owner = { readonly accountId: string; readonly mode: Mode };
+/** An account, and the mode of its transactions. */
+export type AccountMode = { readonly accountId: string; readonly mode: Mode };
 
-/** The transaction with this key, read strongly, of any owner. */
+/** The transaction with this key, read strongly, of any account. */
 export const readTransaction = (ledger: Ledger, pk: string): Promise<Transaction | undefined> =>
   getItem(ledger, pk, transactionSchema);
 
@@ -21,14 +21,14 @@ export const readTransactions = (
   keys: readonly { readonly pk: string }[],
 ): Promise<readonly Transaction[]> => getItems(ledger, keys, transactionSchema);
 
-/** The transaction that the owner made under its own reference. */
+/** The transaction that the account made under its own reference. */
 export const findByCallerReference = (
   ledger: Ledger,
   keyedHashes: KeyedHashes,
-  owner: Owner,
+  accountMode: AccountMode,
   callerReference: string,
 ): Promise<Transaction | undefined> =>
-  readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...owner, callerReference })));
+  readTransaction(ledger, transactionPk(keyedHashes.transactionId({ ...accountMode, callerReference })));
 
 /** Finds a transaction by our reference, which must be equal as a whole. */
 export const findByOwnReference = async (ledger: Ledger, reference: string): Promise<Transaction | undefined> => {
@@ -41,13 +41,13 @@ export const findByOwnReference = async (ledger: Ledger, reference: string): Pro
 export const findTransaction = async (
   ledger: Ledger,
   keyedHashes: KeyedHashes,
-  owner: Owner,
+  accountMode: AccountMode,
   reference: string,
 ): Promise<Transaction | undefined> => {
   const transaction = await findByOwnReference(ledger, reference);
-  return transaction?.owner === transactionOwner(owner.accountId, owner.mode)
+  return transaction?.list_key === transactionList(accountMode.accountId, accountMode.mode)
     ? transaction
-    : findByCallerReference(ledger, keyedHashes, owner, reference);
+    : findByCallerReference(ledger, keyedHashes, accountMode, reference);
 };
 
 /** The attributes that the index by upstream reference has of a transaction. */

@@ -6,15 +6,15 @@ import { type AuditEntry, auditPut } from "./audit.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ownedKeys, type TimeRange } from "./query-index.ts";
-import { adjustmentPk, entriesOwner, fundingPk } from "./schema.ts";
+import { listKeys, type TimeRange } from "./query-index.ts";
+import { adjustmentPk, entriesList, fundingPk } from "./schema.ts";
 import { transactWithRetry } from "./transact.ts";
 import { walletAdjustment, walletCredit } from "./wallet.ts";
 
 /** A funding or an adjustment: a credit or debit of the wallet that is not a transaction. */
 export const ledgerEntrySchema = z.object({
   pk: z.string(),
-  owner: z.string(),
+  list_key: z.string(),
   account_id: z.string(),
   kind: z.enum(["funding", "adjustment"]),
   /** The bank's reference, or the name that the operator gave to an adjustment: makes a repeated request harmless. */
@@ -45,7 +45,7 @@ const entryPk = ({ kind, account_id, entry_id }: NewEntry): string =>
 export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: AuditEntry): Promise<EntryResult> => {
   const Item: LedgerEntry = {
     pk: entryPk(entry),
-    owner: entriesOwner(entry.account_id),
+    list_key: entriesList(entry.account_id),
     ...entry,
     created_at: await entryTime(ledger, entry.account_id),
   };
@@ -126,4 +126,4 @@ export const readEntryAmounts = async (
   accountId: string,
   range: TimeRange,
 ): Promise<readonly z.infer<typeof entryAmountSchema>[]> =>
-  getItems(ledger, await ownedKeys(ledger, entriesOwner(accountId), range), entryAmountSchema);
+  getItems(ledger, await listKeys(ledger, entriesList(accountId), range), entryAmountSchema);

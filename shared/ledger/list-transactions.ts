@@ -1,10 +1,10 @@
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
-import { type Owner, readTransactions } from "./find-transactions.ts";
+import { type AccountMode, readTransactions } from "./find-transactions.ts";
 import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, decodeIndexKey, encodeIndexKey, type IndexKey, queryPage, type TimeRange } from "./query-index.ts";
-import { isTransactionPk, transactionOwner } from "./schema.ts";
+import { ALL_TIMES, decodeIndexKey, encodeIndexKey, type IndexKey, queryList, type TimeRange } from "./query-index.ts";
+import { isTransactionPk, transactionList } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
 
 type Cursor = IndexKey;
@@ -33,19 +33,19 @@ export type TransactionList = { readonly transactions: readonly Transaction[]; r
  */
 export const listTransactions = async (
   ledger: Ledger,
-  { accountId, mode }: Owner,
+  { accountId, mode }: AccountMode,
   filter: Pick<TransactionQuery, "status" | "type">,
   range: TimeRange,
   start: Cursor | undefined,
   pageMax: number = PAGE_TRANSACTIONS_MAX,
 ): Promise<TransactionList> => {
-  const owner = transactionOwner(accountId, mode);
+  const list = transactionList(accountId, mode);
   const transactions: Transaction[] = [];
   let from = start;
   let left = KEYS_PER_REQUEST_MAX;
   for (let size = pageMax; left > 0; size = BATCH_KEYS_MAX) {
     const newest = Math.min(size, left);
-    const page = await queryPage(ledger, { owner }, range, from, { newest });
+    const page = await queryList(ledger, list, range, from, { newest });
     left -= newest;
     for (const transaction of await readTransactions(ledger, page.keys)) {
       if (filter.status !== undefined && transaction.status !== filter.status) continue;

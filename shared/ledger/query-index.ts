@@ -4,7 +4,7 @@ import { keyBatches } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
 import {
-  ACCOUNTS_OWNER,
+  ACCOUNTS_LIST,
   accountIdOf,
   isTransactionPk,
   ledgerIndexes,
@@ -15,11 +15,15 @@ import {
   waitingOrders,
 } from "./schema.ts";
 
-/** The attributes that the indexes by time have of an item. */
+/** The attributes that the index by_list has of an item. */
 export const indexKeySchema = z.object({ pk: z.string().min(1), created_at: z.iso.datetime() });
 export type IndexKey = z.infer<typeof indexKeySchema>;
 
-/** A place in an index as opaque text: the `cursor` of a page. */
+/** The attributes that the index by_open has of an item. */
+export const openKeySchema = z.object({ pk: z.string().min(1), listed_at: z.iso.datetime() });
+export type OpenKey = z.infer<typeof openKeySchema>;
+
+/** A place in a list as opaque text: the `cursor` of a page. */
 export const encodeIndexKey = ({ pk, created_at }: IndexKey): string => encodePageCursor({ pk, created_at });
 
 /** Undefined if the text is not the place of such an item. */
@@ -35,78 +39,90 @@ export const ALL_TIMES: TimeRange = { from: "0000", to: "9999" };
 /** Items older than this are in the index: a request ends after 29 s, and the index lags by moments. */
 export const INDEXED_AGE_MS = 120_000;
 
-/** The items whose `owner` or `open` has this value (schema.ts). */
-type Selection = { readonly owner: string } | { readonly open: string };
-type Page = { readonly keys: readonly IndexKey[]; readonly next: IndexKey | undefined };
+type Page<Key> = { readonly keys: readonly Key[]; readonly next: Key | undefined };
+type PageLimits = { readonly oldest?: number; readonly newest?: number };
+type QueryPage<Key> = (
+  table: Table,
+  list: string,
+  range: TimeRange,
+  start?: Key,
+  limits?: PageLimits,
+) => Promise<Page<Key>>;
+
+const queryPageOf =
+  <Key>(
+    { name, partition, sort }: { readonly name: string; readonly partition: string; readonly sort: string },
+    keySchema: z.ZodType<Key>,
+  ): QueryPage<Key> =>
+  async ({ db, table }, list, { from, to }, start, limits = {}) => {
+    const { Items, LastEvaluatedKey } = await db.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: name,
+        KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
+        ExpressionAttributeNames: { "#partition": partition, "#sort": sort },
+        ExpressionAttributeValues: { ":partition": list, ":from": from, ":to": to },
+        ...(limits.oldest !== undefined && { Limit: limits.oldest }),
+        ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
+        ...(start && { ExclusiveStartKey: { ...keySchema.parse(start), [partition]: list } }),
+      }),
+    );
+    return {
+      keys: z.array(keySchema).parse(Items ?? []),
+      next: LastEvaluatedKey && keySchema.parse(LastEvaluatedKey),
+    };
+  };
 
 /**
- * One page of an index by time: as many items as DynamoDB returns, oldest first; at most `oldest`, or the newest ones,
- * as many as `newest`. Indexes lag behind the table by moments.
+ * One page of the items whose `list_key` has this value (schema.ts): as many as DynamoDB returns, oldest first; at most
+ * `oldest`, or the newest ones, as many as `newest`. Indexes lag behind the table by moments.
  */
-export const queryPage = async (
-  { db, table }: Table,
-  selection: Selection,
-  { from, to }: TimeRange,
-  start?: IndexKey,
-  limits: { readonly oldest?: number; readonly newest?: number } = {},
-): Promise<Page> => {
-  const { name, partition } = "owner" in selection ? ledgerIndexes.byOwner : ledgerIndexes.byOpen;
-  const value = "owner" in selection ? selection.owner : selection.open;
-  const { Items, LastEvaluatedKey } = await db.send(
-    new QueryCommand({
-      TableName: table,
-      IndexName: name,
-      KeyConditionExpression: "#partition = :partition AND created_at BETWEEN :from AND :to",
-      ExpressionAttributeNames: { "#partition": partition },
-      ExpressionAttributeValues: { ":partition": value, ":from": from, ":to": to },
-      ...(limits.oldest !== undefined && { Limit: limits.oldest }),
-      ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
-      ...(start && { ExclusiveStartKey: { pk: start.pk, created_at: start.created_at, [partition]: value } }),
-    }),
-  );
-  return {
-    keys: z.array(indexKeySchema).parse(Items ?? []),
-    next: LastEvaluatedKey && indexKeySchema.parse(LastEvaluatedKey),
-  };
-};
+export const queryList = queryPageOf(ledgerIndexes.byList, indexKeySchema);
 
-async function* queryPages(
+/** The same of the items whose `open` has this value, by `listed_at`. */
+export const queryOpen = queryPageOf(ledgerIndexes.byOpen, openKeySchema);
+
+async function* pagesOf<Key>(
+  query: QueryPage<Key>,
   table: Table,
-  selection: Selection,
+  list: string,
   range: TimeRange,
-): AsyncGenerator<readonly IndexKey[], void, void> {
-  let start: IndexKey | undefined;
+): AsyncGenerator<readonly Key[], void, void> {
+  let start: Key | undefined;
   do {
-    const { keys, next } = await queryPage(table, selection, range, start);
+    const { keys, next } = await query(table, list, range, start);
     yield keys;
     start = next;
   } while (start !== undefined);
 }
 
-const queryAll = async (table: Table, selection: Selection, range: TimeRange): Promise<readonly IndexKey[]> => {
-  const keys: IndexKey[] = [];
-  for await (const page of queryPages(table, selection, range)) keys.push(...page);
+const allOf = async <Key>(
+  query: QueryPage<Key>,
+  table: Table,
+  list: string,
+  range: TimeRange,
+): Promise<readonly Key[]> => {
+  const keys: Key[] = [];
+  for await (const page of pagesOf(query, table, list, range)) keys.push(...page);
   return keys;
 };
 
-/** The keys of an owner's items (an account's transactions or entries, the accounts themselves), oldest first. */
-export const ownedKeys = (table: Table, owner: string, range: TimeRange): Promise<readonly IndexKey[]> =>
-  queryAll(table, { owner }, range);
+/** The keys of a list's items (an account's transactions or entries, the accounts themselves), oldest first. */
+export const listKeys = (table: Table, list: string, range: TimeRange): Promise<readonly IndexKey[]> =>
+  allOf(queryList, table, list, range);
 
 /** The same keys, in batches that one read can take. */
-export async function* ownedKeyBatches(
+export async function* listKeyBatches(
   table: Table,
-  owner: string,
+  list: string,
   range: TimeRange,
 ): AsyncGenerator<readonly IndexKey[], void, void> {
-  for await (const page of queryPages(table, { owner }, range)) {
-    yield* keyBatches(page);
-  }
+  for await (const page of pagesOf(queryList, table, list, range)) yield* keyBatches(page);
 }
 
 /** The keys of live transactions that are `processing`, oldest first. */
-export const openKeys = (table: Table, range: TimeRange): Promise<readonly IndexKey[]> =>
-  queryAll(table, { open: OPEN_TRANSACTION }, range);
+export const openKeys = (table: Table, range: TimeRange): Promise<readonly OpenKey[]> =>
+  allOf(queryOpen, table, OPEN_TRANSACTION, range);
 
 /**
  * The keys of the wallets that have waiting orders, the one whose last turn was the longest ago first; and those of the
@@ -114,8 +130,8 @@ export const openKeys = (table: Table, range: TimeRange): Promise<readonly Index
  */
 export const waitingKeys = async (
   table: Table,
-): Promise<{ readonly wallets: readonly IndexKey[]; readonly setAside: readonly IndexKey[] }> => {
-  const keys = await queryAll(table, { open: WAITING }, ALL_TIMES);
+): Promise<{ readonly wallets: readonly OpenKey[]; readonly setAside: readonly OpenKey[] }> => {
+  const keys = await allOf(queryOpen, table, WAITING, ALL_TIMES);
   return {
     wallets: keys.filter(({ pk }) => !isTransactionPk(pk)),
     setAside: keys.filter(({ pk }) => isTransactionPk(pk)),
@@ -123,30 +139,30 @@ export const waitingKeys = async (
 };
 
 /** The keys of an account's waiting orders, oldest first. */
-export const waitingOrderKeys = (table: Table, accountId: string): Promise<readonly IndexKey[]> =>
-  queryAll(table, { open: waitingOrders(accountId) }, ALL_TIMES);
+export const waitingOrderKeys = (table: Table, accountId: string): Promise<readonly OpenKey[]> =>
+  allOf(queryOpen, table, waitingOrders(accountId), ALL_TIMES);
 
 /** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
-export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly IndexKey[], void, void> =>
-  queryPages(table, { open: PARKED_ACCOUNTS }, { from: ALL_TIMES.from, to });
+export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly OpenKey[], void, void> =>
+  pagesOf(queryOpen, table, PARKED_ACCOUNTS, { from: ALL_TIMES.from, to });
 
 /** The keys of the subscriptions to an event, oldest first, in batches that one read can take. */
 export async function* subscriptionKeyBatches(
   table: Table,
   event: string,
-): AsyncGenerator<readonly IndexKey[], void, void> {
-  for await (const page of queryPages(table, { open: subscriptionsTo(event) }, ALL_TIMES)) yield* keyBatches(page);
+): AsyncGenerator<readonly OpenKey[], void, void> {
+  for await (const page of pagesOf(queryOpen, table, subscriptionsTo(event), ALL_TIMES)) yield* keyBatches(page);
 }
 
 export type IndexedAccount = { readonly account_id: string; readonly created_at: string };
 
 /** All accounts as the index has them, oldest first, read page by page. */
 export async function* indexedAccounts(table: Table): AsyncGenerator<IndexedAccount, void, void> {
-  for await (const page of queryPages(table, { owner: ACCOUNTS_OWNER }, ALL_TIMES)) {
+  for await (const page of pagesOf(queryList, table, ACCOUNTS_LIST, ALL_TIMES)) {
     for (const { pk, created_at } of page) yield { account_id: accountIdOf(pk), created_at };
   }
 }
 
 /** The ids of all accounts, oldest first. */
 export const accountIdsOf = async (table: Table): Promise<readonly string[]> =>
-  (await ownedKeys(table, ACCOUNTS_OWNER, ALL_TIMES)).map(({ pk }) => accountIdOf(pk));
+  (await listKeys(table, ACCOUNTS_LIST, ALL_TIMES)).map(({ pk }) => accountIdOf(pk));

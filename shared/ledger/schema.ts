@@ -86,20 +86,20 @@ export const subscriptionPk = (event: string, accountId: string): string => pkOf
 /** The account of a subscription with this key. */
 export const subscriberOf = (pk: string): string => restOf(restOf(pk));
 
-/** The progress of masking the items of `owner`; an empty `owner` stands for all owners. */
-export const phoneRetentionPk = (owner: string): string => pkOf("phone-retention", owner);
+/** The progress of masking the items of a list; an empty key stands for all lists. */
+export const phoneRetentionPk = (listKey: string): string => pkOf("phone-retention", listKey);
 
 export const REFERENCE_KEY_PK = pkOf("reference-key", "");
 
-/** The attribute `owner` groups items that are listed by time. */
-export const ACCOUNTS_OWNER = "accounts";
-export const EVENTS_OWNER = "events";
-export const transactionOwner = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
-export const entriesOwner = (accountId: string): string => `${accountId}#entries`;
-export const deliveriesOwner = (accountId: string): string => `${accountId}#deliveries`;
-export const auditOwner = (subject: string): string => pkOf("audit", subject);
+/** The attribute `list_key` puts an item into the index `by_list`, which lists the items of each key by time. */
+export const ACCOUNTS_LIST = "accounts";
+export const EVENTS_LIST = "events";
+export const transactionList = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
+export const entriesList = (accountId: string): string => `${accountId}#entries`;
+export const deliveriesList = (accountId: string): string => `${accountId}#deliveries`;
+export const auditList = (subject: string): string => pkOf("audit", subject);
 
-/** The attribute `open` puts an item into the sparse index `by_open`, which lists the items of each value by time. */
+/** The attribute `open` puts an item into the sparse index `by_open`, which lists the items of each value by `listed_at`. */
 export const OPEN_TRANSACTION = "live";
 /** The accounts with parked deliveries, each by the time of its next requeue. */
 export const PARKED_ACCOUNTS = "parked";
@@ -117,7 +117,7 @@ export const subscriptionsTo = (event: string): string => pkOf("subscription", e
 
 /** The indexes; infra/tables.ts creates them. */
 export const ledgerIndexes = {
-  byOwner: { name: "by_owner", partition: "owner", sort: "created_at" },
+  byList: { name: "by_list", partition: "list_key", sort: "created_at" },
   byUpstreamReference: {
     name: "by_upstream_reference",
     partition: "upstream_reference",
@@ -128,5 +128,5 @@ export const ledgerIndexes = {
    * Live transactions that are `processing`, waiting orders, the wallets that have some, parked deliveries, the accounts
    * that have some, open events, and subscriptions.
    */
-  byOpen: { name: "by_open", partition: "open", sort: "created_at" },
+  byOpen: { name: "by_open", partition: "open", sort: "listed_at" },
 } as const;

@@ -124,7 +124,7 @@ export const settleByHeuristicMatch = async (
 
 /** A transaction after its settlement is applied. */
 export const settledTransaction = (
-  { open: _open, waiting: _waiting, ...transaction }: Transaction,
+  { open: _open, listed_at: _listedAt, waiting: _waiting, ...transaction }: Transaction,
   settlement: Settlement,
 ): Transaction => ({
   ...transaction,
@@ -220,7 +220,7 @@ const transactionUpdate = (
     TableName: table,
     Key: { pk: target.pk },
     UpdateExpression: `SET #status = :status, ${sets.map(([name]) => `${name} = :${name}`).join(", ")}${
-      isFinal ? " REMOVE #open, waiting" : ""
+      isFinal ? " REMOVE #open, listed_at, waiting" : ""
     }`,
     // The write token and `mode` make sure that this is the transaction that the settlement is about; `waiting`, that
     // the order has a number in the queue only if this write expects it.

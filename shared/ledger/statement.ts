@@ -2,8 +2,8 @@ import * as z from "zod";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
-import { ALL_TIMES, type IndexKey, indexKeySchema, queryPage, type TimeRange } from "./query-index.ts";
-import { entriesOwner, transactionOwner } from "./schema.ts";
+import { ALL_TIMES, type IndexKey, indexKeySchema, queryList, type TimeRange } from "./query-index.ts";
+import { entriesList, transactionList } from "./schema.ts";
 import { referenceOf, signedKobo, type Transaction, transactionSchema } from "./transaction.ts";
 
 /** One entry or transaction, with the balance after it. Kobo, signed. */
@@ -83,12 +83,12 @@ export const readStatementPage = async (
   { linesMax, itemsMax }: PageLimits,
 ): Promise<StatementPage> => {
   const range = { from: ALL_TIMES.from, to };
-  const entries = unsummedLines(ledger, entriesOwner(accountId), range, start?.entry, async (keys) =>
+  const entries = unsummedLines(ledger, entriesList(accountId), range, start?.entry, async (keys) =>
     (await getItems(ledger, keys, ledgerEntrySchema)).map((item) => ({ key: item, line: entryLine(item) })),
   );
   const transactions = unsummedLines(
     ledger,
-    transactionOwner(accountId, "live"),
+    transactionList(accountId, "live"),
     range,
     start?.transaction,
     async (keys) =>
@@ -116,10 +116,10 @@ export const readStatementPage = async (
 
 type KeyedLine = { readonly key: IndexKey; readonly line: UnsummedLine };
 
-/** The lines of one owner's items behind a position, read in pieces as they are taken. */
+/** The lines of one list's items behind a position, read in pieces as they are taken. */
 const unsummedLines = (
   ledger: Ledger,
-  owner: string,
+  list: string,
   range: TimeRange,
   start: IndexKey | undefined,
   read: (keys: readonly IndexKey[]) => Promise<readonly KeyedLine[]>,
@@ -132,7 +132,7 @@ const unsummedLines = (
   return {
     first: async (): Promise<UnsummedLine | undefined> => {
       while (taken === piece.length && !isAllRead) {
-        const page = await queryPage(ledger, { owner }, range, readUntil, { oldest: KEYS_PER_READ });
+        const page = await queryList(ledger, list, range, readUntil, { oldest: KEYS_PER_READ });
         piece = await read(page.keys);
         taken = 0;
         readUntil = page.next;

@@ -43,7 +43,7 @@ export type OrderToSend = z.infer<typeof orderToSendSchema>;
 export const transactionSchema = z.object({
   pk: z.string(),
   /** Account and mode: `acc_1#live`. */
-  owner: z.string(),
+  list_key: z.string(),
   account_id: z.string(),
   key_id: z.string(),
   mode: modeSchema,
@@ -70,8 +70,9 @@ export const transactionSchema = z.object({
    * no answer, or the caller cancelled the order before it was placed.
    */
   debit: z.enum(["void", "cancelled"]).optional(),
-  /** Only on a live transaction that is `processing`: its key in the index of open transactions or waiting orders. */
+  /** Only on a live transaction that is `processing`: its place in the list of open transactions or waiting orders. */
   open: z.string().optional(),
+  listed_at: z.iso.datetime().optional(),
   /**
    * Only on a waiting order (waiting-order.ts). `table` is the ledger that it waits in: in a restored copy of that
    * ledger it may have been sent since.

@@ -21,7 +21,7 @@ export type VoidResult =
  */
 export const voidDebit = async (
   { db, table, clock }: Ledger,
-  { open: _open, ...transaction }: Transaction,
+  { open: _open, listed_at: _listedAt, ...transaction }: Transaction,
   deadline: Deadline,
 ): Promise<VoidResult> => {
   const Item: Transaction = {

@@ -9,7 +9,7 @@ import { isoTime } from "../platform/time.ts";
 import { readTransaction, readTransactions } from "./find-transactions.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, type IndexKey, queryPage, waitingOrderKeys } from "./query-index.ts";
+import { ALL_TIMES, type OpenKey, queryOpen, waitingOrderKeys } from "./query-index.ts";
 import { isTransactionPk, OPEN_TRANSACTION, WAITING, waitingOrders, walletPk } from "./schema.ts";
 import { transact, transactOnce, type WriteResult, type Writes } from "./transact.ts";
 import { type OrderToSend, type Transaction, transactionSchema } from "./transaction.ts";
@@ -307,16 +307,16 @@ const WAITING_ORDERS_PER_PAGE = 25;
 export const listWaitingOrders = async (ledger: Ledger, accountId: string): Promise<readonly WaitingOrder[]> =>
   (await readTransactions(ledger, await waitingOrderKeys(ledger, accountId))).filter(isWaitingOrder);
 
-export type WaitingPage = { readonly orders: readonly WaitingOrder[]; readonly next: IndexKey | undefined };
+export type WaitingPage = { readonly orders: readonly WaitingOrder[]; readonly next: OpenKey | undefined };
 
 /** The orders in the account's queue that are the oldest by the clocks of their instances. */
-export const waitingOrdersPage = async (ledger: Ledger, accountId: string, start?: IndexKey): Promise<WaitingPage> => {
+export const waitingOrdersPage = async (ledger: Ledger, accountId: string, start?: OpenKey): Promise<WaitingPage> => {
   const { keys, next } = await oldestKeys(ledger, accountId, start);
   return { orders: (await readTransactions(ledger, keys)).filter(isWaitingOrder), next };
 };
 
-const oldestKeys = (ledger: Ledger, accountId: string, start?: IndexKey) =>
-  queryPage(ledger, { open: waitingOrders(accountId) }, ALL_TIMES, start, { oldest: WAITING_ORDERS_PER_PAGE });
+const oldestKeys = (ledger: Ledger, accountId: string, start?: OpenKey) =>
+  queryOpen(ledger, waitingOrders(accountId), ALL_TIMES, start, { oldest: WAITING_ORDERS_PER_PAGE });
 
 const storedItem = z.looseObject({ pk: z.string() });
 

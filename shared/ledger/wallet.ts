@@ -20,8 +20,8 @@ export const walletSchema = z.object({
   restricted: z.literal(true).optional(),
   /** While the sender of waiting orders lists the wallet, new orders of the account wait too. */
   open: z.literal(WAITING).optional(),
-  /** Only while it is listed: since when, or when the account's last turn ended. */
-  created_at: z.iso.datetime().optional(),
+  /** Since when it is listed, or when the account's last turn ended. */
+  listed_at: z.iso.datetime().optional(),
   /** The account's waiting orders: waiting-queue.ts. They outlast the list, so that no number is given twice. */
   queue_tail: z.int().min(1).optional(),
   queue_head: z.int().min(1).optional(),
@@ -127,7 +127,7 @@ export const walletNotRestricted = ({ table }: Ledger, accountId: string) => ({
   },
 });
 
-const LISTED = "#open = :open, created_at = if_not_exists(created_at, :now)";
+const LISTED = "#open = :open, listed_at = if_not_exists(listed_at, :now)";
 const listedNames = { "#open": "open" };
 const listedValues = ({ clock }: Ledger) => ({ ":open": WAITING, ":now": isoTime(clock()) });
 
@@ -242,7 +242,7 @@ const sameTurn = (turnUntil: string | undefined) => ({
 export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string) => {
   const turn = sameTurn(turnUntil);
   return walletUpdate(ledger, accountId, {
-    UpdateExpression: "SET created_at = :now REMOVE turn_until",
+    UpdateExpression: "SET listed_at = :now REMOVE turn_until",
     ConditionExpression: `${turn.expression} AND attribute_exists(#open)`,
     ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: { ":now": isoTime(ledger.clock()), ...turn.values },
@@ -254,7 +254,7 @@ export const walletUnlisted = (ledger: Ledger, accountId: string, queue: Waiting
   const conditions = [hasFront(queue), sameTurn(turnUntil)];
   return walletUpdate(ledger, accountId, {
     UpdateExpression:
-      "SET queue_head = :next REMOVE #open, created_at, queue_front, queue_front_at, queue_gaps, turn_until",
+      "SET queue_head = :next REMOVE #open, listed_at, queue_front, queue_front_at, queue_gaps, turn_until",
     ConditionExpression: [
       "queue_tail = :tail",
       "queue_head = :head",
@@ -282,7 +282,7 @@ export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: numb
       "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
       ...(last > 0 ? [", queue_tail = :last, queue_head = :next"] : []),
       ...(waiting.size > 0 ? [`, queue_front = :waiting, queue_front_at = :now, ${LISTED}`] : []),
-      ` REMOVE queue_gaps, turn_until${waiting.size > 0 ? "" : ", queue_front, queue_front_at, #open, created_at"}`,
+      ` REMOVE queue_gaps, turn_until${waiting.size > 0 ? "" : ", queue_front, queue_front_at, #open, listed_at"}`,
     ].join(""),
     ConditionExpression: `version = :read AND ${tail === undefined ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"}`,
     ExpressionAttributeNames: listedNames,

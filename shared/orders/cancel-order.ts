@@ -3,7 +3,7 @@ import type { Call } from "../call/call.ts";
 import { OutcomeUnknown } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import type { CancelRequest } from "../contract/transaction.ts";
-import { transactionOwner, transactionPk } from "../ledger/schema.ts";
+import { transactionList, transactionPk } from "../ledger/schema.ts";
 import { referenceOf, type Transaction, transactionToView } from "../ledger/transaction.ts";
 import { voidDebit } from "../ledger/void-debit.ts";
 import { koboFromNaira } from "../platform/money.ts";
@@ -27,7 +27,7 @@ export const cancelOrder =
     const now = isoTime(ledger.clock());
     const cancelled: Transaction = {
       pk: transactionPk(hashes.transactionId({ ...caller, callerReference: reference })),
-      owner: transactionOwner(caller.accountId, caller.mode),
+      list_key: transactionList(caller.accountId, caller.mode),
       account_id: caller.accountId,
       key_id: caller.keyId,
       mode: caller.mode,

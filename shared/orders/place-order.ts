@@ -4,7 +4,7 @@ import { findByCallerReference } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { withMaskedPhone } from "../ledger/mask-phone.ts";
 import { type OpenResult, openTransaction, openUnlessOvertaking, type RecordItem } from "../ledger/open-transaction.ts";
-import { transactionOwner, transactionPk } from "../ledger/schema.ts";
+import { OPEN_TRANSACTION, transactionList, transactionPk } from "../ledger/schema.ts";
 import { NOT_DELIVERED, type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
 import { alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { type OrderToSend, referenceOf, type Transaction } from "../ledger/transaction.ts";
@@ -162,7 +162,7 @@ const newTransaction = (
     pk: transactionPk(
       keyedHashes.transactionId({ ...caller, ...(callerReference !== undefined && { callerReference }) }),
     ),
-    owner: transactionOwner(caller.accountId, caller.mode),
+    list_key: transactionList(caller.accountId, caller.mode),
     account_id: caller.accountId,
     key_id: caller.keyId,
     mode: caller.mode,
@@ -175,7 +175,7 @@ const newTransaction = (
     description,
     ...(network !== undefined && { network }),
     ...(phoneNumber !== undefined && { phone_number: phoneNumber }),
-    ...(caller.mode === "live" && { open: "live" }),
+    ...(caller.mode === "live" && { open: OPEN_TRANSACTION, listed_at: now }),
     created_at: now,
     updated_at: now,
   };

@@ -3,7 +3,7 @@ import type { PlanIndex } from "../catalog/snapshot.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type IndexKey, waitingKeys } from "../ledger/query-index.ts";
+import { type OpenKey, waitingKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
 import { endTurn, isSetAside, trimQueue, unlistWallet, type WaitingOrder } from "../ledger/waiting-order.ts";
@@ -72,7 +72,7 @@ export const sendWaitingOrders = async (
   return { waiting, sent: count("sent"), refunded: count("refunded") };
 };
 
-const openLanes = async (ledger: Ledger, wallets: readonly IndexKey[]): Promise<readonly Lane[]> => {
+const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]): Promise<readonly Lane[]> => {
   const lanes: Lane[] = [];
   const opened = mapInOrder(wallets, CONCURRENT_ACCOUNTS, ({ pk }) => openLane(ledger, accountIdOf(pk)));
   for await (const lane of opened) if (lane !== undefined) lanes.push(lane);
@@ -80,7 +80,7 @@ const openLanes = async (ledger: Ledger, wallets: readonly IndexKey[]): Promise<
 };
 
 /** The orders that were set aside. One that cannot be read does not hold back the others. */
-const readSetAside = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly WaitingOrder[]> => {
+const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly WaitingOrder[]> => {
   const orders: WaitingOrder[] = [];
   const read = mapInOrder(keys, CONCURRENT_ACCOUNTS, ({ pk }) =>
     unlessUnreadable({ transaction: pk }, () => readTransaction(ledger, pk)),
@@ -93,13 +93,14 @@ const readSetAside = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<
 const waitingIn = ({ isListed, queue }: Lane): number => (isListed ? queueLength(queue) : 0);
 
 /** The longest wait for the upstream's limit. The list's time of an account that could not be read is as good as known. */
-const oldestWaitingS = (ledger: Ledger, wallets: readonly IndexKey[], lanes: readonly Lane[]): number => {
+const oldestWaitingS = (ledger: Ledger, wallets: readonly OpenKey[], lanes: readonly Lane[]): number => {
   const read = new Set(lanes.map(({ wallet }) => wallet.pk));
-  const waited = [
-    ...wallets.filter(({ pk }) => !read.has(pk)),
-    ...lanes.filter(({ wallet }) => !wallet.restricted).flatMap(({ orders }) => [...orders.values()]),
-  ].map(({ created_at }) => waitedS(ledger, created_at));
-  return Math.max(0, ...waited);
+  const orders = lanes.filter(({ wallet }) => !wallet.restricted).flatMap((lane) => [...lane.orders.values()]);
+  const since = [
+    ...wallets.filter(({ pk }) => !read.has(pk)).map(({ listed_at }) => listed_at),
+    ...orders.map(({ created_at }) => created_at),
+  ];
+  return Math.max(0, ...since.map((at) => waitedS(ledger, at)));
 };
 
 /** Stores for the functions that place orders how many wait for the limit, and until when others must. */
@@ -257,7 +258,7 @@ const waitForLimit = async ({ upstream, gate }: SenderDeps, lastTurn: Deadline):
 const sendSetAside = async (
   run: Run,
   orders: readonly WaitingOrder[],
-  wallets: readonly IndexKey[],
+  wallets: readonly OpenKey[],
   lanes: readonly Lane[],
 ): Promise<readonly TurnResult[]> => {
   const drained = new Set(lanes.filter(({ queue }) => queueLength(queue) === 0).map(({ wallet }) => wallet.pk));

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { IndexKey } from "../ledger/query-index.ts";
+import type { OpenKey } from "../ledger/query-index.ts";
 import { readQueue, type WaitingOrder, waitingOrdersPage } from "../ledger/waiting-order.ts";
 import { queueOf, type WaitingQueue, waitingNumbers, withGap } from "../ledger/waiting-queue.ts";
 import type { Wallet } from "../ledger/wallet.ts";
@@ -22,7 +22,7 @@ export type Lane = {
   /** The index lists some of them. */
   readonly isListed: boolean;
   /** Where the next page begins. */
-  next: IndexKey | undefined;
+  next: OpenKey | undefined;
   /** Until when the order that was claimed last may begin, as the wallet has it. */
   turnUntil: string | undefined;
   /** This run has claimed an order, and ends the turn. */

@@ -4,8 +4,8 @@ import { type Mode, modeSchema } from "../contract/transaction.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { maskedNumber, maskedText } from "../ledger/mask-phone.ts";
-import { accountIdsOf, ownedKeyBatches } from "../ledger/query-index.ts";
-import { EVENTS_OWNER, phoneRetentionPk, transactionOwner } from "../ledger/schema.ts";
+import { accountIdsOf, listKeyBatches } from "../ledger/query-index.ts";
+import { EVENTS_LIST, phoneRetentionPk, transactionList } from "../ledger/schema.ts";
 import { classifyWriteError } from "../ledger/transact.ts";
 import { transactionSchema } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
@@ -19,7 +19,7 @@ const UPDATES_AT_ONCE = 10;
 
 /**
  * Masks the phone numbers of transactions and stored events that are older than the retention, once a day: all but the
- * last two digits. It reads them by owner and time, from where the previous pass ended. Resolves with the number of
+ * last two digits. It reads them by list and time, from where the previous pass ended. Resolves with the number of
  * masked items.
  *
  * An open live transaction keeps its number, because an event may still be matched by it, until the first pass after
@@ -32,7 +32,7 @@ export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadl
   let masked = 0;
   let isComplete = true;
   try {
-    const pass = await readProgress(ledger, ALL_OWNERS);
+    const pass = await readProgress(ledger, ALL_LISTS);
     if (pass.finished_before >= before) return 0;
     for (const part of await partsOf(ledger)) {
       const result = await maskPart(ledger, part, before, hasTime);
@@ -47,7 +47,7 @@ export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadl
   return masked;
 };
 
-/** How far an owner's items are masked. */
+/** How far the items of a list are masked. */
 const progressSchema = z.object({
   pk: z.string(),
   /** The next run begins here. */
@@ -59,12 +59,12 @@ const progressSchema = z.object({
 });
 type MaskingProgress = z.infer<typeof progressSchema>;
 
-/** The owner of the item that records whether today's pass is complete. */
-const ALL_OWNERS = "";
+/** The key of the item that records whether today's pass is complete. */
+const ALL_LISTS = "";
 
 /** Not read strongly: an older state only repeats a part of the work. */
-const readProgress = async ({ db, table }: Ledger, owner: string): Promise<MaskingProgress> => {
-  const pk = phoneRetentionPk(owner);
+const readProgress = async ({ db, table }: Ledger, listKey: string): Promise<MaskingProgress> => {
+  const pk = phoneRetentionPk(listKey);
   const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
   return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressSchema.parse(Item);
 };
@@ -84,18 +84,18 @@ type Maskable = {
   readonly change: MaskingUpdate;
 };
 
-/** The items of one owner. */
-type Part = { readonly owner: string; readonly schema: z.ZodType<Maskable> };
+/** The items of one list. */
+type Part = { readonly listKey: string; readonly schema: z.ZodType<Maskable> };
 
 const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
   const accountIds = await accountIdsOf(ledger);
   const partOf = (accountId: string) => (mode: Mode) => ({
-    owner: transactionOwner(accountId, mode),
+    listKey: transactionList(accountId, mode),
     schema: maskableTransaction,
   });
   return [
     ...accountIds.flatMap((accountId) => modeSchema.options.map(partOf(accountId))),
-    { owner: EVENTS_OWNER, schema: maskableEvent },
+    { listKey: EVENTS_LIST, schema: maskableEvent },
   ];
 };
 
@@ -123,14 +123,14 @@ const maskableEvent = readableEventSchema
 
 type PartResult = { readonly masked: number; readonly isComplete: boolean };
 
-/** Masks one owner's items, from where the pass is; an error stops this owner's part until the next run. */
+/** Masks one list's items, from where the pass is; an error stops this list's part until the next run. */
 const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () => boolean): Promise<PartResult> => {
   let count = 0;
   try {
-    let progress = await readProgress(ledger, part.owner);
+    let progress = await readProgress(ledger, part.listKey);
     if (progress.finished_before >= before) return { masked: 0, isComplete: true };
     const range = { from: progress.position, to: before };
-    for await (const keys of ownedKeyBatches(ledger, part.owner, range)) {
+    for await (const keys of listKeyBatches(ledger, part.listKey, range)) {
       if (!hasTime()) return { masked: count, isComplete: false };
       const items = await getItems(ledger, keys, part.schema);
       const due = items.filter(({ change }) => Object.keys(change).length > 0);
@@ -143,7 +143,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
       progress = { ...progress, position, ...(oldestWaiting !== undefined && { oldest_waiting: oldestWaiting }) };
       await writeProgress(ledger, progress);
     }
-    // For an owner without old items no progress is stored.
+    // For a list without old items no progress is stored.
     if (progress.position === EPOCH) return { masked: count, isComplete: true };
     const { oldest_waiting: position = before, ...rest } = progress;
     await writeProgress(ledger, { ...rest, position, finished_before: before });
@@ -151,7 +151,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
   } catch (error) {
     // A held item is retried in the next run, without an alarm.
     if (classifyWriteError(error).kind !== "conflict") {
-      log.alarm("phone_numbers.not_masked", { owner: part.owner, ...errorFields(error) });
+      log.alarm("phone_numbers.not_masked", { list: part.listKey, ...errorFields(error) });
     }
     return { masked: count, isComplete: false };
   }

@@ -7,8 +7,8 @@ import {
 } from "../ledger/checkpoint.ts";
 import { getItemBatches, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { INDEXED_AGE_MS, ownedKeys } from "../ledger/query-index.ts";
-import { transactionOwner } from "../ledger/schema.ts";
+import { INDEXED_AGE_MS, listKeys } from "../ledger/query-index.ts";
+import { transactionList } from "../ledger/schema.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import { backoff } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
@@ -171,7 +171,7 @@ const readRecent = async (
   for (const entry of await readEntryChanges(ledger, accountId, range)) {
     if (entry.at > base.up_to) recent.set(entry.pk, entry);
   }
-  const keys = await ownedKeys(ledger, transactionOwner(accountId, "live"), range);
+  const keys = await listKeys(ledger, transactionList(accountId, "live"), range);
   const unread = [
     ...[...recent.values()].filter(({ isOpen }) => isOpen),
     ...keys.filter(({ pk, created_at }) => created_at > base.up_to && !recent.has(pk)),

@@ -2,8 +2,8 @@ import type { Checkpoint } from "../ledger/checkpoint.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItemBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type IndexKey, ownedKeyBatches } from "../ledger/query-index.ts";
-import { transactionOwner } from "../ledger/schema.ts";
+import { type IndexKey, listKeyBatches } from "../ledger/query-index.ts";
+import { transactionList } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import {
   changeAfterDebit,
@@ -35,7 +35,7 @@ export const advanceBase = async (
   if (limit <= start.up_to) return { base, isInTime: true };
   const range = { from: start.up_to, to: limit };
   let held = (await readEntryChanges(ledger, accountId, range)).filter(({ at }) => at > start.up_to);
-  const newKeys = keyBatchesAfter(start.up_to, ownedKeyBatches(ledger, transactionOwner(accountId, "live"), range));
+  const newKeys = keyBatchesAfter(start.up_to, listKeyBatches(ledger, transactionList(accountId, "live"), range));
   for await (const { keys, items } of getItemBatches(ledger, newKeys, transactionAmountSchema)) {
     if (deadline.remainingMs() <= 0) return { base, isInTime: false };
     const read = items.map(ledgerChangeOf);

@@ -216,7 +216,7 @@ const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent[
   Update: {
     TableName: table,
     Key: { pk },
-    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", #transaction = :transaction"} REMOVE #open`,
+    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", #transaction = :transaction"} REMOVE #open, listed_at`,
     ConditionExpression: "#state = :open",
     ExpressionAttributeNames: {
       "#state": "state",

@@ -4,8 +4,8 @@ import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, queryPage, type TimeRange } from "../ledger/query-index.ts";
-import { EVENTS_OWNER, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
+import { ALL_TIMES, queryList, queryOpen } from "../ledger/query-index.ts";
+import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
 import type { EventMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { koboSchema } from "../platform/money.ts";
@@ -38,11 +38,12 @@ export const storedEventId = ({ pk }: Pick<StoredEvent, "pk">): string => `${ID_
 
 const commonFields = {
   pk: z.string(),
-  owner: z.literal(EVENTS_OWNER),
+  list_key: z.literal(EVENTS_LIST),
   /** `open` until an operator matches or discards it. */
   state: z.enum(["open", "matched", "discarded"]),
-  /** Only while its state is `open`: its key in the index of such events. */
+  /** Only while its state is `open`: its place in the list of such events. */
   open: z.string().optional(),
+  listed_at: z.iso.datetime().optional(),
   /** The key of the transaction that it is about, if that is known. */
   transaction: z.string().optional(),
   created_at: z.iso.datetime(),
@@ -108,14 +109,18 @@ const newEvent = (
   { clock }: Ledger,
   pk: string,
   transactionPk: string | undefined,
-): z.infer<z.ZodObject<typeof commonFields>> => ({
-  pk,
-  owner: EVENTS_OWNER,
-  state: "open",
-  open: OPEN_EVENTS,
-  ...(transactionPk !== undefined && { transaction: transactionPk }),
-  created_at: isoTime(clock()),
-});
+): z.infer<z.ZodObject<typeof commonFields>> => {
+  const now = isoTime(clock());
+  return {
+    pk,
+    list_key: EVENTS_LIST,
+    state: "open",
+    open: OPEN_EVENTS,
+    listed_at: now,
+    ...(transactionPk !== undefined && { transaction: transactionPk }),
+    created_at: now,
+  };
+};
 
 const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
   try {
@@ -165,28 +170,21 @@ const LISTED_EVENTS_MAX = 500;
 /** The first events that were stored since a time, oldest first. */
 export const listEvents = async (ledger: Ledger, from: string): Promise<readonly StoredEvent[]> => {
   const range = { from, to: ALL_TIMES.to };
-  return readPage(ledger, { owner: EVENTS_OWNER }, range, { oldest: LISTED_EVENTS_MAX });
+  const { keys } = await queryList(ledger, EVENTS_LIST, range, undefined, { oldest: LISTED_EVENTS_MAX });
+  return getItems(ledger, keys, storedEventSchema);
 };
 
 /** The events that wait for an operator, oldest first. */
 export const openEvents = async (ledger: Ledger): Promise<readonly StoredEvent[]> => {
-  const events = await readPage(ledger, { open: OPEN_EVENTS }, ALL_TIMES, { oldest: LISTED_EVENTS_MAX });
+  const { keys } = await queryOpen(ledger, OPEN_EVENTS, ALL_TIMES, undefined, { oldest: LISTED_EVENTS_MAX });
   // The index lags: some may be closed.
-  return events.filter(({ state }) => state === "open");
+  return (await getItems(ledger, keys, storedEventSchema)).filter(({ state }) => state === "open");
 };
 
 /** The events that were stored last, oldest first. */
-export const latestEvents = async (ledger: Ledger): Promise<readonly StoredEvent[]> =>
-  (await readPage(ledger, { owner: EVENTS_OWNER }, ALL_TIMES, { newest: LISTED_EVENTS_MAX })).toReversed();
-
-const readPage = async (
-  ledger: Ledger,
-  selection: Parameters<typeof queryPage>[1],
-  range: TimeRange,
-  limits: Parameters<typeof queryPage>[4],
-): Promise<readonly StoredEvent[]> => {
-  const { keys } = await queryPage(ledger, selection, range, undefined, limits);
-  return getItems(ledger, keys, storedEventSchema);
+export const latestEvents = async (ledger: Ledger): Promise<readonly StoredEvent[]> => {
+  const { keys } = await queryList(ledger, EVENTS_LIST, ALL_TIMES, undefined, { newest: LISTED_EVENTS_MAX });
+  return (await getItems(ledger, keys, storedEventSchema)).toReversed();
 };
 
 /** The key under which an event is stored. It excludes the time of arrival, so copies of an event have one. */

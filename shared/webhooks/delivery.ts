@@ -3,7 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { accountEventDeliveryPk, deliveriesOwner, deliveryPk, parkedDeliveries } from "../ledger/schema.ts";
+import { accountEventDeliveryPk, deliveriesList, deliveryPk, parkedDeliveries } from "../ledger/schema.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
@@ -35,7 +35,7 @@ export type DeliveryAttempt = z.infer<typeof attemptSchema>;
 
 const progress = {
   pk: z.string(),
-  owner: z.string(),
+  list_key: z.string(),
   account_id: z.string(),
   repeat: z.string().optional(),
   webhook_id: z.string(),
@@ -43,14 +43,15 @@ const progress = {
   attempts: z.array(attemptSchema),
   /** Absent before the first attempt. */
   next_attempt_at: z.iso.datetime().optional(),
-  /** Only on a parked delivery: the key of the index of its account's parked deliveries. */
+  /** Only on a parked delivery: its place in the list of its account's parked deliveries. */
   open: z.string().optional(),
+  listed_at: z.iso.datetime().optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 };
 
 /**
- * One webhook's item in the ledger table, with its attempts. `owner` lists an account's deliveries by time. A parked
+ * One webhook's item in the ledger table, with its attempts. `list_key` lists an account's deliveries by time. A parked
  * delivery is pending and may have no message in the queue: `requeue-deliveries` puts one there when it is due.
  */
 export const deliverySchema = z.union([transactionEvent.extend(progress), accountEvent.extend(progress)]);
@@ -70,7 +71,7 @@ export const newDelivery = (
 ): Delivery => ({
   ...event,
   pk: recordPk(event),
-  owner: deliveriesOwner(accountId),
+  list_key: deliveriesList(accountId),
   account_id: accountId,
   webhook_id: webhookId,
   state: "pending",
@@ -110,13 +111,13 @@ export type Progress = {
  * message that are handled concurrently, the second write has no effect. Resolves with the stored delivery.
  */
 export const recordProgress = async (ledger: Ledger, delivery: Delivery, progress: Progress): Promise<Delivery> => {
-  const { next_attempt_at: _previous, open: _open, ...rest } = delivery;
+  const { next_attempt_at: _previous, open: _open, listed_at: _listedAt, ...rest } = delivery;
   const updated: Delivery = {
     ...rest,
     state: progress.state,
     attempts: progress.attempt ? [...delivery.attempts, progress.attempt] : delivery.attempts,
     ...(progress.nextAttemptAt !== undefined && { next_attempt_at: progress.nextAttemptAt }),
-    ...(progress.parked && { open: parkedDeliveries(delivery.account_id) }),
+    ...(progress.parked && { open: parkedDeliveries(delivery.account_id), listed_at: delivery.created_at }),
     updated_at: isoTime(ledger.clock()),
   };
   try {

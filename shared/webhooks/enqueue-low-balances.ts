@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type IndexKey, subscriptionKeyBatches } from "../ledger/query-index.ts";
+import { type OpenKey, subscriptionKeyBatches } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
 import { type Wallet, walletSchema } from "../ledger/wallet.ts";
 import { retryContention } from "../platform/backoff.ts";
@@ -42,7 +42,7 @@ export const enqueueLowBalances = async (deps: LowBalanceDeps, deadline: Deadlin
   return enqueued;
 };
 
-const enqueueBatch = async (deps: LowBalanceDeps, keys: readonly IndexKey[]): Promise<number> => {
+const enqueueBatch = async (deps: LowBalanceDeps, keys: readonly OpenKey[]): Promise<number> => {
   const stored = await getItems(deps.ledger, keys, subscriptionSchema);
   // The index lags: some may have ended.
   const subscriptions = stored.filter(({ open }) => open !== undefined);

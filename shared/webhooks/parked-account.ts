@@ -3,7 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { indexKeySchema } from "../ledger/query-index.ts";
+import { openKeySchema } from "../ledger/query-index.ts";
 import { PARKED_ACCOUNTS, parkedAccountPk } from "../ledger/schema.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
@@ -17,10 +17,10 @@ export const parkedAccountSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   open: z.literal(PARKED_ACCOUNTS),
-  /** The time of the next requeue: the sort key of the index. */
-  created_at: z.iso.datetime(),
+  /** The time of the next requeue. */
+  listed_at: z.iso.datetime(),
   /** The last delivery that the previous requeue read, if the list did not end there. */
-  after: indexKeySchema.optional(),
+  after: openKeySchema.optional(),
   /** When the first delivery is due that was before `after`, or was parked while a requeue was due or under way. */
   rest_due_at: z.iso.datetime().optional(),
   /** The previous requeue found nothing. */
@@ -46,16 +46,16 @@ export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: n
   const at = isoTime(atMs);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
     const known = await readParkedAccount(ledger, accountId);
-    if (known === undefined || known.created_at > at) {
+    if (known === undefined || known.listed_at > at) {
       const item: ParkedAccount = {
         pk: parkedAccountPk(accountId),
         account_id: accountId,
         open: PARKED_ACCOUNTS,
-        created_at: at,
+        listed_at: at,
       };
-      if (await put(ledger, item, "attribute_not_exists(pk) OR created_at > :at", { ":at": at })) return;
+      if (await put(ledger, item, "attribute_not_exists(pk) OR listed_at > :at", { ":at": at })) return;
     } else {
-      const isLater = known.created_at > isoTime(ledger.clock() + INDEX_LAG_MS);
+      const isLater = known.listed_at > isoTime(ledger.clock() + INDEX_LAG_MS);
       // Runs begin each minute: many deliveries that are parked together need one write.
       const isKnown = known.rest_due_at !== undefined && known.rest_due_at <= isoTime(atMs + SCHEDULE_MS);
       if (isLater || isKnown) return;
@@ -74,21 +74,21 @@ export const setNextRequeue = async (
   parked: ParkedAccount,
   next: (parked: ParkedAccount) => NextRequeue,
 ): Promise<void> => {
-  const { pk, account_id, open, created_at } = parked;
+  const { pk, account_id, open, listed_at } = parked;
   let current = parked;
   while (!(await putUnchanged(ledger, current, { pk, account_id, open, ...next(current) }))) {
     const stored = await readParkedAccount(ledger, account_id);
-    if (stored?.created_at !== created_at) return;
+    if (stored?.listed_at !== listed_at) return;
     current = stored;
   }
 };
 
 /** Replaces the item if its times are those that were read; resolves with whether they were. */
 const putUnchanged = (ledger: Ledger, read: ParkedAccount, item: ParkedAccount): Promise<boolean> => {
-  const { created_at, rest_due_at } = read;
+  const { listed_at, rest_due_at } = read;
   return rest_due_at === undefined
-    ? put(ledger, item, "created_at = :read AND attribute_not_exists(rest_due_at)", { ":read": created_at })
-    : put(ledger, item, "created_at = :read AND rest_due_at = :rest", { ":read": created_at, ":rest": rest_due_at });
+    ? put(ledger, item, "listed_at = :read AND attribute_not_exists(rest_due_at)", { ":read": listed_at })
+    : put(ledger, item, "listed_at = :read AND rest_due_at = :rest", { ":read": listed_at, ":rest": rest_due_at });
 };
 
 const put = async (

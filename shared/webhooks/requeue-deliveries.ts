@@ -1,7 +1,7 @@
 import { type AccountTable, findAccount, type WebhookField } from "../access/account-store.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, dueParkedAccountKeys, type IndexKey, queryPage } from "../ledger/query-index.ts";
+import { ALL_TIMES, dueParkedAccountKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";
 import { accountIdOf, parkedDeliveries } from "../ledger/schema.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
@@ -81,17 +81,17 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
   const nowMs = ledger.clock();
   const parked = await readParkedAccount(ledger, accountId);
   // The index lags: another run has requeued them already.
-  if (parked === undefined || parked.created_at > isoTime(nowMs)) return 0;
+  if (parked === undefined || parked.listed_at > isoTime(nowMs)) return 0;
   const account = await findAccount(accounts, accountId);
   if (account === undefined) {
-    await setNextRequeue(ledger, parked, () => ({ created_at: isoTime(nowMs + EMPTY_MS) }));
+    await setNextRequeue(ledger, parked, () => ({ listed_at: isoTime(nowMs + EMPTY_MS) }));
     return 0;
   }
   const selection = selectionOf(account.webhook);
   const isProbe = selection.kind === "probe";
   const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_REQUEUE };
   const start = isProbe ? undefined : parked.after;
-  const { keys, next } = await queryPage(ledger, { open: parkedDeliveries(accountId) }, ALL_TIMES, start, limits);
+  const { keys, next } = await queryOpen(ledger, parkedDeliveries(accountId), ALL_TIMES, start, limits);
   const deliveries = await readParked(ledger, keys);
   const chosen = chooseDeliveries(selection, deliveries, nowMs);
   await sendAll(
@@ -118,7 +118,7 @@ export const requeueAtOnce = async (
   accountId: string,
 ): Promise<number> => {
   const limits = { oldest: DELIVERIES_PER_REQUEUE };
-  const { keys } = await queryPage(ledger, { open: parkedDeliveries(accountId) }, ALL_TIMES, undefined, limits);
+  const { keys } = await queryOpen(ledger, parkedDeliveries(accountId), ALL_TIMES, undefined, limits);
   if (keys.length === 0) return 0;
   await scheduleRequeue(ledger, accountId, ledger.clock() + MINUTE_MS);
   const parked = await readParked(ledger, keys);
@@ -129,7 +129,7 @@ export const requeueAtOnce = async (
   return parked.length;
 };
 
-const readParked = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly Delivery[]> =>
+const readParked = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly Delivery[]> =>
   (await getItems(ledger, keys, deliverySchema)).filter(({ state, open }) => state === "pending" && open !== undefined);
 
 /** What is put into the queue: one probe, what is due, or everything, so that it becomes `switched_off`. */
@@ -164,8 +164,8 @@ export const chooseDeliveries = (
 
 /** What one requeue has read: keys of the index, where the list continues, and the deliveries that were not sent. */
 export type RequeuePage = {
-  readonly keys: readonly IndexKey[];
-  readonly next: IndexKey | undefined;
+  readonly keys: readonly OpenKey[];
+  readonly next: OpenKey | undefined;
   readonly waiting: readonly Pick<Delivery, "next_attempt_at">[];
   readonly sent: number;
 };
@@ -178,17 +178,17 @@ export const nextRequeue = (
 ): NextRequeue => {
   const isEmpty = keys.length === 0 && after === undefined;
   if (isEmpty && rest_due_at === undefined) {
-    return { created_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_FIRST_MS)), was_empty: true };
+    return { listed_at: isoTime(nowMs + (was_empty ? EMPTY_MS : EMPTY_FIRST_MS)), was_empty: true };
   }
   // The next probe is chosen from the oldest deliveries again.
   if (selection.kind === "probe") {
-    return { created_at: isoTime(nowMs + probeIntervalMs(selection.failingSinceMs, nowMs)) };
+    return { listed_at: isoTime(nowMs + probeIntervalMs(selection.failingSinceMs, nowMs)) };
   }
   const times = waiting.flatMap(({ next_attempt_at }) => next_attempt_at ?? []);
   if (sent > 0) times.push(isoTime(nowMs + REQUEUE_AGAIN_MS));
   if (rest_due_at !== undefined) times.push(rest_due_at);
   const restDueAt = times.toSorted()[0] ?? isoTime(nowMs + EMPTY_FIRST_MS);
   // The list continues: so does the next run.
-  if (next !== undefined) return { created_at: isoTime(nowMs), after: next, rest_due_at: restDueAt };
-  return { created_at: restDueAt };
+  if (next !== undefined) return { listed_at: isoTime(nowMs), after: next, rest_due_at: restDueAt };
+  return { listed_at: restDueAt };
 };

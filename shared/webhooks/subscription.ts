@@ -17,10 +17,11 @@ export const subscriptionSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   event: accountEventName,
-  /** The key of the index of the event's subscriptions. */
+  /** Its place in the list of the event's subscriptions. */
   open: z.string().optional(),
-  /** The time of the operator's last change: the sort key of the index. */
-  created_at: z.iso.datetime(),
+  listed_at: z.iso.datetime().optional(),
+  /** The time of the operator's last change. */
+  updated_at: z.iso.datetime(),
   /** Only for `wallet.low`: when the balance was found below the threshold. Removed once it no longer is. */
   low_since: z.iso.datetime().optional(),
   /** The event of `low_since`, until the delivery queue has it. */
@@ -45,13 +46,14 @@ export const setSubscribedEvents = async (
   const before = await subscribedEvents(ledger, accountId);
   const changed = accountEventName.options.filter((event) => events.includes(event) !== before.includes(event));
   if (changed.length === 0) return;
+  const now = isoTime(ledger.clock());
   const puts = changed.map((event) => {
     const Item: Subscription = {
       pk: subscriptionPk(event, accountId),
       account_id: accountId,
       event,
-      ...(events.includes(event) && { open: subscriptionsTo(event) }),
-      created_at: isoTime(ledger.clock()),
+      ...(events.includes(event) && { open: subscriptionsTo(event), listed_at: now }),
+      updated_at: now,
     };
     return { Put: { TableName: ledger.table, Item } };
   });

@@ -151,7 +151,7 @@ export const ageTransaction = async ({ ledger }: OperatedService, reference: str
     new UpdateCommand({
       TableName: ledger.table,
       Key: { pk: `transaction#${reference.split("_")[1]}` },
-      UpdateExpression: "SET created_at = :then",
+      UpdateExpression: "SET created_at = :then, listed_at = :then",
       ExpressionAttributeValues: { ":then": isoTime(Date.now() - ageMs) },
     }),
   );

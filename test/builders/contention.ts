@@ -87,7 +87,7 @@ export const contend = async (
       const transaction = aTransaction({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
-        owner: `${accountId}#live`,
+        list_key: `${accountId}#live`,
         write_token: randomUUID(),
         amount_kobo: PRICE_KOBO,
       });

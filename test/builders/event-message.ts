@@ -58,7 +58,7 @@ export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transac
   const accountId = await ledger.aWallet(2_000);
   const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
-    owner: `${accountId}#${changes.mode ?? "live"}`,
+    list_key: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
     write_token: randomUUID(),
     created_at: isoTime(NOON_MS - 30_000),

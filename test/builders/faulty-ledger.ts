@@ -3,7 +3,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, vi } from "vitest";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionOwner, transactionPk } from "../../shared/ledger/schema.ts";
+import { transactionList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
@@ -84,7 +84,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
       aTransaction({
         pk: transactionPk(randomUUID()),
         account_id: accountId,
-        owner: transactionOwner(accountId, "live"),
+        list_key: transactionList(accountId, "live"),
         write_token: randomUUID(),
         ...changes,
       }),

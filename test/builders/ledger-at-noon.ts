@@ -48,7 +48,7 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
     },
     aTransaction: (accountId, changes = {}) => {
       const at = isoTime(ledger.nowMs);
-      const own = { owner: `${accountId}#live`, account_id: accountId, write_token: randomUUID() };
+      const own = { list_key: `${accountId}#live`, account_id: accountId, write_token: randomUUID() };
       return aTransaction({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
     },
     anOpenTransaction: async (accountId, changes) => {

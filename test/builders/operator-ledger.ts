@@ -48,7 +48,7 @@ export const openOperatorLedger = async () => {
     const at = isoTime(NOON_MS - 60_000);
     const transaction = aTransaction({
       pk: transactionPk(randomUUID()),
-      owner: `${accountId}#${changes.mode ?? "live"}`,
+      list_key: `${accountId}#${changes.mode ?? "live"}`,
       account_id: accountId,
       write_token: randomUUID(),
       created_at: at,

@@ -1,6 +1,6 @@
 import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
-import { transactionOwner, transactionPk } from "../../shared/ledger/schema.ts";
+import { transactionList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { aTransaction } from "./transaction.ts";
 
@@ -14,13 +14,13 @@ export const putTransactions = async (
   const transactions = Array.from({ length: count }, (_, index) =>
     aTransaction({
       pk: transactionPk(`${accountId.slice(-8).toUpperCase()}${String(index).padStart(18, "0")}`),
-      owner: transactionOwner(accountId, "live"),
+      list_key: transactionList(accountId, "live"),
       account_id: accountId,
       status: "success",
       created_at: timeOf(index),
       updated_at: timeOf(index),
     }),
-  ).map(({ open: _, ...closed }) => closed);
+  ).map(({ open: _open, listed_at: _listedAt, ...closed }) => closed);
   for (let start = 0; start < count; start += 25) {
     const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
     await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));

@@ -5,7 +5,7 @@ import { localTableNames } from "../../tools/local/tables.ts";
 import type { SdkCall } from "./recorded-calls.ts";
 import { type Resource, resourceName, type StackTemplate, statementsOf } from "./templates.ts";
 
-/** `dynamodb:Query on Ledger/index/by_owner`: an action and a resource, by its name in the templates. */
+/** `dynamodb:Query on Ledger/index/by_list`: an action and a resource, by its name in the templates. */
 export type Grant = `${string} on ${string}`;
 
 const leadingKeys = z.object({

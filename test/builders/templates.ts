@@ -100,7 +100,7 @@ const document = z.object({ Statement: z.array(statement) });
 export const statementsOf = ({ Properties }: Resource) => document.parse(Properties.PolicyDocument).Statement;
 
 /**
- * `Ledger`, `Ledger/index/by_owner`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
+ * `Ledger`, `Ledger/index/by_list`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
  * suffixes; of a stack `stack/Prod-Service/*`, with any id.
  */
 export const resourceName = (resource: unknown): string => {

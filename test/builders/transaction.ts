@@ -2,9 +2,12 @@ import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { koboSchema } from "../../shared/platform/money.ts";
 
 /** A live order that is under way. A test states only the fields it is about. */
-export const aTransaction = (changes: Partial<Transaction> = {}): Transaction => ({
+export const aTransaction = ({
+  created_at = "2026-11-21T09:30:00.000Z",
+  ...changes
+}: Partial<Transaction> = {}): Transaction => ({
   pk: "transaction#0123456789ABCDEFGHJKMNPQRS",
-  owner: "acc_1#live",
+  list_key: "acc_1#live",
   account_id: "acc_1",
   key_id: "key_1",
   mode: "live",
@@ -18,7 +21,8 @@ export const aTransaction = (changes: Partial<Transaction> = {}): Transaction =>
   network: "MTN",
   phone_number: "08031234567",
   open: "live",
-  created_at: "2026-11-21T09:30:00.000Z",
+  listed_at: created_at,
+  created_at,
   updated_at: "2026-11-21T09:30:00.000Z",
   ...changes,
 });

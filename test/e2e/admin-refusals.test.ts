@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownedKeys } from "../../shared/ledger/query-index.ts";
-import { deliveriesOwner } from "../../shared/ledger/schema.ts";
+import { listKeys } from "../../shared/ledger/query-index.ts";
+import { deliveriesList } from "../../shared/ledger/schema.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const readDeliveries = (account: string) =>
-  ownedKeys(service.ledger, deliveriesOwner(account), { from: "0000", to: "9999" });
+  listKeys(service.ledger, deliveriesList(account), { from: "0000", to: "9999" });
 
 /** All items of the access table and the ledger by key, except checkpoints, which the schedule writes. */
 const allItems = async (): Promise<ReadonlyMap<unknown, unknown>> => {

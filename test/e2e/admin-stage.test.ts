@@ -379,7 +379,7 @@ test("transactions resolve on a stage waits for the transaction's request by AWS
   const createdAt = isoTime(Date.now() - 80_000);
   const Item = aTransaction({
     pk: transactionPk(`${"0".repeat(25)}1`),
-    owner: `${account}#test`,
+    list_key: `${account}#test`,
     account_id: account,
     mode: "test",
     created_at: createdAt,

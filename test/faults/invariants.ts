@@ -3,7 +3,7 @@ import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ownedKeys, queryPage, waitingKeys } from "../../shared/ledger/query-index.ts";
+import { listKeys, queryOpen, waitingKeys } from "../../shared/ledger/query-index.ts";
 import { WAITING, waitingOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
@@ -46,15 +46,15 @@ const read = async ({ system }: TestAccount, pk: string): Promise<unknown> => {
   return (await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }))).Item;
 };
 
-const readAll = async (account: TestAccount, owner: string): Promise<unknown[]> => {
-  const keys = await ownedKeys(account.system.ledger, owner, EVER);
+const readAll = async (account: TestAccount, list: string): Promise<unknown[]> => {
+  const keys = await listKeys(account.system.ledger, list, EVER);
   return Promise.all(keys.map(({ pk }) => read(account, pk)));
 };
 
 export const transactionsOf = async (account: TestAccount): Promise<readonly Transaction[]> => {
   const { ledger } = account.system;
-  const owners = [`${account.accountId}#live`, `${account.accountId}#test`];
-  const keys = await Promise.all(owners.map((owner) => ownedKeys(ledger, owner, EVER)));
+  const lists = [`${account.accountId}#live`, `${account.accountId}#test`];
+  const keys = await Promise.all(lists.map((list) => listKeys(ledger, list, EVER)));
   return readTransactions(ledger, keys.flat());
 };
 
@@ -190,7 +190,7 @@ const unlisted = async (
   { system, accountId }: TestAccount,
   transactions: readonly Transaction[],
 ): Promise<string[]> => {
-  const { keys: waiting } = await queryPage(system.ledger, { open: waitingOrders(accountId) }, EVER);
+  const { keys: waiting } = await queryOpen(system.ledger, waitingOrders(accountId), EVER);
   const { setAside } = await waitingKeys(system.ledger);
   const seen = new Set([...(await openTransactions(system.ledger, EVER)), ...waiting, ...setAside].map(({ pk }) => pk));
   const open = transactions.filter(({ mode, status }) => mode === "live" && status === "processing");

@@ -2,8 +2,8 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { getItems } from "../../shared/ledger/get-item.ts";
-import { ownedKeys } from "../../shared/ledger/query-index.ts";
-import { deliveriesOwner } from "../../shared/ledger/schema.ts";
+import { listKeys } from "../../shared/ledger/query-index.ts";
+import { deliveriesList } from "../../shared/ledger/schema.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { deliverySchema } from "../../shared/webhooks/delivery.ts";
 import { aTransaction } from "../builders/transaction.ts";
@@ -39,7 +39,7 @@ const anEvent = async (account_id: string): Promise<void> => {
   const pk = `transaction#${String(transactions).padStart(26, "0")}`;
   const created_at = isoTime(Date.now());
   const { open: _open, ...settled } = aTransaction({ pk, account_id, created_at, status: "success" });
-  const Item = { ...settled, owner: `${account_id}#live` };
+  const Item = { ...settled, list_key: `${account_id}#live` };
   await system.db.send(new PutCommand({ TableName: system.ledger.table, Item }));
   await system.deliveryQueue.send({ event: "transaction.updated", transaction: pk, status: "success" }, account_id);
 };
@@ -55,7 +55,7 @@ const aMinute = async (): Promise<void> => {
 };
 
 const deliveriesOf = async (accountId: string) => {
-  const keys = await ownedKeys(system.ledger, deliveriesOwner(accountId), { from: "0000", to: "9999" });
+  const keys = await listKeys(system.ledger, deliveriesList(accountId), { from: "0000", to: "9999" });
   return getItems(system.ledger, keys, deliverySchema);
 };
 

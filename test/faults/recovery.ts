@@ -1,7 +1,7 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ALL_TIMES, dueParkedAccountKeys, queryPage, waitingKeys } from "../../shared/ledger/query-index.ts";
+import { ALL_TIMES, dueParkedAccountKeys, queryOpen, waitingKeys } from "../../shared/ledger/query-index.ts";
 import {
   accountIdOf,
   accountPk,
@@ -89,7 +89,7 @@ export const deliverUntilIdle = async (system: System): Promise<void> => {
 const hasParked = async ({ ledger }: System): Promise<boolean> => {
   for await (const page of dueParkedAccountKeys(ledger, ALL_TIMES.to)) {
     for (const { pk } of page) {
-      const { keys } = await queryPage(ledger, { open: parkedDeliveries(accountIdOf(pk)) }, ALL_TIMES);
+      const { keys } = await queryOpen(ledger, parkedDeliveries(accountIdOf(pk)), ALL_TIMES);
       if (keys.length > 0) return true;
     }
   }

@@ -442,7 +442,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
         new UpdateCommand({
           TableName: ledgerAtT,
           Key: { pk: transactionPk(reference.split("_")[1] ?? "") },
-          UpdateExpression: "SET created_at = :then",
+          UpdateExpression: "SET created_at = :then, listed_at = :then",
           ExpressionAttributeValues: { ":then": isoTime(Date.now() - 60_000) },
         }),
       );

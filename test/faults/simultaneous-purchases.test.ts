@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { readTransaction, readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ownedKeys } from "../../shared/ledger/query-index.ts";
-import { transactionOwner } from "../../shared/ledger/schema.ts";
+import { listKeys } from "../../shared/ledger/query-index.ts";
+import { transactionList } from "../../shared/ledger/schema.ts";
 import { pkOfReference, referenceOf } from "../../shared/ledger/transaction.ts";
 import type { DynamoDbProxy } from "../builders/dynamodb-proxy.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA, startTestService, type TestService } from "../builders/service.ts";
@@ -48,8 +48,8 @@ test.each(strictNames)(
     expect(strict?.notSimulated ?? []).toEqual([]);
 
     const range = { from: "0000", to: "9999" };
-    const owner = transactionOwner(caller.accountId, "live");
-    const stored = await readTransactions(service.ledger, await ownedKeys(service.ledger, owner, range));
+    const owner = transactionList(caller.accountId, "live");
+    const stored = await readTransactions(service.ledger, await listKeys(service.ledger, owner, range));
     const transactions = new Map(stored.map((transaction) => [transaction.caller_reference, transaction]));
     const charged = stored.filter(({ status }) => status !== "failed");
     const expectedNaira = FUNDED_NAIRA - charged.length * ORDER_NAIRA;

@@ -165,14 +165,13 @@ describe("a token", () => {
 });
 
 describe("lag", () => {
-  const owner = (): string => `owner#${randomUUID()}`;
+  const listKey = (): string => `list#${randomUUID()}`;
   const query = (of: string, more: Partial<ConstructorParameters<typeof QueryCommand>[0]> = {}) =>
     new QueryCommand({
       TableName: table,
-      IndexName: "by_owner",
-      KeyConditionExpression: "#owner = :owner AND created_at BETWEEN :from AND :to",
-      ExpressionAttributeNames: { "#owner": "owner" },
-      ExpressionAttributeValues: { ":owner": of, ":from": "2026", ":to": "2027" },
+      IndexName: "by_list",
+      KeyConditionExpression: "list_key = :list AND created_at BETWEEN :from AND :to",
+      ExpressionAttributeValues: { ":list": of, ":from": "2026", ":to": "2027" },
       ...more,
     });
   const found = async (of: string): Promise<unknown[]> => ((await db.send(query(of))).Items ?? []).map(({ pk }) => pk);
@@ -191,13 +190,13 @@ describe("lag", () => {
 
   test("an index that lags lacks a new item for a while, and still has one that left it", () =>
     withLag(async (pass) => {
-      const [of, pk] = [owner(), newPk()];
-      await db.send(new PutCommand({ TableName: table, Item: { pk, owner: of, created_at: at(1) } }));
+      const [of, pk] = [listKey(), newPk()];
+      await db.send(new PutCommand({ TableName: table, Item: { pk, list_key: of, created_at: at(1) } }));
       expect(await found(of)).toEqual([]);
       pass();
       expect(await found(of)).toEqual([pk]);
-      const leave = { TableName: table, Key: { pk }, UpdateExpression: "REMOVE #owner" };
-      await db.send(new UpdateCommand({ ...leave, ExpressionAttributeNames: { "#owner": "owner" } }));
+      const leave = { TableName: table, Key: { pk }, UpdateExpression: "REMOVE list_key" };
+      await db.send(new UpdateCommand(leave));
       expect(await found(of)).toEqual([pk]);
       pass();
       expect(await found(of)).toEqual([]);
@@ -251,10 +250,12 @@ describe("lag", () => {
     "the pages of an index that lags have every item once, in order (forward: %s)",
     (ScanIndexForward) =>
       withLag(async (pass) => {
-        const of = owner();
+        const of = listKey();
         const pks = Array.from({ length: 7 }, (_, index) => `${newPk()}-${index}`);
         const write = (pk: string, index: number) =>
-          db.send(new PutCommand({ TableName: table, Item: { pk, owner: of, created_at: at(Math.floor(index / 2)) } }));
+          db.send(
+            new PutCommand({ TableName: table, Item: { pk, list_key: of, created_at: at(Math.floor(index / 2)) } }),
+          );
         for (const [index, pk] of pks.entries()) await write(pk, index);
         pass();
         const expected = ((await db.send(query(of, { ScanIndexForward }))).Items ?? []).map(({ pk }) => pk);
@@ -283,14 +284,14 @@ describe("lag", () => {
     for (const key of ["", "x".repeat(2_049), "\u00e9".repeat(1_025)]) {
       expect(await nameOf(db.send(query(key)))).toBe("ValidationException");
     }
-    const ExclusiveStartKey = { pk: "", owner: "o", created_at: at(1) };
+    const ExclusiveStartKey = { pk: "", list_key: "o", created_at: at(1) };
     expect(await nameOf(db.send(query("o", { ExclusiveStartKey })))).toBe("ValidationException");
     expect((await db.send(query("x".repeat(2_048)))).Items).toEqual([]);
   });
 
   test("a query that the layer cannot evaluate under lag is refused and recorded", async () => {
     const strict = beStrict({ lagMaxMs: 60_000 });
-    await db.send(new PutCommand({ TableName: table, Item: { pk: newPk(), owner: "o", created_at: at(1) } }));
+    await db.send(new PutCommand({ TableName: table, Item: { pk: newPk(), list_key: "o", created_at: at(1) } }));
     const filtered = query("o", { FilterExpression: "attribute_exists(pk)" });
     expect(await nameOf(db.send(filtered))).toBe("ValidationException");
     expect(await nameOf(db.send(new ScanCommand({ TableName: table })))).toBe("ValidationException");

@@ -1,5 +1,5 @@
 import { modeSchema } from "../../shared/contract/transaction.ts";
-import type { Owner } from "../../shared/ledger/find-transactions.ts";
+import type { AccountMode } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { listTransactions } from "../../shared/ledger/list-transactions.ts";
 import { accountIdsOf } from "../../shared/ledger/query-index.ts";
@@ -34,8 +34,8 @@ export const enqueueRange = async (
 ): Promise<{ readonly enqueued: number }> => {
   const created = { from: isoTime(fromMs - lookBackMs), to: isoTime(toMs) };
   let enqueued = 0;
-  for await (const owner of owners(deps.ledger)) {
-    for await (const transactions of pages(deps.ledger, owner, created)) {
+  for await (const accountMode of accountModes(deps.ledger)) {
+    for await (const transactions of pages(deps.ledger, accountMode, created)) {
       const settled = transactions.filter(
         ({ updated_at }) => updated_at >= isoTime(fromMs) && updated_at <= isoTime(toMs),
       );
@@ -45,7 +45,7 @@ export const enqueueRange = async (
   return { enqueued };
 };
 
-async function* owners(ledger: Ledger): AsyncGenerator<Owner, void, void> {
+async function* accountModes(ledger: Ledger): AsyncGenerator<AccountMode, void, void> {
   for (const accountId of await accountIdsOf(ledger)) {
     for (const mode of modeSchema.options) yield { accountId, mode };
   }
@@ -53,13 +53,13 @@ async function* owners(ledger: Ledger): AsyncGenerator<Owner, void, void> {
 
 async function* pages(
   ledger: Ledger,
-  owner: Owner,
+  accountMode: AccountMode,
   created: { readonly from: string; readonly to: string },
 ): AsyncGenerator<readonly Transaction[], void, void> {
-  let page = await listTransactions(ledger, owner, {}, created, undefined);
+  let page = await listTransactions(ledger, accountMode, {}, created, undefined);
   yield page.transactions;
   while (page.next !== undefined) {
-    page = await listTransactions(ledger, owner, {}, created, page.next);
+    page = await listTransactions(ledger, accountMode, {}, created, page.next);
     yield page.transactions;
   }
 }

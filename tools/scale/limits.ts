@@ -243,15 +243,15 @@ export const limits: readonly Limit[] = [
     },
   },
   {
-    name: "index by_owner",
+    name: "index by_list",
     affects: "purchases",
     unit: "write units/s for each account",
     per: "account",
     capacity: () => PARTITION_UNITS,
-    perPurchase: writeUnits.by_owner.transaction,
+    perPurchase: writeUnits.by_list.transaction,
     source: sources.partition,
     assumed: "as for by_open",
-    symptom: { text: slowed, ...busy, alarms: ["LedgerByOwnerWriteThrottles"] },
+    symptom: { text: slowed, ...busy, alarms: ["LedgerByListWriteThrottles"] },
     remedy: { by: "accounts", text: "Divide the caller into several accounts", cost: "nothing" },
   },
   {

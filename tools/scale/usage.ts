@@ -14,7 +14,7 @@ export const writeUnits = {
   /** The wallet's part of the debit: a write in a transaction costs twice. It is part of `ledger`. */
   wallet: 2,
   ledger: 6,
-  by_owner: { transaction: 1, delivery: 1 },
+  by_list: { transaction: 1, delivery: 1 },
   by_upstream_reference: 1,
   /** One for opening the transaction, one for settling it. */
   by_open: 2,

@@ -3,7 +3,7 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
-import { transactionOwner, transactionPk } from "../../../shared/ledger/schema.ts";
+import { transactionList, transactionPk } from "../../../shared/ledger/schema.ts";
 import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { walletDebit } from "../../../shared/ledger/wallet.ts";
@@ -70,7 +70,7 @@ const rowOf = (
   const reference = `order-${index}`;
   const opened = aTransaction({
     pk: transactionPk(keyedHashes.transactionId({ accountId, mode: "live", callerReference: reference })),
-    owner: transactionOwner(accountId, "live"),
+    list_key: transactionList(accountId, "live"),
     account_id: accountId,
     key_id: keyId,
     write_token: randomUUID(),

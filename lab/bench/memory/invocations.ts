@@ -7,7 +7,7 @@ import { builtInSnapshot } from "../../../shared/catalog/built-in-catalog.ts";
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../shared/ledger/open-transaction.ts";
-import { transactionOwner, transactionPk } from "../../../shared/ledger/schema.ts";
+import { transactionList, transactionPk } from "../../../shared/ledger/schema.ts";
 import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
@@ -67,7 +67,7 @@ export const prepareInvocations = async (
     aTransaction({
       pk: transactionPk(randomUUID().replaceAll("-", "").slice(0, 26).toUpperCase()),
       account_id: accountId,
-      owner: transactionOwner(accountId, "live"),
+      list_key: transactionList(accountId, "live"),
       write_token: randomUUID(),
       created_at: isoTime(systemClock()),
       updated_at: isoTime(systemClock()),

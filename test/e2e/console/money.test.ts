@@ -22,7 +22,7 @@ const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText
 const anOpenOrder = async ({ key }: TestCaller, createdMs = 60_000): Promise<string> => {
   const body = { network: "mtn", amount: 500, phone_number: "08000000004", reference: randomUUID() };
   const { reference } = transactionOf(await service().call("POST", "/vtu/airtime/purchase", { key, body }));
-  await setTimes(reference, "SET created_at = :then", createdMs);
+  await setTimes(reference, "SET created_at = :then, listed_at = :then", createdMs);
   return reference;
 };
 
@@ -252,7 +252,7 @@ const anOldCheck = async ({ key, accountId }: TestCaller): Promise<string> => {
       new UpdateCommand({
         TableName: service().ledger.table,
         Key: { pk: each },
-        UpdateExpression: "SET created_at = :then",
+        UpdateExpression: "SET created_at = :then, listed_at = :then",
         ConditionExpression: "account_id = :account",
         ExpressionAttributeValues: { ":then": isoTime(Date.now() - 3_600_000), ":account": accountId },
       }),

@@ -257,7 +257,7 @@ const anOpenOrder = async () => {
   const { accountId } = await service().newCaller();
   const at = isoTime(Date.now() - 3_600_000);
   const transaction = aTransaction({
-    ...{ pk: await aTransactionPk(), owner: `${accountId}#live`, account_id: accountId, write_token: randomUUID() },
+    ...{ pk: await aTransactionPk(), list_key: `${accountId}#live`, account_id: accountId, write_token: randomUUID() },
     ...{ phone_number: "08031234567", created_at: at, updated_at: at },
   });
   expect(await openTransaction(service().ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });

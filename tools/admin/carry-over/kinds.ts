@@ -80,7 +80,7 @@ const compareImmutable = (schema: z.ZodType = z.unknown()): Compare =>
 /** Equal in both ledgers if it is the same order of the same request. */
 const ORDER_FIELDS = [
   ...[
-    "owner",
+    "list_key",
     "account_id",
     "mode",
     "type",
@@ -271,15 +271,15 @@ const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem)
 
 /** The earlier requeue of an account's parked deliveries. */
 const compareParkedAccount = compareWith(parkedAccountSchema, ({ old, restored }, oldItem): Step => {
-  if (old.created_at >= restored.created_at) return { kind: "present" };
-  const when = { expression: "created_at = :read", values: { ":read": restored.created_at } };
+  if (old.listed_at >= restored.listed_at) return { kind: "present" };
+  const when = { expression: "listed_at = :read", values: { ":read": restored.listed_at } };
   return { kind: "update", item: oldItem, when };
 });
 
 /** The later decision of an operator. A mark of a low balance is set again from the restored wallet. */
 const compareSubscription = compareWith(subscriptionSchema, ({ old, restored }, oldItem): Step => {
-  if (old.created_at <= restored.created_at) return { kind: "present" };
-  const when = { expression: "created_at = :read", values: { ":read": restored.created_at } };
+  if (old.updated_at <= restored.updated_at) return { kind: "present" };
+  const when = { expression: "updated_at = :read", values: { ":read": restored.updated_at } };
   return { kind: "update", item: oldItem, when };
 });
 

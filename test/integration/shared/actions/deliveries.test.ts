@@ -55,7 +55,7 @@ const aSettledOrder = async (account: string): Promise<Transaction> => {
   const { open: _open, ...transaction } = aTransaction({
     pk: transactionPk(String(transactions).padStart(26, "0")),
     account_id: account,
-    owner: `${account}#live`,
+    list_key: `${account}#live`,
     status: "success",
     created_at: isoTime(NOON_MS - 60_000),
   });

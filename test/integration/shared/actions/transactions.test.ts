@@ -100,7 +100,7 @@ describe("transactions show", () => {
     const transaction = aTransaction({
       pk,
       account_id: account,
-      owner: `${account}#live`,
+      list_key: `${account}#live`,
       created_at: isoTime(NOON_MS),
     });
     await voidDebit(operator.ledgerAt(NOON_MS + 60_000), transaction, deadlineIn(9_000));

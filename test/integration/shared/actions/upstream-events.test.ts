@@ -151,7 +151,7 @@ test("the list of open events reads those, and no list reads more than 500, howe
   const { operator, context, anEvent } = await openEvents();
   const open = [await anEvent()];
   const closed = Array.from({ length: 700 }, (_, index) => ({
-    ...{ pk: `event#closed-${index}`, owner: "events", state: index < 400 ? "matched" : "discarded" },
+    ...{ pk: `event#closed-${index}`, list_key: "events", state: index < 400 ? "matched" : "discarded" },
     ...{ reason: "no_candidate", reference: `U-${index}`, says: "success", created_at: isoTime(NOON_MS + 1 + index) },
   }));
   const { db, ledgerTable } = operator.tables;

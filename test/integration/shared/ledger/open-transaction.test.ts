@@ -157,7 +157,7 @@ describe("openTransaction", () => {
     ledger.proxy.fault = ({ body }) => (isDebit(body) ? "arrives_late" : undefined);
     ledger.proxy.calls.length = 0;
     const opened = await openTransaction(ledger, transaction, [record], enough());
-    const { open: _open, ...rest } = transaction;
+    const { open: _open, listed_at: _listedAt, ...rest } = transaction;
     const failure = { code: "delivery_failed" };
     const voided = { ...rest, status: "failed", failure, debit: "void", updated_at: isoTime(NOON_MS) };
     expect(opened).toEqual({ kind: "void", transaction: voided });

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { ownedKeys } from "../../../../shared/ledger/query-index.ts";
+import { listKeys } from "../../../../shared/ledger/query-index.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -60,7 +60,7 @@ describe("an index that returns pages", () => {
 
   test("an owner's keys are read from all pages of their index, oldest first", async () => {
     const table = givingTwoAtATime();
-    const keys = await ownedKeys({ ...ledger, db: table.db }, "acc_1#live", ALWAYS);
+    const keys = await listKeys({ ...ledger, db: table.db }, "acc_1#live", ALWAYS);
     expect(keys).toEqual(transactions.map(({ pk, created_at }) => ({ pk, created_at })));
     expect(table.pages).toBe(3);
   });

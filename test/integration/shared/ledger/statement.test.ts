@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
-import { adjustmentPk, entriesOwner, transactionOwner, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { adjustmentPk, entriesList, transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatementPage } from "../../../../shared/ledger/statement.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -50,7 +50,7 @@ test("a statement of more transactions than one read can take lists each once, b
     index % 46 === 0
       ? {
           pk: adjustmentPk(accountId, `case-${index}`),
-          owner: entriesOwner(accountId),
+          list_key: entriesList(accountId),
           kind: "adjustment",
           account_id: accountId,
           entry_id: `case-${index}`,
@@ -60,7 +60,7 @@ test("a statement of more transactions than one read can take lists each once, b
         }
       : aTransaction({
           pk: transactionPk(`T${String(index).padStart(25, "0")}`),
-          owner: transactionOwner(accountId, "live"),
+          list_key: transactionList(accountId, "live"),
           account_id: accountId,
           status: "success",
           created_at: timeOf(index),

@@ -130,7 +130,7 @@ describe("makeOrderWait", () => {
     });
     expect(await readWallet(ledger, accountId)).toMatchObject({
       ...{ version: 1, queue_tail: 1, queue_head: 1 },
-      ...{ open: "waiting", created_at: isoTime(NOON_MS + 5_000) },
+      ...{ open: "waiting", listed_at: isoTime(NOON_MS + 5_000) },
     });
     expect((await waitingKeys(ledger)).wallets.map(({ pk }) => pk)).toContain(walletPk(accountId));
   });
@@ -580,7 +580,7 @@ describe("the lists of the sender", () => {
       "queue_gaps",
       "turn_until",
       "open",
-      "created_at",
+      "listed_at",
     ];
     expect(await attributes(accountId)).toEqual(expect.arrayContaining(ofQueue));
     await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, true).Update));
@@ -634,7 +634,7 @@ describe("the lists of the sender", () => {
       const { Item } = await ledger.db.send(
         new GetCommand({ TableName: ledger.table, Key: { pk: walletPk(account_id) }, ConsistentRead: true }),
       );
-      for (const attribute of ["turn_until", "open", "created_at"]) expect(Item).not.toHaveProperty(attribute);
+      for (const attribute of ["turn_until", "open", "listed_at"]) expect(Item).not.toHaveProperty(attribute);
     },
   );
 
@@ -650,7 +650,7 @@ describe("the lists of the sender", () => {
     expect(next).toBe(isoTime(NOON_MS + 25_000));
     await endTurn(ledger, accountId, next);
     const ended = await read(accountId);
-    expect(ended).toMatchObject({ open: "waiting", created_at: isoTime(NOON_MS + 5_000) });
+    expect(ended).toMatchObject({ open: "waiting", listed_at: isoTime(NOON_MS + 5_000) });
     expect(ended).not.toHaveProperty("turn_until");
   });
 

@@ -80,7 +80,7 @@ describe("the transaction of an order", () => {
     expect(replayed).toBe(false);
     expect(await readTransaction(ledger, transaction.pk)).toEqual({
       pk: transaction.pk,
-      owner: `${accountId}#live`,
+      list_key: `${accountId}#live`,
       account_id: accountId,
       key_id: "key_1",
       mode: "live",

@@ -8,7 +8,7 @@ import { type TransactionQuery, transactionPage } from "../../../../shared/contr
 import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
-import { transactionOwner, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -44,7 +44,7 @@ const newCaller = (mode: Caller["mode"] = "live"): Caller => {
 const transactionOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
   aTransaction({
     pk: transactionPk(keyedHashes.transactionId(caller)),
-    owner: transactionOwner(caller.accountId, caller.mode),
+    list_key: transactionList(caller.accountId, caller.mode),
     account_id: caller.accountId,
     mode: caller.mode,
     status: "success",

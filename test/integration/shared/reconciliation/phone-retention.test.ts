@@ -61,7 +61,7 @@ const oldTransaction = (accountId: string, changes: Partial<Transaction> = {}): 
   return {
     ...transaction,
     pk: transactionPk(`1234567890${randomBytes(8).toString("hex").toUpperCase()}`),
-    owner: `${accountId}#${changes.mode ?? "live"}`,
+    list_key: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
     status: "success",
     created_at: at,
@@ -180,7 +180,7 @@ describe("a masking pass", () => {
     expect(await callsOf(mask)).toContain("Query");
   });
 
-  test("a pass reads by owner and time, never the whole table, and nothing a second time", async () => {
+  test("a pass reads by list and time, never the whole table, and nothing a second time", async () => {
     const accountId = await anAccount();
     await keep(
       Array.from({ length: 230 }, (_, age) => oldTransaction(accountId, { created_at: isoTime(OLD_MS + age) })),

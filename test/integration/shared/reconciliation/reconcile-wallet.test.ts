@@ -4,7 +4,7 @@ import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { entriesOwner } from "../../../../shared/ledger/schema.ts";
+import { entriesList } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
@@ -156,7 +156,7 @@ describe("reconcileWallet", () => {
     const { db, table: TableName } = ledger;
     const Item = {
       pk: `funding#${accountId}#early`,
-      owner: entriesOwner(accountId),
+      list_key: entriesList(accountId),
       account_id: accountId,
       funding_id: "early",
       amount_kobo: 700,
@@ -479,7 +479,7 @@ describe("confirmedReconciliation", () => {
     };
     return { reconciliation: await confirmedReconciliation(ledger, accountId, pause), pauses };
   };
-  /** The first `count` answers of the index by owner have nothing of the account's entries. */
+  /** The first `count` answers of the index by list have nothing of the account's entries. */
   const lag = (accountId: string, count: number): void => {
     const send = ledger.db.send.bind(ledger.db);
     let answers = 0;
@@ -527,7 +527,12 @@ describe("confirmedReconciliation", () => {
     // An entry that was dated before the checkpoint.
     const createdAt = isoTime(NOON_MS - HOUR_MS);
     const entry = { kind: "adjustment", account_id: accountId, entry_id: "slow", amount_kobo: 700 } as const;
-    const Item = { ...entry, pk: `adjustment#${accountId}#slow`, owner: `${accountId}#entries`, created_at: createdAt };
+    const Item = {
+      ...entry,
+      pk: `adjustment#${accountId}#slow`,
+      list_key: `${accountId}#entries`,
+      created_at: createdAt,
+    };
     await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
     await addKobo(accountId, 700);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 700 });

@@ -122,7 +122,7 @@ test("a console that is removed and added again counts nothing twice, and not wh
 test("an order with a test key is not counted", async () => {
   const { ledger, order, hours } = await aCountedLedger();
   const accountId = await ledger.anAccount(1_000);
-  await order(accountId, "success", 1_000, { mode: "test", owner: `${accountId}#test` });
+  await order(accountId, "success", 1_000, { mode: "test", list_key: `${accountId}#test` });
   await order(accountId, "success", 1_000, { network: "Airtel" });
   await eventually(async () => {
     const [noon] = await hours();
@@ -133,7 +133,7 @@ test("an order with a test key is not counted", async () => {
 test("an order whose debit is void is counted as failed, with its network and without a latency", async () => {
   const { ledger, cache, hours } = await aCountedLedger();
   const unmade = aTransaction({ pk: "transaction#VOID", created_at: isoTime(NOON_MS), network: "Glo" });
-  for (const changes of [{}, { pk: "transaction#VOID-TEST", mode: "test" as const, owner: "acc_1#test" }]) {
+  for (const changes of [{}, { pk: "transaction#VOID-TEST", mode: "test" as const, list_key: "acc_1#test" }]) {
     const result = await voidDebit(ledger, { ...unmade, ...changes }, deadlineIn(10_000));
     expect(result.kind).toBe("void");
   }

@@ -33,10 +33,11 @@ test("a stored event has all fields of the message, the reason and its transacti
   expect(others).toEqual([]);
   expect(stored).toEqual({
     pk: stored?.pk,
-    owner: "events",
+    list_key: "events",
     reason: REASON,
     state: "open",
     open: "events",
+    listed_at: isoTime(NOON_MS),
     reference: event.reference,
     says: "success",
     type: "data",
@@ -52,7 +53,7 @@ test("an event without an amount, a type, a phone number and a transaction is st
   await recordEvent(ledger, event, REASON);
   const [stored] = await storedUnder(event.reference);
   expect(new Set(Object.keys(stored ?? {}))).toEqual(
-    new Set(["pk", "owner", "reason", "state", "open", "reference", "says", "created_at"]),
+    new Set(["pk", "list_key", "reason", "state", "open", "listed_at", "reference", "says", "created_at"]),
   );
 });
 
@@ -105,9 +106,10 @@ test("an unreadable event is stored under the hash of its message, with its prob
   for (let copy = 0; copy < 2; copy += 1) await recordUnreadable(ledger, message, "transaction#1");
   expect(await findEvent(ledger, `event_${message.digest.slice(0, 32)}`)).toEqual({
     pk: `event#${message.digest.slice(0, 32)}`,
-    owner: "events",
+    list_key: "events",
     state: "open",
     open: "events",
+    listed_at: isoTime(NOON_MS),
     reason: "unreadable",
     reference: message.reference,
     problem: "status reversed",

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
-import { deliveriesOwner, deliveryPk } from "../../../../shared/ledger/schema.ts";
+import { deliveriesList, deliveryPk } from "../../../../shared/ledger/schema.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
@@ -79,7 +79,7 @@ const aSettlement = async (
   const { open: _open, ...transaction } = aTransaction({
     pk,
     account_id,
-    owner: `${account_id}#live`,
+    list_key: `${account_id}#live`,
     status: "success",
   });
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
@@ -100,7 +100,7 @@ const aSettlement = async (
       await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since: isoTime(nowMs), event });
     }
   };
-  const nextRequeue = async () => (await readParkedAccount(ledger, account_id))?.created_at;
+  const nextRequeue = async () => (await readParkedAccount(ledger, account_id))?.listed_at;
   return {
     ...{ account_id, accounts, endpoints, webhookSecret, message },
     ...{ deliver, delivery, endpoint, postpone, fail, nextRequeue },
@@ -222,10 +222,9 @@ test("410 switches the endpoint off; later webhooks are recorded and not sent, u
   const { Items } = await tables.db.send(
     new QueryCommand({
       TableName: tables.ledgerTable,
-      IndexName: "by_owner",
-      KeyConditionExpression: "#owner = :owner",
-      ExpressionAttributeNames: { "#owner": "owner" },
-      ExpressionAttributeValues: { ":owner": deliveriesOwner(account_id) },
+      IndexName: "by_list",
+      KeyConditionExpression: "list_key = :list",
+      ExpressionAttributeValues: { ":list": deliveriesList(account_id) },
     }),
   );
   expect(Items).toHaveLength(3);
@@ -485,7 +484,7 @@ test("an event on request is posted with the bytes of its message, also after it
     nowMs = Date.parse((await recorded()).next_attempt_at ?? "");
   }
   const parked = await recorded();
-  expect(parked).toMatchObject({ ...first, state: "pending", owner: deliveriesOwner(account_id) });
+  expect(parked).toMatchObject({ ...first, state: "pending", list_key: deliveriesList(account_id) });
   expect(parked.open).toBeDefined();
   await deliver(messageOf(parked, "due"));
   expect(await recorded()).toMatchObject({ state: "delivered", attempts: { length: 5 } });

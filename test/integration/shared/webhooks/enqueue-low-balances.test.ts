@@ -192,7 +192,7 @@ describe("a fault", () => {
     const shown = alarms();
     const accountId = await anAccount();
     const pk = subscriptionPk("wallet.low", accountId);
-    const broken = { pk, open: "subscription#wallet.low", created_at: isoTime(ledger.nowMs) };
+    const broken = { pk, open: "subscription#wallet.low", listed_at: isoTime(ledger.nowMs) };
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item: broken }));
     expect(await run()).toEqual([]);
     expect(shown()).toMatchObject([{ event: "low_balances.not_checked" }]);

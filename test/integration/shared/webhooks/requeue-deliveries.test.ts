@@ -58,7 +58,9 @@ const park = async (accountId: string, ...changes: readonly Partial<Delivery>[])
     const transaction = `transaction#${accountId}-${index + 1}`;
     const message = { event: "transaction.updated", transaction, status: "success" } as const;
     const delivery = newDelivery(message, { accountId, webhookId: `evt_${index}` }, NOON - MINUTE_MS + index);
-    return { PutRequest: { Item: { ...delivery, open: `parked#${accountId}`, ...change } } };
+    return {
+      PutRequest: { Item: { ...delivery, open: `parked#${accountId}`, listed_at: delivery.created_at, ...change } },
+    };
   });
   for (let start = 0; start < puts.length; start += BATCH_WRITES_MAX) {
     const RequestItems = { [tables.ledgerTable]: puts.slice(start, start + BATCH_WRITES_MAX) };
@@ -78,7 +80,7 @@ const run = async (queue = queueOf()) => {
   );
   return { ran, sent, queue };
 };
-const nextRequeue = async (accountId: string) => (await readParkedAccount(ledgerOf(), accountId))?.created_at;
+const nextRequeue = async (accountId: string) => (await readParkedAccount(ledgerOf(), accountId))?.listed_at;
 
 test("what is due is put into the queue, oldest first, and again after 3 hours unless an attempt was recorded", async () => {
   const accountId = await anAccount();

@@ -15,7 +15,7 @@ test("tables and items survive a kill -9 of the database, and creating the table
   await createTables(first.endpoint);
   const write = new PutCommand({
     TableName: localTableNames.ledger,
-    Item: { pk: "stored", owner: "o", created_at: "now" },
+    Item: { pk: "stored", list_key: "o", created_at: "now" },
   });
   await DynamoDBDocumentClient.from(new DynamoDBClient(localClient(first.endpoint))).send(write);
   if (first.pid !== undefined) process.kill(first.pid, "SIGKILL");
@@ -27,7 +27,7 @@ test("tables and items survive a kill -9 of the database, and creating the table
   await createTables(second.endpoint);
   const read = new GetCommand({ TableName: localTableNames.ledger, Key: { pk: "stored" } });
   const { Item } = await DynamoDBDocumentClient.from(new DynamoDBClient(localClient(second.endpoint))).send(read);
-  expect(Item?.owner).toBe("o");
+  expect(Item?.list_key).toBe("o");
 });
 
 test("an orphaned process is killed only if it is dynoxide with the same database file", async () => {

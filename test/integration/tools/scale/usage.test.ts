@@ -29,16 +29,16 @@ test("a live purchase writes to the key's item, the ledger table and its indexes
   expect(capacityOf(ledgerCalls).tableWriteUnits).toBe(writeUnits.ledger - budgets.webhook.writeUnits.tables);
   const debit = ledgerCalls.find(({ operation }) => operation === "TransactWriteItems");
   expect(debit?.tableUnits).toBe(2 * writeUnits.wallet);
-  expect(indexUnitsOf(calls, "by_owner")).toBe(writeUnits.by_owner.transaction);
+  expect(indexUnitsOf(calls, "by_list")).toBe(writeUnits.by_list.transaction);
   expect(indexUnitsOf(calls, "by_open")).toBe(writeUnits.by_open);
   expect(indexUnitsOf(calls, "by_upstream_reference")).toBe(writeUnits.by_upstream_reference);
 });
 
-test("a webhook writes to the ledger table and the index by_owner as docs/scale.md counts", async () => {
+test("a webhook writes to the ledger table and the index by_list as docs/scale.md counts", async () => {
   const receiver = await startReceiver();
   const enqueue = await aWebhookChange(service, receiver.url);
   const { calls } = await observe(service.proxy, budgets.webhook.log.events.length, enqueue);
   expect(capacityOf(calls).tableWriteUnits).toBe(budgets.webhook.writeUnits.tables);
-  expect(indexUnitsOf(calls, "by_owner")).toBe(writeUnits.by_owner.delivery);
+  expect(indexUnitsOf(calls, "by_list")).toBe(writeUnits.by_list.delivery);
   await receiver.stop();
 });

@@ -99,7 +99,7 @@ describe("an adopted ledger", () => {
     const sources = adopted.service.all("AWS::Lambda::EventSourceMapping");
     expect(sources.map(({ Properties }) => Properties.EventSourceArn)).toContain(region);
     const policies = JSON.stringify(adopted.service.all("AWS::IAM::Policy"));
-    expect(policies).toContain(":table/old-ledger/index/by_owner");
+    expect(policies).toContain(":table/old-ledger/index/by_list");
   });
 
   test("a stage that adopts a ledger begins with purchases off, and another one with purchases on", () => {

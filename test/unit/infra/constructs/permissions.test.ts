@@ -46,7 +46,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   "read-account": {
     Access: "UpdateItem",
     Ledger: "BatchGetItem GetItem",
-    "Ledger/index/by_owner": "Query",
+    "Ledger/index/by_list": "Query",
     ReferenceKey: READ,
   },
   "receive-upstream-event": {
@@ -88,13 +88,13 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   },
   "reconcile-ledger": {
     Ledger: "BatchGetItem GetItem PutItem UpdateItem",
-    "Ledger/index/by_owner": "Query",
+    "Ledger/index/by_list": "Query",
     "Ledger/index/by_open": "Query",
   },
   "console-api": {
     Access: "BatchGetItem PutItem UpdateItem",
     Ledger: "BatchGetItem GetItem PutItem UpdateItem",
-    "Ledger/index/by_owner": "Query",
+    "Ledger/index/by_list": "Query",
     "Ledger/index/by_upstream_reference": "Query",
     "Ledger/index/by_open": "Query",
     Cache: "BatchGetItem GetItem PutItem",

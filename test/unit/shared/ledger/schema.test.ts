@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import {
-  ACCOUNTS_OWNER,
+  ACCOUNTS_LIST,
   accountEventDeliveryPk,
   accountIdOf,
   accountPk,
   adjustmentPk,
-  auditOwner,
+  auditList,
   auditPk,
   checkpointPk,
   consentPk,
-  deliveriesOwner,
+  deliveriesList,
   deliveryPk,
-  EVENTS_OWNER,
-  entriesOwner,
+  EVENTS_LIST,
+  entriesList,
   eventHashOf,
   eventPk,
   fundingPk,
@@ -23,13 +23,13 @@ import {
   subscriberOf,
   subscriptionPk,
   transactionIdOf,
-  transactionOwner,
+  transactionList,
   transactionPk,
   upstreamReferencePk,
   walletPk,
 } from "../../../../shared/ledger/schema.ts";
 
-/** Goal: keys and owners are those of the items that are stored already. */
+/** Goal: keys and lists are those of the items that are stored already. */
 const ID = "0123456789ABCDEFGHJKMNPQRS";
 const transaction = transactionPk(ID);
 
@@ -73,14 +73,14 @@ test("an id is read back from the key that was made of it", () => {
   expect(eventHashOf({ pk: eventPk("a-hash") })).toBe("a-hash");
 });
 
-describe("the owner", () => {
-  test("the owner of a live transaction is not that of a test transaction of the same account", () => {
-    expect(transactionOwner("acc_1", "live")).toBe("acc_1#live");
-    expect(transactionOwner("acc_1", "test")).toBe("acc_1#test");
+describe("the list key", () => {
+  test("the list of a live transaction is not that of a test transaction of the same account", () => {
+    expect(transactionList("acc_1", "live")).toBe("acc_1#live");
+    expect(transactionList("acc_1", "test")).toBe("acc_1#test");
   });
 
-  test("the owner of every other kind of item is its own", () => {
-    const owners = [entriesOwner("acc_1"), deliveriesOwner("acc_1"), auditOwner("acc_1"), ACCOUNTS_OWNER, EVENTS_OWNER];
-    expect(owners).toEqual(["acc_1#entries", "acc_1#deliveries", "audit#acc_1", "accounts", "events"]);
+  test("the list of every other kind of item is its own", () => {
+    const lists = [entriesList("acc_1"), deliveriesList("acc_1"), auditList("acc_1"), ACCOUNTS_LIST, EVENTS_LIST];
+    expect(lists).toEqual(["acc_1#entries", "acc_1#deliveries", "audit#acc_1", "accounts", "events"]);
   });
 });

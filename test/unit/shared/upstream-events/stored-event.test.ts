@@ -3,7 +3,7 @@ import { storedEventSchema } from "../../../../shared/upstream-events/stored-eve
 
 const stored = {
   pk: "event#0123456789abcdef",
-  owner: "events",
+  list_key: "events",
   state: "open",
   created_at: "2026-11-21T09:30:00.000Z",
 };

@@ -82,13 +82,13 @@ describe("the selection", () => {
 });
 
 describe("the next requeue", () => {
-  const keys = [{ pk: "delivery#1#success", created_at: inMinutes(-60) }];
+  const keys = [{ pk: "delivery#1#success", listed_at: inMinutes(-60) }];
   const [key] = keys;
   const seen = { keys, next: undefined, waiting: [], sent: 0 };
 
   test("the next requeue for an endpoint that is down is after the probe interval, from the oldest delivery on", () => {
     expect(nextRequeue(probe, { after: key }, { ...seen, next: key, sent: 1 }, NOW)).toEqual({
-      created_at: inMinutes(5),
+      listed_at: inMinutes(5),
     });
   });
 
@@ -99,23 +99,23 @@ describe("the next requeue", () => {
       waiting: [{ next_attempt_at: inMinutes(3) }, { next_attempt_at: inMinutes(9) }],
     };
     expect(nextRequeue(due, {}, page, NOW)).toEqual({
-      created_at: inMinutes(0),
+      listed_at: inMinutes(0),
       after: key,
       rest_due_at: inMinutes(3),
     });
     const last = { ...seen, waiting: [{ next_attempt_at: inMinutes(5) }] };
     expect(nextRequeue(due, { after: key, rest_due_at: inMinutes(3) }, last, NOW)).toEqual({
-      created_at: inMinutes(3),
+      listed_at: inMinutes(3),
     });
   });
 
   test("the next requeue is when the first waiting delivery is due, or when what was sent is sent again", () => {
     const waiting = [{ next_attempt_at: inMinutes(120) }, { next_attempt_at: inMinutes(30) }];
-    expect(nextRequeue(due, {}, { ...seen, waiting }, NOW)).toEqual({ created_at: inMinutes(30) });
-    expect(nextRequeue(due, {}, { ...seen, waiting, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(30) });
+    expect(nextRequeue(due, {}, { ...seen, waiting }, NOW)).toEqual({ listed_at: inMinutes(30) });
+    expect(nextRequeue(due, {}, { ...seen, waiting, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(30) });
     const late = [{ next_attempt_at: inMinutes(600) }];
-    expect(nextRequeue(due, {}, { ...seen, waiting: late, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
-    expect(nextRequeue(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ created_at: inMinutes(180) });
+    expect(nextRequeue(due, {}, { ...seen, waiting: late, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(180) });
+    expect(nextRequeue(all, {}, { ...seen, sent: 1 }, NOW)).toEqual({ listed_at: inMinutes(180) });
   });
 
   test("a message that keeps failing is a dead letter before its delivery is sent again", () => {
@@ -126,21 +126,21 @@ describe("the next requeue", () => {
   test("an empty list is read again after 15 minutes, because the index lags, and then daily", () => {
     const nothing = { ...seen, keys: [] };
     for (const selection of [probe, due, all]) {
-      expect(nextRequeue(selection, {}, nothing, NOW)).toEqual({ created_at: inMinutes(15), was_empty: true });
+      expect(nextRequeue(selection, {}, nothing, NOW)).toEqual({ listed_at: inMinutes(15), was_empty: true });
       expect(nextRequeue(selection, { was_empty: true }, nothing, NOW)).toEqual({
-        created_at: inMinutes(24 * 60),
+        listed_at: inMinutes(24 * 60),
         was_empty: true,
       });
     }
   });
 
   test("an index that shows only deliveries that are not parked any more counts as a list that is soon read again", () => {
-    expect(nextRequeue(due, {}, seen, NOW)).toEqual({ created_at: inMinutes(15) });
+    expect(nextRequeue(due, {}, seen, NOW)).toEqual({ listed_at: inMinutes(15) });
   });
 
   test("the end of a list that was read in several runs is no empty list", () => {
     expect(nextRequeue(due, { after: key, rest_due_at: inMinutes(3) }, { ...seen, keys: [] }, NOW)).toEqual({
-      created_at: inMinutes(3),
+      listed_at: inMinutes(3),
     });
   });
 });

@@ -50,7 +50,7 @@ const buy = async (account = accountId): Promise<Transaction> => {
   const at = isoTime(clock());
   const transaction = aTransaction({
     pk: transactionPk(randomUUID()),
-    owner: `${account}#live`,
+    list_key: `${account}#live`,
     account_id: account,
     write_token: randomUUID(),
     created_at: at,

@@ -108,7 +108,7 @@ const account = (changes: { version: number; status?: string; whitelist?: string
   pk: "account#acc_1",
   account_id: "acc_1",
   name: "checkout",
-  owner: "accounts",
+  list_key: "accounts",
   created_at: THEN,
   status: "active",
   whitelist: ["203.0.113.7"],
@@ -170,7 +170,7 @@ test("an account that is restricted in either ledger stays restricted, with a no
 });
 
 const funding: Item = {
-  ...{ pk: "funding#BANK-1", owner: "acc_1#entries", account_id: "acc_1", kind: "funding", entry_id: "BANK-1" },
+  ...{ pk: "funding#BANK-1", list_key: "acc_1#entries", account_id: "acc_1", kind: "funding", entry_id: "BANK-1" },
   ...{ amount_kobo: 100_00, created_at: THEN },
 };
 
@@ -210,7 +210,7 @@ test("an upstream reference has what either ledger knows of it, and two transact
 
 test("an open event takes the operator's decision from the old ledger, and two decisions are reported", () => {
   const event = (state: string): Item => ({
-    ...{ pk: "event#1", owner: "events", reason: "no_candidate", state, reference: "UP-1", says: "success" },
+    ...{ pk: "event#1", list_key: "events", reason: "no_candidate", state, reference: "UP-1", says: "success" },
     ...{ type: "data", created_at: THEN },
   });
   expect(kindFor(event("matched"), event("open"))).toBe("update");
@@ -250,7 +250,7 @@ test("a delivery that was parked after the moment is updated, unless it has had 
 test("the later change of a subscription is kept", () => {
   const subscription = (minute: number, changes = {}) => ({
     ...{ pk: "subscription#wallet.low#acc_1", account_id: "acc_1", event: "wallet.low" },
-    ...{ created_at: `2026-11-21T12:0${minute}:00.000Z`, ...changes },
+    ...{ updated_at: `2026-11-21T12:0${minute}:00.000Z`, ...changes },
   });
   const ended = subscription(2);
   const begun = subscription(1, { open: "subscription#wallet.low" });
@@ -261,12 +261,12 @@ test("the later change of a subscription is kept", () => {
 
 test("the earlier of two requeues of an account's parked deliveries is kept", () => {
   const requeueIn = (minute: number): Item => ({
-    ...{ pk: "parked#acc_1", account_id: "acc_1", open: "parked", created_at: `2026-11-21T12:0${minute}:00.000Z` },
+    ...{ pk: "parked#acc_1", account_id: "acc_1", open: "parked", listed_at: `2026-11-21T12:0${minute}:00.000Z` },
   });
   expect(kindFor(requeueIn(1))).toBe("copy");
   expect(kindFor(requeueIn(1), requeueIn(2))).toBe("update");
   expect(kindFor(requeueIn(2), requeueIn(1))).toBe("present");
-  expect(compare(requeueIn(1), requeueIn(2))).toMatchObject({ when: { values: { ":read": requeueIn(2).created_at } } });
+  expect(compare(requeueIn(1), requeueIn(2))).toMatchObject({ when: { values: { ":read": requeueIn(2).listed_at } } });
 });
 
 test("a wallet's balance is not compared, and a different threshold gives a note", () => {
