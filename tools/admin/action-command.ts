@@ -104,7 +104,12 @@ const optionOf = (schema: z.core.$ZodType, flags: string, fallback: string | und
 
 const fault = z.union([z.object({ ok: z.literal(false) }), z.object({ audit_error: z.string() })]);
 
-const reportOf = <Name extends ActionName>(name: Name, command: ActionCommand, json: ActionOutput<Name>): Report => {
+/** An action's output as its command prints it. */
+export const reportOf = <Name extends ActionName>(
+  name: Name,
+  command: ActionCommand,
+  json: ActionOutput<Name>,
+): Report => {
   const { output }: Action = actions[name];
   const own = actionTexts[name];
   const text = own === undefined ? outputText(output, command, json) : own(json);

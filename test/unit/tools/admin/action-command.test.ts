@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { ActionName } from "../../../../shared/contract/actions/actions.ts";
-import { commandOf, typedInput } from "../../../../tools/admin/action-command.ts";
+import type { ActionName, ActionOutput } from "../../../../shared/contract/actions/actions.ts";
+import { commandOf, reportOf, typedInput } from "../../../../tools/admin/action-command.ts";
 
 /** What a command takes of arguments and options, or why it refuses them. */
 const typed = <Name extends ActionName>(name: Name, given: Readonly<Record<string, unknown>>) =>
@@ -59,4 +59,42 @@ test("permissions are taken without duplicates, and unknown ones are refused", (
 test("a refused field has the name under which it was typed", () => {
   expect(refusalOf("accounts owners", { set: ["ada"] })).toBe('set: "ada": Must be email:ADDRESS, group:NAME or none');
   expect(refusalOf("accounts restrict", { why: "no" })).toBe("why: Must have at least 3 characters");
+});
+
+const report = <Name extends ActionName>(name: Name, output: ActionOutput<Name>) =>
+  reportOf(name, commandOf(name) ?? {}, output);
+
+test("an output is a line for each field: amounts in NGN, yes or no, entries of a list, and a dash for what is not there", () => {
+  expect(report("wallet threshold", { account_id: "acc_1", low_balance_threshold: 1_250.5 }).text).toBe(
+    "account_id             acc_1\nlow_balance_threshold  1,250.50",
+  );
+  expect(report("wallet threshold", { account_id: "acc_1", low_balance_threshold: null }).text).toMatch(
+    /threshold {2}-$/,
+  );
+  const endpoint = { account_id: "acc_1", url: null, status: "none", failing_since: null, down: false } as const;
+  const { text } = report("webhook show", { ...endpoint, previous_secret_until: null, events: ["a", "b"] });
+  expect(text).toMatch(/down +no\n[\s\S]*events +a, b$/);
+});
+
+test("a table has the columns of the entry, with amounts in NGN", () => {
+  const account = {
+    account_id: "acc_1",
+    name: "checkout",
+    status: "active",
+    created_at: "2026-11-21T09:30:00Z",
+  } as const;
+  expect(report("accounts list", { accounts: [{ ...account, balance: 1_500 }] }).text).toBe(
+    "ACCOUNT  NAME      STATUS   BALANCE  CREATED\nacc_1    checkout  active  1,500.00  2026-11-21T09:30:00Z",
+  );
+  expect(report("accounts list", { accounts: [] }).text).toBe("None.");
+  expect(report("ips list", { account_id: "acc_1", ips: ["10.0.0.0/8"] }).text).toBe("ADDRESS OR RANGE\n10.0.0.0/8");
+});
+
+test("a switch whose audit entry could not be written is changed, and is a fault", () => {
+  const since = "2026-11-21T09:30:00Z";
+  const off = { purchases: "off", since, by: "ada", caller_arn: null, why: "restore", changed: true } as const;
+  expect(report("purchases off", off).ok).toBeUndefined();
+  const failed = report("purchases off", { ...off, audit_error: "ThrottlingException" });
+  expect(failed.ok).toBe(false);
+  expect(failed.text).toContain("The audit entry could not be written (ThrottlingException)");
 });
