@@ -1,11 +1,4 @@
-import { koboFromText } from "../../shared/contract/naira.ts";
-
-const KOBO = 100;
-const plain = new Intl.NumberFormat("en-NG", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-const withCurrency = new Intl.NumberFormat("en-NG", { style: "currency", currency: "NGN", currencyDisplay: "code" });
-
-/** An amount as text, for charts and sentences. */
-export const nairaText = (naira: number): string => withCurrency.format(naira);
+import { koboFromText, moneyText, nairaFromKobo, nairaText, nearestKobo } from "../../shared/contract/money.ts";
 
 /** A typed amount in kobo; NaN if it is none, which every action refuses. */
 export const koboOf = (text: string): number => koboFromText(text) ?? Number.NaN;
@@ -17,12 +10,12 @@ export type Preview = { readonly sentence: string; readonly button: string };
 export const entryPreview = (text: string, balance: number | undefined): Preview | undefined => {
   const kobo = koboFromText(text) ?? 0;
   if (kobo === 0) return undefined;
-  const amount = nairaText(Math.abs(kobo) / KOBO);
+  const amount = moneyText(nairaFromKobo(Math.abs(kobo)));
   const [verb, done] = kobo > 0 ? ["Credit", "credited"] : ["Debit", "debited"];
   const button = `${verb} ${amount}`;
   if (balance === undefined) return { sentence: `${amount} will be ${done}.`, button };
-  const after = (Math.round(balance * KOBO) + kobo) / KOBO;
+  const after = nairaFromKobo(nearestKobo(balance) + kobo);
   return after < 0
-    ? { sentence: `${amount} cannot be ${done}: the balance is ${nairaText(balance)}.`, button }
-    : { sentence: `${amount} will be ${done}: ${plain.format(balance)} -> ${plain.format(after)}`, button };
+    ? { sentence: `${amount} cannot be ${done}: the balance is ${moneyText(balance)}.`, button }
+    : { sentence: `${amount} will be ${done}: ${nairaText(balance)} -> ${nairaText(after)}`, button };
 };

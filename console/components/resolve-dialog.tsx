@@ -1,4 +1,5 @@
-import { nairaText, type Preview } from "./amount.ts";
+import { moneyText } from "../../shared/contract/money.ts";
+import type { Preview } from "./amount.ts";
 import { IrreversibleDialog } from "./irreversible-dialog.tsx";
 
 type ResolveDialogProps = {
@@ -24,7 +25,7 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
         label: "Outcome",
         description: "Ask the upstream before you decide.",
         options: [
-          { value: "failed", label: `Failed: refund ${nairaText(amount)}` },
+          { value: "failed", label: `Failed: refund ${moneyText(amount)}` },
           ...(canSucceed ? [{ value: "success", label: "Success: keep the payment" }] : []),
         ],
       },
@@ -32,7 +33,7 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
     preview={({ status }) => (status === "" ? undefined : effectOf(status, amount))}
     inputOf={({ status }, why = "") => ({ reference, status: status === "success" ? "success" : "failed", why })}
     success={({ status, refunded }) =>
-      `${reference} is ${status} now${refunded > 0 ? `, and ${nairaText(refunded)} were refunded` : ""}.`
+      `${reference} is ${status} now${refunded > 0 ? `, and ${moneyText(refunded)} were refunded` : ""}.`
     }
     ifUnknown="If it is still listed as open, resolve it again."
   >
@@ -43,8 +44,8 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
 
 const effectOf = (status: string, amount: number): Preview =>
   status === "success"
-    ? { sentence: `The wallet keeps paying ${nairaText(amount)}.`, button: "Resolve as delivered" }
+    ? { sentence: `The wallet keeps paying ${moneyText(amount)}.`, button: "Resolve as delivered" }
     : {
-        sentence: `${nairaText(amount)} will be refunded.`,
-        button: `Resolve as failed and refund ${nairaText(amount)}`,
+        sentence: `${moneyText(amount)} will be refunded.`,
+        button: `Resolve as failed and refund ${moneyText(amount)}`,
       };

@@ -1,8 +1,8 @@
 import { GetQueueAttributesCommand, SendMessageBatchCommand, SetQueueAttributesCommand } from "@aws-sdk/client-sqs";
 import { expect, vi } from "vitest";
+import { koboSchema } from "../../shared/contract/money.ts";
 import type { EventMessage } from "../../shared/orders/outcome-queue.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
-import { koboSchema } from "../../shared/platform/money.ts";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import * as z from "zod";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import type { Received } from "../../test/builders/receiver.ts";
 import type { Order, SimulatorState } from "../../tools/simulator/state.ts";
 import { type Answer, mayBeUnknown, type PlacedOrder } from "./callers.ts";

@@ -1,11 +1,11 @@
 import { type Account, type AccountStore, accountSchema, requireAccount } from "../access/account-store.ts";
 import { createAccount, setAccountStatus, setOwners } from "../access/accounts.ts";
 import type { accountsActions } from "../contract/actions/accounts.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
-import { nairaNumber } from "../platform/money.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -58,7 +58,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       accounts: accounts.map((account) => {
         const balance = balances.get(account.account_id);
         if (balance === undefined) throw new Error(`The account ${account.account_id} has no wallet`);
-        return { ...accountView(account), balance: nairaNumber(balance) };
+        return { ...accountView(account), balance: nairaFromKobo(balance) };
       }),
     };
   },
@@ -69,8 +69,9 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const { webhook, owners } = account;
     return {
       ...accountView(account),
-      balance: nairaNumber(balance_kobo),
-      low_balance_threshold: low_balance_threshold_kobo === undefined ? null : nairaNumber(low_balance_threshold_kobo),
+      balance: nairaFromKobo(balance_kobo),
+      low_balance_threshold:
+        low_balance_threshold_kobo === undefined ? null : nairaFromKobo(low_balance_threshold_kobo),
       ...(owners.length > 0 && { owners }),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),

@@ -1,7 +1,7 @@
 import { requireAccount } from "../access/account-store.ts";
 import { STATISTICS_HOURS_MAX, type statisticsActions } from "../contract/actions/statistics.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import { readWallet } from "../ledger/wallet.ts";
-import { nairaNumber } from "../platform/money.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { readDailyBalances } from "../statistics/daily-balances.ts";
@@ -10,7 +10,7 @@ import type { ActionRuns } from "./action-runs.ts";
 
 export const endedCountView = ({ kobo, latency, ...count }: EndedCount) => ({
   ...count,
-  amount: nairaNumber(kobo),
+  amount: nairaFromKobo(kobo),
   latency: [...latency],
 });
 
@@ -42,7 +42,7 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
       // The last day is today: its balance is known exactly.
       balances: known.map(({ day, balanceKobo }, index) => {
         const kobo = index === known.length - 1 ? wallet.balance_kobo : balanceKobo;
-        return { day, balance: kobo === undefined ? null : nairaNumber(kobo) };
+        return { day, balance: kobo === undefined ? null : nairaFromKobo(kobo) };
       }),
     };
   },

@@ -1,9 +1,10 @@
+import { koboText } from "../contract/money.ts";
 import { type AuditEntry, detailsText, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { deliveryPk } from "../ledger/schema.ts";
 import { isFinalStatus, isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import { isWaitingOrder } from "../ledger/waiting-order.ts";
-import { duration, naira } from "../platform/format.ts";
+import { duration } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
 import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";
@@ -74,7 +75,7 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
 
 const createdEntry = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): HistoryEntry => {
   const charge = mode === "test" ? "in the sandbox" : debit === undefined ? "debited" : "not debited";
-  return { at: created_at, what: "created", details: `${naira(amount_kobo)} NGN ${charge}, key ${key_id}` };
+  return { at: created_at, what: "created", details: `${koboText(amount_kobo)} NGN ${charge}, key ${key_id}` };
 };
 
 /** The last change has an entry of its own, unless another entry tells it. */
@@ -111,7 +112,7 @@ const updatedEntry = (transaction: Transaction, isOwners: boolean): HistoryEntry
     ...(transaction.upstream_reference === undefined ? [] : [`upstream reference ${transaction.upstream_reference}`]),
     ...(transaction.upstream_amount_kobo === undefined || isOwners
       ? []
-      : [`upstream amount ${naira(transaction.upstream_amount_kobo)} NGN`]),
+      : [`upstream amount ${koboText(transaction.upstream_amount_kobo)} NGN`]),
     ...(transaction.failure === undefined ? [] : [transaction.failure.code]),
   ].join(", "),
 });

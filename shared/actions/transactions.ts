@@ -1,11 +1,11 @@
 import { requireAccount } from "../access/account-store.ts";
 import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/actions/transactions.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactionAudit } from "../ledger/audit.ts";
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isFinalStatus, referenceOf, STUCK_MS, type Transaction, transactionToView } from "../ledger/transaction.ts";
-import { nairaNumber } from "../platform/money.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
@@ -90,14 +90,14 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
 
 const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: WaitingOrders, nowMs: number) => ({
   number: count,
-  amount: nairaNumber(amountKobo),
+  amount: nairaFromKobo(amountKobo),
   oldest_s: oldestS ?? null,
   sending_s: sendingS ?? null,
   accounts: accounts.map(({ accountId: account_id, orders, counted }) => ({
     account_id,
     number: orders.length,
     counted,
-    amount: nairaNumber(sum(orders.map(({ amount_kobo }) => amount_kobo))),
+    amount: nairaFromKobo(sum(orders.map(({ amount_kobo }) => amount_kobo))),
   })),
   orders: accounts.flatMap(({ orders, isRestricted }) =>
     orders.map((order) => waitingOrderJson(order, isRestricted, nowMs)),

@@ -1,8 +1,8 @@
 import type { upstreamEventsActions } from "../contract/actions/upstream-events.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { referenceOf, sentAt, transactionToView } from "../ledger/transaction.ts";
 import { orNull } from "../platform/format.ts";
-import { nairaNumber } from "../platform/money.ts";
 import { findCandidates } from "../upstream-events/candidates.ts";
 import { differencesOf, discardEvent, matchEvent } from "../upstream-events/operator-resolution.ts";
 import {
@@ -62,7 +62,7 @@ const view = (event: StoredEvent, about: ReadonlyMap<string, string>) => ({
   says: eventSummary(event),
   ...detailsOf(event),
   transaction: about.get(event.transaction ?? "") ?? null,
-  amount: event.reason === "unreadable" ? null : orNull(event.amount_kobo, nairaNumber),
+  amount: event.reason === "unreadable" ? null : orNull(event.amount_kobo, nairaFromKobo),
 });
 
 const detailsOf = (event: StoredEvent) =>

@@ -1,3 +1,4 @@
+import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { waitingKeys } from "../ledger/query-index.ts";
@@ -9,7 +10,6 @@ import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { readUpstreamPace, sendingS } from "../orders/upstream-pace.ts";
 import { duration } from "../platform/format.ts";
-import { nairaNumber } from "../platform/money.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import type { ActionContext } from "./action-context.ts";
@@ -90,7 +90,7 @@ export const ageS = ({ created_at }: Pick<Transaction, "created_at">, nowMs: num
 export const waitingOrderJson = (order: WaitingOrder, isRestricted: boolean, nowMs: number) => ({
   reference: referenceOf(order),
   account_id: order.account_id,
-  amount: nairaNumber(order.amount_kobo),
+  amount: nairaFromKobo(order.amount_kobo),
   created_at: order.created_at,
   age_s: ageS(order, nowMs),
   reason: reasonOf(order, isRestricted),

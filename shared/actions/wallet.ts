@@ -1,6 +1,7 @@
 import { requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
+import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../ledger/low-balance-threshold.ts";
@@ -10,8 +11,7 @@ import { walletPk } from "../ledger/schema.ts";
 import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
 import { queueLength, queueOf } from "../ledger/waiting-queue.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
-import { naira, orNull } from "../platform/format.ts";
-import { koboSchema, nairaNumber } from "../platform/money.ts";
+import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -24,8 +24,8 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     const wallet = await readWallet(ledger, account);
     return {
       account_id: account,
-      balance: nairaNumber(wallet.balance_kobo),
-      low_balance_threshold: orNull(wallet.low_balance_threshold_kobo, nairaNumber),
+      balance: nairaFromKobo(wallet.balance_kobo),
+      low_balance_threshold: orNull(wallet.low_balance_threshold_kobo, nairaFromKobo),
       waiting_orders: queueLength(queueOf(wallet)),
       updated_at: wallet.updated_at,
     };
@@ -35,7 +35,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     const low = (await getItems(ledger, keys, walletSchema)).flatMap(
       ({ account_id, balance_kobo, low_balance_threshold_kobo: threshold = 0 }) =>
         balance_kobo < threshold
-          ? [{ account_id, balance: nairaNumber(balance_kobo), low_balance_threshold: nairaNumber(threshold) }]
+          ? [{ account_id, balance: nairaFromKobo(balance_kobo), low_balance_threshold: nairaFromKobo(threshold) }]
           : [],
     );
     const share = (wallet: (typeof low)[number]): number => wallet.balance / wallet.low_balance_threshold;
@@ -44,13 +44,13 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
   "wallet threshold": async (context, { account, amount_kobo, why }) => {
     await requireAccount(context.accounts, account);
     const threshold = amount_kobo === 0 ? undefined : koboSchema.parse(amount_kobo);
-    const auditFields = { action: "wallet threshold", why, details: { amount: nairaNumber(amount_kobo) } };
+    const auditFields = { action: "wallet threshold", why, details: { amount: nairaFromKobo(amount_kobo) } };
     await setLowBalanceThreshold(context.ledger, account, threshold, auditItem(context, account, auditFields));
-    return { account_id: account, low_balance_threshold: orNull(threshold, nairaNumber) };
+    return { account_id: account, low_balance_threshold: orNull(threshold, nairaFromKobo) };
   },
   "wallet fund": async (context, { account, amount_kobo, id, why }) => {
     await requireAccount(context.accounts, account);
-    const auditFields = { action: "wallet fund", why, details: { id, amount: nairaNumber(amount_kobo) } };
+    const auditFields = { action: "wallet fund", why, details: { id, amount: nairaFromKobo(amount_kobo) } };
     const result = await fundWallet(
       context.ledger,
       { accountId: account, fundingId: id, amountKobo: koboSchema.parse(amount_kobo) },
@@ -60,7 +60,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
   },
   "wallet adjust": async (context, { account, amount_kobo, id, why }) => {
     await requireAccount(context.accounts, account);
-    const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaNumber(amount_kobo) } };
+    const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaFromKobo(amount_kobo) } };
     const result = await adjustWallet(
       context.ledger,
       { accountId: account, adjustmentId: id, amount_kobo, why },
@@ -75,8 +75,8 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     const page = await readStatementPage(ledger, account, range, start, PAGE_LIMITS);
     return {
       account_id: account,
-      opening: nairaNumber(page.opening_kobo),
-      closing: nairaNumber(page.closing_kobo),
+      opening: nairaFromKobo(page.opening_kobo),
+      closing: nairaFromKobo(page.closing_kobo),
       lines: page.lines.map(statementLineView),
       next_cursor: page.next === undefined ? null : encodePageCursor(page.next),
     };
@@ -98,8 +98,8 @@ export const statementLineView = ({
   id,
   status,
   description,
-  effect: nairaNumber(effect_kobo),
-  balance: nairaNumber(balance_after_kobo),
+  effect: nairaFromKobo(effect_kobo),
+  balance: nairaFromKobo(balance_after_kobo),
 });
 
 /** 5,000 items are read in about a second. */
@@ -125,9 +125,9 @@ export const verifyWallet = async (
   return {
     account_id: account,
     ok: difference_kobo === 0,
-    balance: nairaNumber(balance_kobo),
-    expected: nairaNumber(expected_kobo),
-    difference: nairaNumber(difference_kobo),
+    balance: nairaFromKobo(balance_kobo),
+    expected: nairaFromKobo(expected_kobo),
+    difference: nairaFromKobo(difference_kobo),
   };
 };
 
@@ -137,7 +137,7 @@ const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }
   const { balance_kobo } = await readWallet(ledger, account);
   if (result.kind === "insufficient_balance") {
     throw new OperatorError(
-      `The balance of ${account} is ${naira(balance_kobo)} NGN and must not become negative. Fund the wallet first`,
+      `The balance of ${account} is ${koboText(balance_kobo)} NGN and must not become negative. Fund the wallet first`,
     );
   }
   const isReplay = result.kind === "already_recorded";
@@ -145,16 +145,16 @@ const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }
   return {
     account_id: account,
     id,
-    amount: nairaNumber(amount_kobo),
+    amount: nairaFromKobo(amount_kobo),
     repeated: isReplay,
-    balance: nairaNumber(balance_kobo),
+    balance: nairaFromKobo(balance_kobo),
   };
 };
 
 /** Refuses an id that an entry of another account or amount already has. */
 const assertSameEntry = (entry: LedgerEntry, account: string, amountKobo: number): void => {
   const { account_id, entry_id, amount_kobo, created_at } = entry;
-  const recorded = `${naira(amount_kobo)} NGN at ${created_at}`;
+  const recorded = `${koboText(amount_kobo)} NGN at ${created_at}`;
   if (account_id !== account) {
     throw new OperatorError(`${entry_id} was credited to account ${account_id} already, with ${recorded}`, {
       command: "If that is the wrong account, move the money with wallet adjust",

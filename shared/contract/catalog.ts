@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { components } from "./components.ts";
-import { nairaField } from "./naira.ts";
+import { nairaField } from "./money.ts";
 
 /** A price in the catalog: NGN, rounded to whole kobo. */
 const priceField = nairaField

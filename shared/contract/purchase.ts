@@ -2,7 +2,7 @@ import * as z from "zod";
 import { components } from "./components.ts";
 import { idField, phoneNumberField, referenceField } from "./fields.ts";
 import { AIRTIME_NAIRA_MIN } from "./limits.ts";
-import { nairaField } from "./naira.ts";
+import { nairaField } from "./money.ts";
 import { withoutOwnNumber } from "./own-number.ts";
 import { purchasedTransaction } from "./transaction.ts";
 

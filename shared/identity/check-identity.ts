@@ -11,6 +11,7 @@ import {
   ninBasicResult,
   ninRetrieveResult,
 } from "../contract/identity.ts";
+import type { Kobo } from "../contract/money.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import { consentPk } from "../ledger/schema.ts";
 import { type Failure, referenceOf, type Transaction, transactionCore } from "../ledger/transaction.ts";
@@ -23,7 +24,6 @@ import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
-import type { Kobo } from "../platform/money.ts";
 import type { CheckOutcome, IdentityCheck, Upstream, UpstreamFacts } from "../upstream/upstream.ts";
 import type { Consent } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";

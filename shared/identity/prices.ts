@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { nairaField } from "../contract/naira.ts";
-import { koboFromNaira } from "../platform/money.ts";
+import { koboFromNaira, nairaField } from "../contract/money.ts";
 
 const priceField = nairaField.positive().max(100_000).transform(koboFromNaira);
 

@@ -1,6 +1,6 @@
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
-import { type Kobo, koboSchema } from "../platform/money.ts";
+import { type Kobo, koboSchema } from "../contract/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { type AuditEntry, auditPut } from "./audit.ts";
 import { readCheckpoint } from "./checkpoint.ts";

@@ -1,4 +1,4 @@
-import type { Kobo } from "../platform/money.ts";
+import type { Kobo } from "../contract/money.ts";
 import { type AuditEntry, auditPut } from "./audit.ts";
 import type { Ledger } from "./ledger.ts";
 import { walletPk } from "./schema.ts";

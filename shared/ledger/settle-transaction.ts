@@ -1,10 +1,10 @@
 import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { koboSchema } from "../contract/money.ts";
 import { backoff } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { koboSchema } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";

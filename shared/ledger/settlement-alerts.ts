@@ -1,5 +1,5 @@
+import type { Kobo } from "../contract/money.ts";
 import { log } from "../platform/log.ts";
-import type { Kobo } from "../platform/money.ts";
 import type { Settlement } from "./settle-transaction.ts";
 import type { Transaction } from "./transaction.ts";
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { errorCodes } from "../contract/errors.ts";
+import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import {
   livePrefixes,
   type Mode,
@@ -12,7 +13,6 @@ import {
   transactionStatus,
   transactionType,
 } from "../contract/transaction.ts";
-import { koboSchema, nairaFromKobo } from "../platform/money.ts";
 import { transactionIdOf, transactionPk } from "./schema.ts";
 
 /**

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Kobo, koboSchema } from "../platform/money.ts";
+import { type Kobo, koboSchema } from "../contract/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,4 +1,5 @@
 import type { Caller } from "../call/call.ts";
+import type { Kobo } from "../contract/money.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { RecordItem } from "../ledger/open-transaction.ts";
@@ -6,7 +7,6 @@ import type { Settlement } from "../ledger/settle-transaction.ts";
 import type { OrderToSend, Transaction } from "../ledger/transaction.ts";
 import type { WaitTarget } from "../ledger/waiting-order.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
-import type { Kobo } from "../platform/money.ts";
 import type { OrderGate } from "./order-gate.ts";
 import type { OutcomeQueue } from "./outcome-queue.ts";
 

@@ -1,10 +1,10 @@
 import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
+import { koboSchema } from "../contract/money.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { settlementSchema } from "../ledger/settle-transaction.ts";
 import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
-import { koboSchema } from "../platform/money.ts";
 import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
 
 /**

@@ -1,7 +1,3 @@
-/** Kobo as text in NGN: `1,250.50`. */
-export const naira = (kobo: number): string =>
-  (kobo / 100).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-
 /** A formatted amount; null if there is none. */
 export const orNull = <Formatted>(kobo: number | undefined, format: (kobo: number) => Formatted): Formatted | null =>
   kobo === undefined ? null : format(kobo);

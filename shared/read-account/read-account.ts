@@ -2,6 +2,7 @@ import type { Call } from "../call/call.ts";
 import { invalid } from "../call/request.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
 import { findTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -9,7 +10,6 @@ import { decodeCursor, encodeCursor, listTransactions, timeRange } from "../ledg
 import { referenceOf, transactionToView } from "../ledger/transaction.ts";
 import { readWallet } from "../ledger/wallet.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
-import { nairaFromKobo } from "../platform/money.ts";
 
 /** GET /wallet. */
 export const getWallet =

@@ -1,10 +1,10 @@
+import { type Kobo, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type ReferenceCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
 import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
 import { isFinalStatus, isIdentityCheck, referenceOf, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { isWaitingOrder } from "../ledger/waiting-order.ts";
-import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
@@ -113,7 +113,7 @@ export type Difference = { readonly field: string; readonly event: string; reado
 export const differencesOf = (event: ReadableEvent, transaction: Transaction): readonly Difference[] => {
   const { type, amount_kobo, phone_masked } = event;
   const { phone_number = "none" } = transaction;
-  const amount = (kobo: Kobo): string => `${nairaFromKobo(kobo).toFixed(2)} NGN`;
+  const amount = (kobo: Kobo): string => `${nairaDecimals(nairaFromKobo(kobo))} NGN`;
   return [
     ...(type === undefined || type === transaction.type
       ? []

@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { TRANSACTION_UPDATED, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
-import { type Kobo, koboFromSentNaira } from "../platform/money.ts";
 
 /** An event of the upstream, as far as it could be read. */
 export type ParsedEvent =

@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { koboFromSentNaira } from "../contract/money.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
-import { koboFromSentNaira } from "../platform/money.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
 import { statesRateLimit } from "./rate-limit.ts";
 import {

@@ -1,8 +1,8 @@
 import { ServiceError } from "../contract/errors.ts";
 import type { RateGroup } from "../contract/limits.ts";
+import { nairaFromKobo } from "../contract/money.ts";
 import { type Deadline, upstreamBudgetMs, withTimeout } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
-import { nairaFromKobo } from "../platform/money.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";

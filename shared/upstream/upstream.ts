@@ -1,7 +1,7 @@
 import type { IdentityMode } from "../contract/identity.ts";
 import type { RateGroup } from "../contract/limits.ts";
+import type { Kobo } from "../contract/money.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import type { Kobo } from "../platform/money.ts";
 
 /** A purchase in the upstream's terms. */
 export type UpstreamOrder =

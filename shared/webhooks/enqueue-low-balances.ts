@@ -1,5 +1,6 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { type Kobo, nairaFromKobo } from "../contract/money.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type OpenKey, subscriptionKeyBatches } from "../ledger/query-index.ts";
@@ -9,7 +10,6 @@ import { retryContention } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
-import { type Kobo, nairaFromKobo } from "../platform/money.ts";
 import { isoTime } from "../platform/time.ts";
 import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { DeliveryQueue } from "./delivery-queue.ts";

@@ -1,7 +1,7 @@
 import type * as z from "zod";
+import { nairaFromKobo } from "../contract/money.ts";
 import type { walletLow } from "../contract/openapi-webhooks.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { nairaFromKobo } from "../platform/money.ts";
 import { type FinalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { expect } from "vitest";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
@@ -7,7 +8,6 @@ import type { Transaction } from "../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
 import type { FaultyLedger } from "./faulty-ledger.ts";

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
+import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -9,7 +10,6 @@ import { transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { NOON_MS } from "./noon.ts";

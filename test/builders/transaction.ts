@@ -1,5 +1,5 @@
+import { koboSchema } from "../../shared/contract/money.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
-import { koboSchema } from "../../shared/platform/money.ts";
 
 /** A live order that is under way. A test states only the fields it is about. */
 export const aTransaction = ({

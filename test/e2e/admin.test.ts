@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import { koboFromNaira } from "../../shared/platform/money.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent } from "../../shared/upstream-events/stored-event.ts";
 import {

@@ -4,9 +4,9 @@ import * as z from "zod";
 
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { type ActionName, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";

@@ -4,7 +4,7 @@ import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { localTableNames } from "../../tools/local/tables.ts";

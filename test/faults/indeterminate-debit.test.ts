@@ -1,11 +1,11 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { consentPk } from "../../shared/ledger/schema.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { NO_ORDER_WAITS, noteQueue } from "../../shared/orders/upstream-pace.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf, violations } from "./invariants.ts";

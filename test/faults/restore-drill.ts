@@ -11,6 +11,7 @@ import { requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey, revokeKey, rotateKey } from "../../shared/access/accounts.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { findKey, type KeyItem } from "../../shared/access/key-store.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { Route } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
@@ -20,7 +21,6 @@ import { referenceOf, type Transaction } from "../../shared/ledger/transaction.t
 import { queueLength, queueOf } from "../../shared/ledger/waiting-queue.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { adminFileOf } from "../../tools/local/service-file.ts";

@@ -1,10 +1,10 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
 import { createKey, revokeKey, rotateKey, setAccountStatus } from "../../shared/access/accounts.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { auditEntry } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshold.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";

@@ -1,10 +1,10 @@
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import type { Route } from "../../shared/contract/route.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
-import { koboFromNaira } from "../../shared/platform/money.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";

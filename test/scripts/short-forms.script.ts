@@ -68,7 +68,7 @@ describe("in a copy of this tree, which it may change", () => {
   };
 
   test("npm run format formats", async () => {
-    const file = "shared/platform/money.ts";
+    const file = "shared/contract/money.ts";
     await expectRestored(file, committed(file).replaceAll(";\n", "  ;\n"), "format", file);
   });
 

@@ -3,7 +3,7 @@ import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { printableText } from "../../shared/contract/actions/action.ts";
 import { webhookEventsInput } from "../../shared/contract/actions/webhook.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
-import { koboFromText } from "../../shared/contract/naira.ts";
+import { koboFromText } from "../../shared/contract/money.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { type Account, type AccountStore, findAccount } from "../../shared/access/account-store.ts";
 import { createAccount, createKey, setOwners } from "../../shared/access/accounts.ts";
+import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { permissionSchema } from "../../shared/contract/permission.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
-import { koboFromNaira, nairaFromKobo } from "../../shared/platform/money.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { adoptWebhookSecret, type EndpointStore } from "../../shared/webhooks/endpoint.ts";
 import { newWebhookSecret } from "../../shared/webhooks/signature.ts";

@@ -1,10 +1,11 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { moneyText, nairaFromKobo, shortNairaText } from "../../../shared/contract/money.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
-import { entryPreview, koboOf, nairaText, type Preview } from "../../components/amount.ts";
+import { entryPreview, koboOf, type Preview } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Chart } from "../../components/chart.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -88,7 +89,7 @@ const ThresholdDialog = ({ account, threshold }: { readonly account: string; rea
     preview={({ amount_kobo }) => thresholdPreview(koboOf(amount_kobo))}
     inputOf={({ amount_kobo }, why) => ({ account, amount_kobo: koboOf(amount_kobo), why })}
     success={({ low_balance_threshold: naira }) =>
-      naira === null ? "The wallet has no threshold now." : `The balance counts as low below ${nairaText(naira)} now.`
+      naira === null ? "The wallet has no threshold now." : `The balance counts as low below ${moneyText(naira)} now.`
     }
   >
     Below this balance the API reports a low balance, and an endpoint that asked for it gets wallet.low.
@@ -97,14 +98,15 @@ const ThresholdDialog = ({ account, threshold }: { readonly account: string; rea
 
 const thresholdPreview = (kobo: number): Preview | undefined => {
   if (!(kobo >= 0)) return undefined;
-  const sentence = kobo === 0 ? "No balance counts as low." : `A balance below ${nairaText(kobo / 100)} counts as low.`;
+  const sentence =
+    kobo === 0 ? "No balance counts as low." : `A balance below ${moneyText(nairaFromKobo(kobo))} counts as low.`;
   return { sentence, button: "Set threshold" };
 };
 
 const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
   repeated
-    ? `${id} was recorded before: nothing was changed. The balance is ${nairaText(balance)}.`
-    : `${nairaText(amount)} were recorded. The balance is ${nairaText(balance)}.`;
+    ? `${id} was recorded before: nothing was changed. The balance is ${moneyText(balance)}.`
+    : `${moneyText(amount)} were recorded. The balance is ${moneyText(balance)}.`;
 
 type EntryDialogProps = { readonly account: string; readonly balance: number | undefined };
 
@@ -155,7 +157,6 @@ const AdjustDialog = ({ account, balance }: EntryDialogProps) => {
 };
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-const shortFormat = new Intl.NumberFormat("en-NG", { notation: "compact" });
 
 const Balances = ({ account }: { readonly account: string }) => {
   const read = useRead("statistics balances", { account });
@@ -168,8 +169,8 @@ const Balances = ({ account }: { readonly account: string }) => {
           kind="line"
           series={["Balance"]}
           points={balances.map(({ day, balance }) => ({ x: dayFormat.format(new Date(day)), values: [balance] }))}
-          valueText={nairaText}
-          axisText={(naira) => shortFormat.format(naira)}
+          valueText={moneyText}
+          axisText={shortNairaText}
           emptyText="No balance is recorded yet. It is kept from the first order that ends."
         />
       )}

@@ -4,6 +4,7 @@ import { useLocation } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LISTED_TRANSACTIONS_MAX } from "../../../shared/contract/actions/transactions.ts";
 import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
+import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { modeSchema, transactionStatus, transactionType } from "../../../shared/contract/transaction.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useReadPages } from "../../api/use-read.ts";
@@ -135,4 +136,4 @@ const csvOf = (pages: readonly ActionOutput<"transactions list">[]): string =>
   [csvRow(COLUMNS), ...pages.flatMap(({ transactions }) => transactions.map(rowOf))].join(CSV_LINE_END);
 
 const rowOf = (transaction: Listed): string =>
-  csvRow(COLUMNS.map((name) => (name === "amount" ? transaction.amount.toFixed(2) : (transaction[name] ?? ""))));
+  csvRow(COLUMNS.map((name) => (name === "amount" ? nairaDecimals(transaction.amount) : (transaction[name] ?? ""))));

@@ -1,8 +1,8 @@
 import { NativeSelect } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { moneyText } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
-import { nairaText } from "../../components/amount.ts";
 import { Chart } from "../../components/chart.tsx";
 import { Empty } from "../../components/empty.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
@@ -148,7 +148,7 @@ const Charts = ({ shown, by, network }: ChartsProps) => {
           kind="bars"
           label="Sales by network"
           points={points(({ amount, successful }) => (successful === 0 ? null : amount))}
-          valueText={nairaText}
+          valueText={moneyText}
         />
       </Section>
       <Section title="Success rate" description="Of those that ended, the share that was successful.">

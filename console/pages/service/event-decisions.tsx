@@ -1,5 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { nairaText } from "../../components/amount.ts";
+import { moneyText } from "../../../shared/contract/money.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -24,7 +24,7 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
     success: `${reference} was settled as the event says.`,
     preview: () =>
       event.says === "failed"
-        ? { sentence: `${nairaText(amount)} will be refunded.`, button: `Match and refund ${nairaText(amount)}` }
+        ? { sentence: `${moneyText(amount)} will be refunded.`, button: `Match and refund ${moneyText(amount)}` }
         : undefined,
   } as const;
   const effect = `The order is settled ${effectOf(event)}, and its app hears of it.`;

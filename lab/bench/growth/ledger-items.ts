@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
+import { koboFromNaira, koboSchema } from "../../../shared/contract/money.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { transactionList, transactionPk } from "../../../shared/ledger/schema.ts";
@@ -8,7 +9,6 @@ import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts
 import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
-import { koboFromNaira, koboSchema } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { aTransaction } from "../../../test/builders/transaction.ts";
 

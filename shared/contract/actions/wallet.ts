@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { TYPED_NAIRA_RULE } from "../naira.ts";
+import { TYPED_NAIRA_RULE } from "../money.ts";
 import { transactionQuery, transactionType } from "../transaction.ts";
 import { type ActionTable, accountChangeInput, accountInput, nairaAmount, whySchema } from "./action.ts";
 

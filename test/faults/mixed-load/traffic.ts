@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { scheduledFunctions } from "../../../infra/schedules.ts";
+import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { referenceOf, STUCK_MS, sentAt, type Transaction } from "../../../shared/ledger/transaction.ts";
-import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { openEvents } from "../../../shared/upstream-events/stored-event.ts";

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { createKey, revokeKey, setAccountStatus } from "../../../shared/access/accounts.ts";
+import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { permissionSchema } from "../../../shared/contract/permission.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
@@ -11,7 +12,6 @@ import { referenceOf, type Transaction } from "../../../shared/ledger/transactio
 import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
-import { koboFromNaira } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";

@@ -1,3 +1,4 @@
+import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import {
   AIRTIME_NAIRA,
@@ -32,8 +33,8 @@ export const settleByEvents = async (stage: Stage, { address }: SetUp): Promise<
   assertThat(statuses.join() === "success,failed", `the events settled the orders as ${statuses.join(" and ")}`);
   const { balance_kobo } = await readWallet(storesOf(stage).ledger, caller.accountId);
   assertThat(
-    balance_kobo === AIRTIME_NAIRA * 100,
-    `the wallet has ${balance_kobo} kobo instead of ${AIRTIME_NAIRA * 100}`,
+    balance_kobo === koboFromNaira(AIRTIME_NAIRA),
+    `the wallet has ${balance_kobo} kobo instead of ${koboFromNaira(AIRTIME_NAIRA)}`,
   );
   return found("a success was kept, and a failure refunded to the kobo");
 };

@@ -6,7 +6,7 @@ import { accountField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 import { keysTable } from "../views/keys.ts";
-import { fields, naira, sections } from "../views/print.ts";
+import { fields, nairaText, sections } from "../views/print.ts";
 import { accountAudit } from "./audit.ts";
 
 const accountInput = z.object({ account: accountField });
@@ -31,8 +31,8 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
     text: sections({
       Account: fields({
         ...view,
-        balance: naira(balance * 100),
-        "low below": low_balance_threshold === null ? null : naira(low_balance_threshold * 100),
+        balance: nairaText(balance),
+        "low below": low_balance_threshold === null ? null : nairaText(low_balance_threshold),
         ...(owners && { owners: owners.map(({ kind, value }) => `${kind}:${value}`).join(", ") }),
         ips: ips.join(" "),
         webhook: webhook === null ? null : `${webhook.url} (${webhook.status})`,

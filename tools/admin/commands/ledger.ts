@@ -3,11 +3,11 @@ import * as z from "zod";
 import { auditItem, recordAudited } from "../../../shared/actions/action-context.ts";
 import { notReconciled, type ReconciledWallet, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
+import { nairaFromKobo } from "../../../shared/contract/money.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { readPurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
-import { nairaNumber } from "../../../shared/platform/money.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { reconcileAndCheckpoint } from "../../../shared/reconciliation/reconcile-wallet.ts";
 import { type CarriedItems, carryItems, zeroCounts } from "../carry-over/items.ts";
@@ -16,7 +16,7 @@ import { recomputeWallets, type WalletResult } from "../carry-over/wallets.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { readItemMap } from "../table-scan.ts";
-import { logProgress, naira, orNull, sections, table } from "../views/print.ts";
+import { koboText, logProgress, orNull, sections, table } from "../views/print.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
 const tableField = z.string().regex(/^[A-Za-z0-9_.-]{3,255}$/, "Must be the name of a DynamoDB table");
@@ -145,8 +145,8 @@ const reportOf = (result: CarryOverResult): Report => {
       wallets: changed.map(({ account_id, result, before_kobo, after_kobo }) => ({
         account_id,
         result,
-        before: orNull(before_kobo, nairaNumber),
-        after: nairaNumber(after_kobo),
+        before: orNull(before_kobo, nairaFromKobo),
+        after: nairaFromKobo(after_kobo),
       })),
       verified: reconciled.length - differing.length,
       not_verified: reconciledJson(differing),
@@ -169,8 +169,8 @@ const reportOf = (result: CarryOverResult): Report => {
         changed.map(({ account_id, result, before_kobo, after_kobo }) => [
           account_id,
           result,
-          orNull(before_kobo, naira),
-          naira(after_kobo),
+          orNull(before_kobo, koboText),
+          koboText(after_kobo),
         ]),
       ),
       "Wallets that do not reconcile": dryRun ? "A dry run reconciles no wallet." : reconciledTable(differing),

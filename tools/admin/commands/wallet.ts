@@ -9,7 +9,7 @@ import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, timeField } from "../fields.ts";
 import { allOf, pagesOf, perform } from "../perform.ts";
-import { fields, logProgress, naira } from "../views/print.ts";
+import { fields, logProgress, nairaText } from "../views/print.ts";
 import { statementCsv, statementTable, wholeStatement } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
@@ -70,9 +70,9 @@ const reconcileOne = async (context: AdminContext, account: string): Promise<Rep
     json,
     text: `${fields({
       account,
-      balance: naira(balance * 100),
-      expected: naira(expected * 100),
-      difference: naira(difference * 100),
+      balance: nairaText(balance),
+      expected: nairaText(expected),
+      difference: nairaText(difference),
     })}\n\n${ok ? BALANCED : MISMATCH}`,
   };
 };

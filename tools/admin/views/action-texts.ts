@@ -3,7 +3,7 @@ import type { ActionName, ActionOutput } from "../../../shared/contract/actions/
 import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { catalogText } from "./catalog.ts";
 import { attemptsText, deliveriesText } from "./deliveries.ts";
-import { duration, fields, naira } from "./print.ts";
+import { duration, fields, nairaText } from "./print.ts";
 import { transactionText } from "./transactions.ts";
 
 const switchText = (output: ActionOutput<"purchases off">): string => {
@@ -17,8 +17,8 @@ const entryText = ({ account_id: account, id, amount, repeated, balance }: Actio
   `${repeated ? `${id} was recorded before: nothing was changed.\n` : ""}${fields({
     account,
     id,
-    amount: naira(amount * 100),
-    balance: naira(balance * 100),
+    amount: nairaText(amount),
+    balance: nairaText(balance),
   })}`;
 
 const matchText = ({ differences, ...output }: ActionOutput<"events match">): string => {

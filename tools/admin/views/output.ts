@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ActionCommand } from "../../../shared/contract/actions/action.ts";
 import { metaOf } from "../schemas.ts";
-import { type Cell, fields, naira, table } from "./print.ts";
+import { type Cell, fields, nairaText, table } from "./print.ts";
 
 const record = z.record(z.string(), z.unknown());
 const texts = z.array(z.string());
@@ -48,7 +48,7 @@ const columnOf = (column: string): { readonly field: string; readonly heading: s
 const cellOf = (schema: z.core.$ZodType | undefined, value: unknown): Cell => {
   if (value === null || value === undefined) return null;
   if (typeof value === "boolean") return value ? "yes" : "no";
-  if (typeof value === "number") return schema && metaOf(schema).unit === "NGN" ? naira(value * 100) : value;
+  if (typeof value === "number") return schema && metaOf(schema).unit === "NGN" ? nairaText(value) : value;
   if (Array.isArray(value)) return value.map(String).join(", ");
   if (typeof value !== "object") return String(value);
   return Object.entries(value)

@@ -1,6 +1,7 @@
 import Table from "cli-table3";
 
-export { duration, naira, orNull } from "../../../shared/platform/format.ts";
+export { koboText, nairaText } from "../../../shared/contract/money.ts";
+export { duration, orNull } from "../../../shared/platform/format.ts";
 
 export type Cell = string | number | null | undefined;
 

@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
 import { statementColumns, statementCsvRow } from "../../../shared/contract/statement-csv.ts";
-import { naira, table } from "./print.ts";
+import { nairaText, table } from "./print.ts";
 
 type Page = ActionOutput<"wallet statement">;
 type Statement = Omit<Page, "next_cursor">;
@@ -17,14 +17,14 @@ export const wholeStatement = (pages: readonly Page[]): Statement => {
 
 const cells = (line: Statement["lines"][number]): readonly string[] => [
   ...[line.at, line.kind, line.id, line.status, line.description],
-  ...[naira(line.effect * 100), naira(line.balance * 100)],
+  ...[nairaText(line.effect), nairaText(line.balance)],
 ];
 
 export const statementTable = ({ opening, closing, lines }: Statement): string =>
-  `Opening balance ${naira(opening * 100)} NGN\n\n${table(
+  `Opening balance ${nairaText(opening)} NGN\n\n${table(
     statementColumns,
     lines.map(cells),
-  )}\n\nClosing balance ${naira(closing * 100)} NGN`;
+  )}\n\nClosing balance ${nairaText(closing)} NGN`;
 
 /** CSV, a part for each page. */
 export async function* statementCsv(pages: AsyncIterable<Statement>): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import { sendingText } from "../../../shared/actions/waiting-orders.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { duration, fields, naira, sections, table } from "./print.ts";
+import { duration, fields, nairaText, sections, table } from "./print.ts";
 
 export const transactionsTable = (
   transactions: ActionOutput<"transactions list">["transactions"],
@@ -13,7 +13,7 @@ export const transactionsTable = (
       transaction.account_id,
       transaction.type,
       transaction.status,
-      naira(transaction.amount * 100),
+      nairaText(transaction.amount),
       transaction.phone_number,
       transaction.upstream_reference,
       duration(nowMs - Date.parse(transaction.created_at)),
@@ -24,7 +24,7 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
   sections({
     "Waiting orders": fields({
       number: waiting.number,
-      amount: naira(waiting.amount * 100),
+      amount: nairaText(waiting.amount),
       oldest: waiting.oldest_s === null ? null : duration(waiting.oldest_s * 1_000),
       "sending takes":
         waiting.sending_s === null ? "nothing is sent: purchases are off" : sendingText(waiting.sending_s),
@@ -35,7 +35,7 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
         account_id,
         number,
         counted,
-        naira(amount * 100),
+        nairaText(amount),
       ]),
     ),
     Orders: table(
@@ -43,7 +43,7 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
       waiting.orders.map(({ reference, account_id, amount, age_s, reason }) => [
         reference,
         account_id,
-        naira(amount * 100),
+        nairaText(amount),
         duration(age_s * 1_000),
         reason,
       ]),

@@ -1,14 +1,14 @@
 import type { ReconciledWallet } from "../../../shared/actions/reconcile-wallets.ts";
-import { nairaNumber } from "../../../shared/platform/money.ts";
-import { naira, orNull, table } from "./print.ts";
+import { nairaFromKobo } from "../../../shared/contract/money.ts";
+import { koboText, orNull, table } from "./print.ts";
 
 export const reconciledJson = (wallets: readonly ReconciledWallet[]) =>
   wallets.map(({ account_id, reconciliation }) => ({
     account_id,
     ok: reconciliation?.difference_kobo === 0,
-    balance: orNull(reconciliation?.balance_kobo, nairaNumber),
-    expected: orNull(reconciliation?.expected_kobo, nairaNumber),
-    difference: orNull(reconciliation?.difference_kobo, nairaNumber),
+    balance: orNull(reconciliation?.balance_kobo, nairaFromKobo),
+    expected: orNull(reconciliation?.expected_kobo, nairaFromKobo),
+    difference: orNull(reconciliation?.difference_kobo, nairaFromKobo),
   }));
 
 export const reconciledTable = (wallets: readonly ReconciledWallet[]): string =>
@@ -16,8 +16,8 @@ export const reconciledTable = (wallets: readonly ReconciledWallet[]): string =>
     ["account", "balance", "expected", "difference"],
     wallets.map(({ account_id, reconciliation }) => [
       account_id,
-      orNull(reconciliation?.balance_kobo, naira),
-      orNull(reconciliation?.expected_kobo, naira),
-      reconciliation === undefined ? "too busy" : naira(reconciliation.difference_kobo),
+      orNull(reconciliation?.balance_kobo, koboText),
+      orNull(reconciliation?.expected_kobo, koboText),
+      reconciliation === undefined ? "too busy" : koboText(reconciliation.difference_kobo),
     ]),
   );

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { BatchGetCommand, BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, expect, test, vi } from "vitest";
 import { upstreamEventsRuns } from "../../../../shared/actions/upstream-events.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { InFlightError, NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { auditEntry } from "../../../../shared/ledger/audit.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { adjustWallet, fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
+import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { waitingKeys } from "../../../../shared/ledger/query-index.ts";
@@ -21,7 +22,6 @@ import {
 import { afterClaim, queueLength, queueOf, waitingNumbers } from "../../../../shared/ledger/waiting-queue.ts";
 import { readWallet, walletQueueClaim, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboSchema } from "../../../../shared/platform/money.ts";
 import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import type { Fault } from "../../../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { transactionLookup, transactionPage, transactionType } from "../../../../shared/contract/transaction.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
@@ -8,7 +9,6 @@ import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { cancelOrder } from "../../../../shared/orders/cancel-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";

@@ -1,5 +1,6 @@
 import { BatchGetCommand, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
@@ -9,7 +10,6 @@ import { settleTransaction } from "../../../../shared/ledger/settle-transaction.
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime, sleep } from "../../../../shared/platform/time.ts";
 import {
   confirmedReconciliation,

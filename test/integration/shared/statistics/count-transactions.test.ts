@@ -1,13 +1,13 @@
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test, vi } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
 import { readDailyBalances, setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";

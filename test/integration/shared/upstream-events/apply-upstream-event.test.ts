@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -18,7 +19,6 @@ import {
 } from "../../../../shared/orders/outcome-queue.ts";
 import { waitMessageOf } from "../../../../shared/orders/place-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";

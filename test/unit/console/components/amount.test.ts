@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { entryPreview, koboOf, nairaText } from "../../../../console/components/amount.ts";
+import { entryPreview, koboOf } from "../../../../console/components/amount.ts";
 import { walletActions } from "../../../../shared/contract/actions/wallet.ts";
+import { moneyText } from "../../../../shared/contract/money.ts";
 
 /** Intl writes a space that does not break. */
 const spaced = (text: string | undefined) => text?.replaceAll("\u00a0", " ");
@@ -32,5 +33,5 @@ test("nothing is promised while no amount is typed, or one that is refused", () 
 });
 
 test("an amount is shown with its currency and two decimals", () => {
-  expect(spaced(nairaText(1_250.5))).toBe("NGN 1,250.50");
+  expect(spaced(moneyText(1_250.5))).toBe("NGN 1,250.50");
 });

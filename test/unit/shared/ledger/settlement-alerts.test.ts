@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../../../../shared/ledger/settlement-alerts.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { referenceField } from "../../../../shared/contract/fields.ts";
+import { koboSchema } from "../../../../shared/contract/money.ts";
 import {
   modeSchema,
   transactionStatus,
@@ -14,7 +15,6 @@ import {
   transactionSchema,
   transactionToView,
 } from "../../../../shared/ledger/transaction.ts";
-import { koboSchema } from "../../../../shared/platform/money.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const ID = "0123456789ABCDEFGHJKMNPQRS";

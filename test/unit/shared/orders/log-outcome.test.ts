@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { logOutcome } from "../../../../shared/orders/log-outcome.ts";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
 import type { CheckOutcome, Outcome } from "../../../../shared/upstream/upstream.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/platform/money.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { eventMac, hasValidMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { keyedHashes } from "../../../builders/event-message.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { koboSchema } from "../../../../shared/platform/money.ts";
+import { koboSchema } from "../../../../shared/contract/money.ts";
 import { webhookBody } from "../../../../shared/webhooks/webhook-body.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 

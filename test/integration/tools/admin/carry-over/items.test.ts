@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { GetCommand, PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
+import { koboFromNaira } from "../../../../../shared/contract/money.ts";
 import { auditEntry } from "../../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
@@ -11,7 +12,6 @@ import { type Settlement, settleTransaction } from "../../../../../shared/ledger
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../../shared/platform/money.ts";
 import { isoTime } from "../../../../../shared/platform/time.ts";
 import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";

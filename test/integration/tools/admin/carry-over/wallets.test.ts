@@ -1,5 +1,6 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { koboFromNaira } from "../../../../../shared/contract/money.ts";
 import { type AuditEntry, auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
 import { readTransactions } from "../../../../../shared/ledger/find-transactions.ts";
@@ -12,7 +13,6 @@ import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
 import { makeOrderWait, waitingOrdersPage } from "../../../../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
-import { koboFromNaira } from "../../../../../shared/platform/money.ts";
 import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/reconciliation/reconcile-wallet.ts";
 import { carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
