@@ -3,6 +3,7 @@ import { abortAfter, type Deadline, debitBudgetMs, debitRetryMs } from "../platf
 import type { Ledger } from "./ledger.ts";
 import { transact, type Writes } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
+import { transactionPut, transitions } from "./transaction-state.ts";
 import { voidDebit } from "./void-debit.ts";
 import { type Wallet, walletDebit, walletDebitUnlessWaiting } from "./wallet.ts";
 
@@ -102,14 +103,7 @@ const openingWrites = (
   records: readonly RecordItem[],
   debit: typeof walletDebit | typeof walletDebitUnlessWaiting,
 ): Writes => [
-  {
-    Put: {
-      TableName: ledger.table,
-      Item: transaction,
-      ConditionExpression: "attribute_not_exists(pk)",
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-    },
-  },
+  transactionPut(ledger, transitions.debit, transaction),
   ...(transaction.mode === "live" ? [debit(ledger, transaction.account_id, transaction.amount_kobo)] : []),
   ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
 ];

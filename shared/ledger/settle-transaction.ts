@@ -5,10 +5,10 @@ import { backoff } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
 import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
+import { type Requirement, settlingTransition, transactionUpdate } from "./transaction-state.ts";
 import { upstreamReferenceReservation } from "./upstream-reference.ts";
 import { isWaitingOrder } from "./waiting-order.ts";
 import { walletCredit, walletQueueGap } from "./wallet.ts";
@@ -134,7 +134,7 @@ export const settledTransaction = (
 /** A settlement as the transaction records it. */
 type RecordedSettlement = Settlement & Pick<Transaction, "resolved_by">;
 
-type SettlementWrites = readonly [{ readonly Update: ReturnType<typeof transactionUpdate> }, ...Writes];
+type SettlementWrites = readonly [ReturnType<typeof transactionUpdate>, ...Writes];
 
 /**
  * Retries through conflicts and unanswered attempts until the deadline. Each attempt has a token of its own: the
@@ -191,8 +191,10 @@ export const settlementWrites = (
   const { upstream_reference: upstreamReference } = settlement;
   const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
   const number = isFinalStatus(settlement.status) ? target.waiting?.number : undefined;
+  const { status, ...facts } = settlement;
+  const transition = settlingTransition(status, isWaitingOrder(target));
   return [
-    { Update: transactionUpdate(ledger, target, settlement, condition) },
+    transactionUpdate(ledger, target, transition, facts, referenceRequirement(condition)),
     ...(number !== undefined ? [walletQueueGap(ledger, target.account_id, number, refund)] : []),
     ...(number === undefined && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
     ...(condition === "any" || upstreamReference === undefined
@@ -207,41 +209,14 @@ export const settlementWrites = (
   ];
 };
 
-const transactionUpdate = (
-  { table, clock }: Ledger,
-  target: SettleTarget,
-  settlement: RecordedSettlement,
-  condition: ReferenceCondition,
-) => {
-  const { status, ...facts } = settlement;
-  const sets = Object.entries({ updated_at: isoTime(clock()), ...facts }).filter(([, value]) => value !== undefined);
-  const isFinal = isFinalStatus(status);
-  return {
-    TableName: table,
-    Key: { pk: target.pk },
-    UpdateExpression: `SET #status = :status, ${sets.map(([name]) => `${name} = :${name}`).join(", ")}${
-      isFinal ? " REMOVE #open, listed_at, waiting" : ""
-    }`,
-    // The write token and `mode` make sure that this is the transaction that the settlement is about; `waiting`, that
-    // the order has a number in the queue only if this write expects it.
-    ConditionExpression: `#status = :processing AND #mode = :mode AND write_token = :write_token AND ${
-      isWaitingOrder(target) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)"
-    }${referenceCondition(condition)}`,
-    ExpressionAttributeNames: { "#status": "status", "#mode": "mode", ...(isFinal && { "#open": "open" }) },
-    ExpressionAttributeValues: {
-      ":status": status,
-      ":processing": "processing",
-      ":mode": target.mode,
-      ":write_token": target.write_token,
-      ...(typeof condition === "object" && { ":reference": condition.absentOr }),
-      ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
-    },
-    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
-  };
-};
-
-const referenceCondition = (condition: ReferenceCondition): string => {
-  if (condition === "any") return "";
+/** Which upstream reference the stored transaction may have, as a condition of the update. */
+const referenceRequirement = (condition: ReferenceCondition): Requirement | undefined => {
+  if (condition === "any") return undefined;
   const isAbsent = "attribute_not_exists(upstream_reference)";
-  return condition === "absent" ? ` AND ${isAbsent}` : ` AND (${isAbsent} OR upstream_reference = :reference)`;
+  return condition === "absent"
+    ? { expression: isAbsent }
+    : {
+        expression: `(${isAbsent} OR upstream_reference = :reference)`,
+        values: { ":reference": condition.absentOr },
+      };
 };

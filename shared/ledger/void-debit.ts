@@ -6,6 +6,7 @@ import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { classifyWriteError } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
+import { transactionPut, transitions } from "./transaction-state.ts";
 
 export type VoidResult =
   /** The debit was not made, and can no longer be. */
@@ -19,29 +20,18 @@ export type VoidResult =
  * Puts a transaction as `failed` in place of its debit, unless an item has its key: as `void`, or as `cancelled` if the
  * given one is. The debit has the same condition, so that one in flight fails from then on, however late it lands.
  */
-export const voidDebit = async (
-  { db, table, clock }: Ledger,
-  { open: _open, listed_at: _listedAt, ...transaction }: Transaction,
-  deadline: Deadline,
-): Promise<VoidResult> => {
-  const Item: Transaction = {
+export const voidDebit = async (ledger: Ledger, transaction: Transaction, deadline: Deadline): Promise<VoidResult> => {
+  const { Put } = transactionPut(ledger, transitions.void, {
     failure: { code: "delivery_failed" },
     debit: "void",
     ...transaction,
-    status: "failed",
-    updated_at: isoTime(clock()),
-  };
-  const put = new PutCommand({
-    TableName: table,
-    Item,
-    ConditionExpression: "attribute_not_exists(pk)",
-    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+    updated_at: isoTime(ledger.clock()),
   });
   const limitMs = settleBudgetMs(deadline);
   const abort = { abortSignal: abortAfter(limitMs) };
   try {
-    await retryContention(() => db.send(put, abort), limitMs);
-    return { kind: "void", transaction: Item };
+    await retryContention(() => ledger.db.send(new PutCommand(Put), abort), limitMs);
+    return { kind: "void", transaction: Put.Item };
   } catch (error) {
     const failure = classifyWriteError(error);
     if (failure.kind === "condition_failed" && failure.transaction !== undefined) {

@@ -10,9 +10,10 @@ import { readTransaction, readTransactions } from "./find-transactions.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { ALL_TIMES, type OpenKey, queryOpen, waitingOrderKeys } from "./query-index.ts";
-import { isTransactionPk, OPEN_TRANSACTION, WAITING, waitingOrders, walletPk } from "./schema.ts";
+import { isTransactionPk, OPEN_TRANSACTION, waitingOrders, walletPk } from "./schema.ts";
 import { transact, transactOnce, type WriteResult, type Writes } from "./transact.ts";
 import { type OrderToSend, type Transaction, transactionSchema } from "./transaction.ts";
+import { claimIs, transactionUpdate, transitions } from "./transaction-state.ts";
 import { queueLength, queueOf, type WaitingQueue, waitingNumbers, withoutEnded } from "./waiting-queue.ts";
 import {
   readWallet,
@@ -85,17 +86,21 @@ export const makeOrderWait = async (
 ): Promise<WaitResult> => {
   const { account_id: accountId, table = ledger.table, refusals, claimed: { number, turnUntil } = {} } = target;
   if (refusals !== undefined) {
-    const update = waitingUpdate(ledger, target, WAITING, { order, table, refusals });
+    const waiting = { order, table, refusals };
+    const update = transactionUpdate(ledger, target, transitions.setAside, { waiting }, claimIs(target.claim));
     return waitResult(ledger, target, await writeInTime(ledger, target, [update], deadline));
   }
   // A restored ledger gives its numbers to other orders.
   if (number === undefined || table !== ledger.table) return joinQueue(ledger, target, { order, table }, deadline);
   const writes = [
-    waitingUpdate(ledger, target, waitingOrders(accountId), { order, table, number }),
+    queueUpdate(ledger, target, { order, table, number }),
     walletQueueReturn(ledger, accountId, number, turnUntil),
   ];
   return waitResult(ledger, target, await writeInTime(ledger, target, writes, deadline));
 };
+
+const queueUpdate = (ledger: Ledger, target: WaitTarget, waiting: Waiting["waiting"]) =>
+  transactionUpdate(ledger, target, transitions.queue, { waiting }, claimIs(target.claim));
 
 /** Reads the account's queue, and gives the order the next number. If another order was faster, it gets the one after. */
 const joinQueue = async (
@@ -115,7 +120,7 @@ const joinQueue = async (
       return { kind: "indeterminate" };
     }
     const writes = [
-      waitingUpdate(ledger, target, waitingOrders(accountId), { ...waiting, number: queue.tail + 1 }),
+      queueUpdate(ledger, target, { ...waiting, number: queue.tail + 1 }),
       walletQueueJoin(ledger, accountId, queue),
     ];
     // After an attempt without an answer another one is harmless: an order begins to wait once, under one number.
@@ -151,50 +156,17 @@ const waitResult = async (ledger: Ledger, target: WaitTarget, result: WriteResul
 };
 
 /** An indeterminate claim may still arrive at the order that waits. It cannot once the order has another one. */
-const voidClaim = async ({ db, table }: Ledger, { pk, claim }: WaitingOrder): Promise<WaitResult> => {
-  const update = new UpdateCommand({
-    TableName: table,
-    Key: { pk },
-    UpdateExpression: "SET claim = :claim",
-    ConditionExpression: `attribute_exists(waiting) AND ${claimIs(claim, ":previous")}`,
-    ExpressionAttributeValues: { ":claim": randomUUID(), ...(claim !== undefined && { ":previous": claim }) },
-  });
+const voidClaim = async (ledger: Ledger, order: WaitingOrder): Promise<WaitResult> => {
+  const { from } = transitions.claim;
+  const { Update } = transactionUpdate(ledger, order, { from }, { claim: randomUUID() }, claimIs(order.claim));
   try {
-    await retryContention(() => db.send(update));
+    await retryContention(() => ledger.db.send(new UpdateCommand(Update)));
     return { kind: "waiting" };
   } catch {
     // Also if a claim was faster: it may be the indeterminate one, which nobody sends.
     return { kind: "indeterminate" };
   }
 };
-
-const claimIs = (claim: string | undefined, value: string): string =>
-  claim === undefined ? "attribute_not_exists(claim)" : `claim = ${value}`;
-
-const waitingUpdate = (
-  { table, clock }: Ledger,
-  { pk, mode, write_token, claim }: WaitTarget,
-  open: string,
-  waiting: Waiting["waiting"],
-) => ({
-  Update: {
-    TableName: table,
-    Key: { pk },
-    UpdateExpression: "SET waiting = :waiting, #open = :open, updated_at = :now",
-    ConditionExpression: `#status = :processing AND #mode = :mode AND write_token = :write_token AND attribute_not_exists(waiting) AND ${claimIs(claim, ":claim")}`,
-    ExpressionAttributeNames: { "#open": "open", "#status": "status", "#mode": "mode" },
-    ExpressionAttributeValues: {
-      ":waiting": waiting,
-      ":open": open,
-      ":now": isoTime(clock()),
-      ":processing": "processing",
-      ":mode": mode,
-      ":write_token": write_token,
-      ...(claim !== undefined && { ":claim": claim }),
-    },
-    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
-  },
-});
 
 export type ClaimResult =
   /** The order is this claim's to send: once. */
@@ -217,7 +189,10 @@ export const claimOrder = async (
 ): Promise<ClaimResult> => {
   const { waiting: _waiting, ...transaction } = order;
   const claimed = { ...transaction, open: OPEN_TRANSACTION, claim: randomUUID(), sent_at: isoTime(ledger.clock()) };
-  const result = await writeInTime(ledger, order, [claimUpdate(ledger, order, claimed), ...others], deadline);
+  const { claim, sent_at } = claimed;
+  const set = { claim, sent_at, updated_at: sent_at };
+  const update = transactionUpdate(ledger, order, transitions.claim, set, claimIs(order.claim));
+  const result = await writeInTime(ledger, order, [update, ...others], deadline);
   if (result.kind === "written") return { kind: "claimed", claimed };
   if (result.kind === "condition_failed" && result.transaction?.claim === claimed.claim) {
     return { kind: "claimed", claimed };
@@ -233,25 +208,6 @@ export const claimOrder = async (
     return { kind: "indeterminate", claimed };
   }
 };
-
-const claimUpdate = ({ table }: Ledger, waiting: WaitingOrder, { claim, sent_at }: ClaimedOrder) => ({
-  Update: {
-    TableName: table,
-    Key: { pk: waiting.pk },
-    UpdateExpression: "SET claim = :claim, sent_at = :now, updated_at = :now, #open = :open REMOVE waiting",
-    ConditionExpression: `#status = :processing AND write_token = :write_token AND attribute_exists(waiting) AND ${claimIs(waiting.claim, ":previous")}`,
-    ExpressionAttributeNames: { "#open": "open", "#status": "status" },
-    ExpressionAttributeValues: {
-      ":claim": claim,
-      ":now": sent_at,
-      ":open": OPEN_TRANSACTION,
-      ":processing": "processing",
-      ":write_token": waiting.write_token,
-      ...(waiting.claim !== undefined && { ":previous": waiting.claim }),
-    },
-    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
-  },
-});
 
 /** Attempts without a response that are followed by another, under the same token. */
 const UNANSWERED_MAX = 2;

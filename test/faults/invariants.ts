@@ -6,12 +6,14 @@ import { openTransactions, readTransactions } from "../../shared/ledger/find-tra
 import { listKeys, queryOpen, waitingKeys } from "../../shared/ledger/query-index.ts";
 import { WAITING, waitingOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { stateOf, type Transition, transitions } from "../../shared/ledger/transaction-state.ts";
 import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
 import { queueOf, waitingNumbers } from "../../shared/ledger/waiting-queue.ts";
 import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
 import { LIMITED_RECIPIENT } from "../../tools/simulator/fulfilment.ts";
+import type { StateChange } from "./system/event-sources.ts";
 import type { Answer, System } from "./system/system.ts";
 import { accountsOf, type SentRequest, type TestAccount } from "./test-account.ts";
 
@@ -103,15 +105,21 @@ const wrongUpstreamOrder = ({ system }: TestAccount, transaction: Transaction): 
 
 const wrongHistory = ({ system }: TestAccount, transaction: Transaction): string[] => {
   const history = system.eventSources.changes.filter(({ pk }) => pk === transaction.pk);
-  const fromFinal = history.filter(({ from }) => from === "success" || from === "failed");
   const last = history.at(-1)?.to;
+  const state = stateOf(transaction);
   return [
-    ...fromFinal.map(({ from, to }) => `${transaction.pk} went from ${from} to ${to}`),
-    ...(last === transaction.status
-      ? []
-      : [`${transaction.pk} is ${transaction.status}, and its stream ends with ${last}`]),
+    ...history
+      .filter((change) => !isTransition(change))
+      .map(({ from, to }) => `${transaction.pk} went from ${from} to ${to}`),
+    ...(last === state ? [] : [`${transaction.pk} is ${state}, and its stream ends with ${last}`]),
   ];
 };
+
+/** Whether the product has this edge. */
+const isTransition = ({ from, to }: StateChange): boolean =>
+  Object.values<Transition>(transitions).some(
+    (edge) => edge.to === to && (from === undefined ? edge.from.length === 0 : edge.from.includes(from)),
+  );
 
 const webhook = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
 

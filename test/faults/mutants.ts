@@ -22,9 +22,9 @@ export const mutants: readonly Mutant[] = [
     name: "the refund does not check the status",
     edits: [
       {
-        file: "shared/ledger/settle-transaction.ts",
-        find: "`#status = :processing AND #mode = :mode",
-        replace: "`(#status = :processing OR #status <> :processing) AND #mode = :mode",
+        file: "shared/ledger/transaction-state.ts",
+        find: '"#status = :processing AND #mode = :mode',
+        replace: '"(#status = :processing OR #status <> :processing) AND #mode = :mode',
       },
     ],
   },

@@ -15,12 +15,14 @@ import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
 import { permissionTable, reasonList } from "./permission-table.ts";
 import { requestTable } from "./request-table.ts";
+import { transactionStates } from "./transaction-states.ts";
 
 /** The parts of documents that `npm run tables` writes, each between two marks. */
 export const generatedSections = {
   layers: { file: "architecture.md", render: layerTable },
   functions: { file: "architecture.md", render: functionTable },
   requests: { file: "architecture.md", render: requestTable },
+  "transaction states": { file: "architecture.md", render: transactionStates },
   "cost of requests": { file: "costs.md", render: requestCostTable },
   assumptions: { file: "costs.md", render: assumptions },
   "cost at rest": { file: "costs.md", render: restCostTable },

@@ -17,6 +17,9 @@ import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import { queues } from "../../../infra/queues.ts";
 import { streamConsumers } from "../../../infra/streams.ts";
+import { isTransactionPk } from "../../../shared/ledger/schema.ts";
+import { transactionSchema } from "../../../shared/ledger/transaction.ts";
+import { stateOf, type TransactionState } from "../../../shared/ledger/transaction-state.ts";
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import type { Invoke } from "../../../tools/local/functions.ts";
 import { localClient } from "../../../tools/local/local-aws.ts";
@@ -28,9 +31,13 @@ import type { StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;
 
-/** One change of a transaction's status in the ledger's stream. */
-const statusChange = z.object({ pk: z.string(), status: z.string().optional() });
-export type StatusChange = { readonly pk: string; readonly from: string | undefined; readonly to: string | undefined };
+/** One change of a transaction's state in the ledger's stream; undefined where there is no transaction. */
+export type StateChange = {
+  readonly pk: string;
+  readonly from: TransactionState | undefined;
+  readonly to: TransactionState | undefined;
+};
+const storedState = transactionSchema.pick({ status: true, waiting: true, claim: true }).transform(stateOf);
 
 export type Concurrency = "sequential" | "concurrent";
 
@@ -57,8 +64,8 @@ export type EventSources = {
   /** How many messages the queues hold, visible or not. */
   readonly waiting: () => Promise<number>;
   readonly deadLetters: () => Promise<readonly string[]>;
-  /** Every change of a transaction's status in the stream so far. */
-  readonly changes: StatusChange[];
+  /** Every change of a transaction's state in the stream so far. */
+  readonly changes: StateChange[];
 };
 
 /** A message as the queue gives it; it is given again if it is not forgotten. */
@@ -86,7 +93,7 @@ export const openEventSources = async (parts: {
 }): Promise<EventSources> => {
   const { sqs, invoke } = parts;
   const stream = await streamReader(parts.dynamodb, parts.ledgerTable);
-  const changes: StatusChange[] = [];
+  const changes: StateChange[] = [];
   const records: StreamRecord[] = [];
   /** When a change was seen first: the emulator's own time is not simulated. */
   const readMs = new WeakMap<StreamRecord, number>();
@@ -348,13 +355,13 @@ const recordOf = ({ MessageId: messageId, ReceiptHandle: receiptHandle, Body: bo
   body,
 });
 
-const changeOf = ({ dynamodb }: StreamRecord): StatusChange[] => {
+const changeOf = ({ dynamodb }: StreamRecord): StateChange[] => {
+  const pk = dynamodb?.Keys?.pk?.S ?? "";
+  if (!isTransactionPk(pk)) return [];
   const read = (image: NonNullable<StreamRecord["dynamodb"]>["NewImage"]) =>
-    statusChange.safeParse(image && unmarshall(image)).data;
-  const [before, after] = [read(dynamodb?.OldImage), read(dynamodb?.NewImage)];
-  const pk = after?.pk ?? before?.pk ?? "";
-  if (!pk.startsWith("transaction#") || before?.status === after?.status) return [];
-  return [{ pk, from: before?.status, to: after?.status }];
+    image && storedState.parse(unmarshall(image));
+  const [from, to] = [read(dynamodb?.OldImage), read(dynamodb?.NewImage)];
+  return from === to ? [] : [{ pk, from, to }];
 };
 
 /** A page with fewer records is the last one for now. */

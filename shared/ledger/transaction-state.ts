@@ -1,0 +1,185 @@
+import { isoTime } from "../platform/time.ts";
+import type { Ledger } from "./ledger.ts";
+import { OPEN_TRANSACTION, WAITING, waitingOrders } from "./schema.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** `success` and `failed` are final; in all other states the stored status is `processing`. */
+export type TransactionState = "sent" | "waiting" | "set_aside" | "claimed" | "success" | "failed";
+
+/** The state of a stored transaction. */
+export const stateOf = ({
+  status,
+  waiting,
+  claim,
+}: Pick<Transaction, "status" | "waiting" | "claim">): TransactionState => {
+  if (status !== "processing") return status;
+  if (waiting !== undefined) return waiting.number === undefined ? "set_aside" : "waiting";
+  return claim === undefined ? "sent" : "claimed";
+};
+
+/** An edge between states. The texts are those of docs/architecture.md. */
+export type Transition = {
+  /** None if there is no transaction yet. All of them have the attribute `waiting`, or none has it. */
+  readonly from: readonly TransactionState[];
+  readonly to: TransactionState;
+  readonly event: string;
+  readonly condition: string;
+  /** What else is in the same write. */
+  readonly write: string;
+};
+
+/** Every change of a transaction's state. */
+export const transitions = {
+  debit: {
+    from: [],
+    to: "sent",
+    event: "debit",
+    condition: "the wallet holds enough and is not restricted; if the order is sent at once, none of its account waits",
+    write: "balance -= amount",
+  },
+  void: {
+    from: [],
+    to: "failed",
+    event: "a debit without an answer, or a cancellation",
+    condition: "",
+    write: "",
+  },
+  queue: {
+    from: ["sent", "claimed"],
+    to: "waiting",
+    event: "429, or not sent",
+    condition: "no other claim of it; if it was claimed and not sent, no claim of a later order",
+    write: "its number enters the wallet's queue",
+  },
+  setAside: {
+    from: ["sent", "claimed"],
+    to: "set_aside",
+    event: "429 about this order",
+    condition: "no other claim of it",
+    write: "",
+  },
+  claim: {
+    from: ["waiting", "set_aside"],
+    to: "claimed",
+    event: "its turn, before it is sent",
+    condition: "no other claim of it, the wallet's queue is as read, the wallet is not restricted",
+    write: "its number leaves the wallet's queue",
+  },
+  succeed: { from: ["sent", "claimed"], to: "success", event: "delivered", condition: "", write: "" },
+  fail: { from: ["sent", "claimed"], to: "failed", event: "not delivered", condition: "", write: "balance += amount" },
+  succeedWaiting: {
+    from: ["waiting", "set_aside"],
+    to: "success",
+    event: "an event under our own reference",
+    condition: "",
+    write: "its number leaves the wallet's queue",
+  },
+  failWaiting: {
+    from: ["waiting", "set_aside"],
+    to: "failed",
+    event: "too old, plan withdrawn, refused too often, or an operator",
+    condition: "",
+    write: "balance += amount, its number leaves the wallet's queue",
+  },
+} as const satisfies Record<string, Transition>;
+
+/** A change of a stored transaction; without `to` its state stays. */
+type Change = Pick<Transition, "from"> & { readonly to?: TransactionState };
+
+/** The change by which a settlement gives a transaction this status. */
+export const settlingTransition = (status: Transaction["status"], waits: boolean): Change => {
+  if (status === "success") return waits ? transitions.succeedWaiting : transitions.succeed;
+  if (status === "failed") return waits ? transitions.failWaiting : transitions.fail;
+  return { from: waits ? transitions.claim.from : transitions.succeed.from };
+};
+
+const isFinal = (state: TransactionState): state is "success" | "failed" => state === "success" || state === "failed";
+const isWaiting = (state: TransactionState): boolean => state === "waiting" || state === "set_aside";
+const statusIn = (state: TransactionState): Transaction["status"] => (isFinal(state) ? state : "processing");
+
+/** Puts a transaction, unless its key has one: one part of a transaction of writes, or a write of its own. */
+export const transactionPut = (
+  { table }: Pick<Ledger, "table">,
+  { to }: typeof transitions.debit | typeof transitions.void,
+  { open, listed_at, ...transaction }: Transaction,
+) => {
+  const Item: Transaction = {
+    ...transaction,
+    ...(!isFinal(to) && { open, listed_at }),
+    status: statusIn(to),
+  };
+  return {
+    Put: {
+      TableName: table,
+      Item,
+      ConditionExpression: "attribute_not_exists(pk)",
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+    },
+  };
+};
+
+/** A condition of a write beside the state. */
+export type Requirement = { readonly expression: string; readonly values?: Readonly<Record<string, unknown>> };
+
+/** Which claim was the order's last one. */
+export const claimIs = (claim: string | undefined): Requirement =>
+  claim === undefined
+    ? { expression: "attribute_not_exists(claim)" }
+    : { expression: "claim = :last_claim", values: { ":last_claim": claim } };
+
+/**
+ * Changes a stored transaction by a transition, or within its state if `to` is absent: one part of a transaction of
+ * writes, or a write of its own. The write token and `mode` make sure that it is the one that was read.
+ */
+export const transactionUpdate = (
+  { table, clock }: Ledger,
+  { pk, account_id, mode, write_token }: Pick<Transaction, "pk" | "account_id" | "mode" | "write_token">,
+  { from, to }: Change,
+  set: Partial<Transaction>,
+  requirement?: Requirement,
+) => {
+  const attributes = {
+    ...(to !== undefined && { status: statusIn(to), open: listIn(to, account_id) }),
+    updated_at: isoTime(clock()),
+    ...set,
+  };
+  const sets = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  const removed =
+    to === undefined ? [] : isFinal(to) ? ["#open", "listed_at", "waiting"] : isWaiting(to) ? [] : ["waiting"];
+  return {
+    Update: {
+      TableName: table,
+      Key: { pk },
+      UpdateExpression: `SET ${sets.map(([name]) => `#${name} = :${name}`).join(", ")}${
+        removed.length === 0 ? "" : ` REMOVE ${removed.join(", ")}`
+      }`,
+      ConditionExpression: [
+        "#status = :processing AND #mode = :mode AND write_token = :write_token",
+        from.some(isWaiting) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)",
+        ...(requirement === undefined ? [] : [requirement.expression]),
+      ].join(" AND "),
+      ExpressionAttributeNames: {
+        "#status": "status",
+        "#mode": "mode",
+        ...(removed.includes("#open") && { "#open": "open" }),
+        ...Object.fromEntries(sets.map(([name]) => [`#${name}`, name])),
+      },
+      ExpressionAttributeValues: {
+        ":processing": "processing",
+        ":mode": mode,
+        ":write_token": write_token,
+        ...requirement?.values,
+        ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
+      },
+      ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+    },
+  };
+};
+
+/** The list of open transactions that has one in this state. */
+const listIn = (state: TransactionState, accountId: string): string | undefined => {
+  if (isFinal(state)) return undefined;
+  return { sent: OPEN_TRANSACTION, claimed: OPEN_TRANSACTION, waiting: waitingOrders(accountId), set_aside: WAITING }[
+    state
+  ];
+};
