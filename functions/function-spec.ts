@@ -45,7 +45,7 @@ export type FunctionSpec = {
   readonly invokedBy: Trigger;
   /** It exists only in a stage with a console. */
   readonly needsConsole?: true;
-  /** It decides the share of a CPU too; decision 0026 has the measurements by which the sizes were chosen. */
+  /** It decides the share of a CPU too; decision 0009 has the measurements by which the sizes were chosen. */
   readonly memoryMb: number;
   readonly timeoutS: number;
   /** It calls the upstream or apps: it is in the VPC if the stage has one. */

@@ -28,7 +28,7 @@ const afterDebit: Partial<Record<ErrorCode, string>> = {
   plan_unavailable: `${errors.plan_unavailable.message}; ${REFUNDED}`,
 };
 
-/** Earlier releases stored `provider_unavailable`, which now says that no transaction was made (decision 0011). */
+/** Earlier releases stored `provider_unavailable`, which now says that no transaction was made (decision 0002). */
 const codeOf = (failure: Failure | undefined): ErrorCode =>
   failure === undefined || failure.code === "provider_unavailable" ? "delivery_failed" : failure.code;
 

@@ -6,8 +6,7 @@ import { limits } from "../builders/limits.ts";
 export default defineConfig({
   test: {
     include: ["test/integration/**/*.test.ts"],
-    // It counts 4 write units for an item of a transaction, where AWS documents 2; see docs/decisions/0010-strict-
-    // dynamodb.md.
+    // It counts 4 write units for an item of a transaction, where AWS documents 2; see decision 0008.
     exclude: ["test/integration/tools/costs/budgets.test.ts"],
     setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
