@@ -13,6 +13,8 @@ export type PageOptions = {
 export type TestBrowser = {
   /** A page in a context of its own, so without cookies of another. It is closed after the test. */
   readonly newPage: (options?: PageOptions) => Promise<Page>;
+  /** A context for several tests, each of which opens its own pages in it. They are closed after the test. */
+  readonly newContext: () => Promise<BrowserContext>;
   /** Messages of the browser's console that the current test causes on purpose. */
   readonly expectError: (pattern: RegExp) => void;
 };
@@ -25,6 +27,7 @@ export type TestBrowser = {
 export const browserTests = (): TestBrowser => {
   let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
+  const shared: BrowserContext[] = [];
   let problems: string[] = [];
   let expected: RegExp[] = [];
 
@@ -37,24 +40,35 @@ export const browserTests = (): TestBrowser => {
     const open = contexts;
     [problems, expected, contexts] = [[], [], []];
     await Promise.all(open.map((context) => context.close()));
+    await Promise.all(shared.flatMap((context) => context.pages()).map((page) => page.close()));
     expect(found).toEqual([]);
   });
 
+  const startContext = async ({ colorScheme = "light", viewport = "desktop" }: PageOptions = {}) => {
+    if (browser === undefined) throw new Error("The browser is used outside of a test");
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: VIEWPORTS[viewport],
+      locale: "en-GB",
+      timezoneId: "Africa/Lagos",
+      reducedMotion: "reduce",
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    context.setDefaultTimeout(WAIT_MS_MAX);
+    await watch(context, (problem) => problems.push(problem));
+    return context;
+  };
+
   return {
-    newPage: async ({ colorScheme = "light", viewport = "desktop" } = {}) => {
-      if (browser === undefined) throw new Error("newPage outside of a test");
-      const context = await browser.newContext({
-        colorScheme,
-        viewport: VIEWPORTS[viewport],
-        locale: "en-GB",
-        timezoneId: "Africa/Lagos",
-        reducedMotion: "reduce",
-        permissions: ["clipboard-read", "clipboard-write"],
-      });
-      context.setDefaultTimeout(WAIT_MS_MAX);
+    newPage: async (options) => {
+      const context = await startContext(options);
       contexts.push(context);
-      await watch(context, (problem) => problems.push(problem));
       return context.newPage();
+    },
+    newContext: async () => {
+      const context = await startContext();
+      shared.push(context);
+      return context;
     },
     expectError: (pattern) => expected.push(pattern),
   };

@@ -1,5 +1,5 @@
-import type { Page } from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
+import type { BrowserContext, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect } from "vitest";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
 import { browserTests, type PageOptions } from "./browser.ts";
@@ -9,8 +9,10 @@ export type { Page } from "playwright-core";
 
 export type ConsoleTest = {
   readonly service: () => TestService;
+  /** A page of this person, who signs in once for all tests of the file, at a path below /console. */
+  readonly open: (person: LocalPerson, path?: string) => Promise<Page>;
   /** Signs a person in at the local provider, in a browser context of their own, and opens a path below /console. */
-  readonly signIn: (person: LocalPerson, path?: string, options?: PageOptions) => Promise<Page>;
+  readonly signIn: (person: LocalPerson, path?: string) => Promise<Page>;
   /** A page that nobody has opened yet. */
   readonly newPage: (options?: PageOptions) => Promise<Page>;
   /** Messages of the browser's console that the current test causes on purpose. */
@@ -19,7 +21,8 @@ export type ConsoleTest = {
 
 /** The whole service with its console and a browser, for the tests of the importing file. */
 export const consoleTests = (options: Parameters<typeof startTestService>[0] = {}): ConsoleTest => {
-  const { newPage, expectError } = browserTests();
+  const { newPage, newContext, expectError } = browserTests();
+  const contexts = new Map<LocalPerson, BrowserContext>();
   let service: TestService | undefined;
 
   beforeAll(async () => {
@@ -32,13 +35,23 @@ export const consoleTests = (options: Parameters<typeof startTestService>[0] = {
     if (service === undefined) throw new Error("The service is used outside of a test");
     return service;
   };
+  const urlOf = (path: string): string => `${running().consoleUrl}${path}`;
   return {
     service: running,
     newPage,
     expectError,
-    signIn: async (person, path = "", pageOptions) => {
-      const page = await newPage(pageOptions);
-      await page.goto(`${running().consoleUrl}${path}`);
+    open: async (person, path = "") => {
+      const known = contexts.get(person);
+      const context = known ?? (await newContext());
+      contexts.set(person, context);
+      const page = await context.newPage();
+      await page.goto(urlOf(path));
+      await (known === undefined ? choosePerson(page, person) : page.locator("main h1").waitFor());
+      return page;
+    },
+    signIn: async (person, path = "") => {
+      const page = await newPage();
+      await page.goto(urlOf(path));
       await choosePerson(page, person);
       return page;
     },
@@ -50,3 +63,16 @@ export const choosePerson = async (page: Page, person: LocalPerson): Promise<voi
   await page.locator(`button[value="${person}"]`).click();
   await page.locator("main h1").waitFor();
 };
+
+/** Shows a page by the page's own navigation, without loading everything again, once it has read what it shows. */
+export const visit = async (page: Page, path: string, title: string): Promise<void> => {
+  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/console${path}`)})`);
+  await heading(page, title).waitFor();
+  await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
+};
+
+export const heading = (page: Page, name: string): Locator =>
+  page.getByRole("heading", { level: 1, name, exact: true });
+export const button = (within: Page | Locator, name: string): Locator =>
+  within.getByRole("button", { name, exact: true });
+export const row = (page: Page, text: string): Locator => page.getByRole("row").filter({ hasText: text });

@@ -1,41 +1,43 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { describe, expect, test } from "vitest";
+import { createAccount } from "../../../shared/access/accounts.ts";
+import { readAudit } from "../../../shared/ledger/audit.ts";
+import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
 import { expectAccessible } from "../../builders/browser.ts";
-import { choosePerson, consoleTests, type Page } from "../../builders/console-pages.ts";
+import { button, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
+import { startReceiver } from "../../builders/receiver.ts";
+import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builders/service.ts";
 
-const HOUR_S = 3_600;
-let idTokenS = HOUR_S;
-afterEach(() => {
-  idTokenS = HOUR_S;
-});
-const { service, signIn, expectError } = consoleTests({ idTokenS: () => idTokenS });
+/** Goal: a form says what it will do, and what it did, also without a network, an answer or the only decision. */
+const { service, open, expectError } = consoleTests();
 
-const keysPath = () => `/accounts/${service().demoAccount}/keys`;
-const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
-const rows = (page: Page) => page.getByRole("region", { name: "Keys" }).locator("tbody tr");
-const createDialog = (page: Page) => page.getByRole("dialog", { name: "Create a key" });
-const openForm = async (page: Page) => {
-  await rows(page).first().waitFor();
-  await page.getByRole("button", { name: "Create key" }).click();
-  await createDialog(page).waitFor();
-};
-const submit = (page: Page) => createDialog(page).getByRole("button", { name: "Create key" }).click();
+const ofDemo = (page: string) => `/accounts/${service().demoAccount}/${page}`;
+const dialog = (page: Page) => page.getByRole("dialog");
+/** Sends the form of the open dialog. */
+const submit = (page: Page, name: string) => button(dialog(page), name).click();
 
-describe("a change in the console", () => {
-  test("a change works with the keyboard alone, and the focus returns to its button", async () => {
-    const page = await signIn("owner", keysPath());
-    await rows(page).first().waitFor();
-    const before = await rows(page).count();
+describe("a form", () => {
+  const keys = (page: Page) => page.getByRole("region", { name: "Keys" }).locator("tbody tr");
+  const openKeys = async () => {
+    const page = await open("owner", ofDemo("keys"));
+    await keys(page).first().waitFor();
+    return { page, before: await keys(page).count() };
+  };
+
+  test("works with the keyboard alone, shows a new key once, and the focus returns to its button", async () => {
+    const { page, before } = await openKeys();
     const focused = (text: string) => page.locator(":focus", { hasText: text });
-
     await page.keyboard.press("Tab");
     await focused("Skip to the page").waitFor();
     await page.keyboard.press("Enter");
     await page.keyboard.press("Tab");
     await focused("Create key").waitFor();
     await page.keyboard.press("Enter");
-    await createDialog(page).waitFor();
+    await dialog(page).waitFor();
     await expectAccessible(page);
-    await createDialog(page).getByLabel("Mode").and(page.locator(":focus")).waitFor();
+    await dialog(page).getByLabel("Mode").and(page.locator(":focus")).waitFor();
     // Past the field of the mode, the two permissions and the reason.
     for (const key of ["Tab", "Space", "Tab", "Tab"]) await page.keyboard.press(key);
     await page.keyboard.type("For the new checkout");
@@ -44,132 +46,295 @@ describe("a change in the console", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
 
-    const secret = page.getByRole("dialog", { name: /^The new key/ });
+    const secret = page.getByRole("dialog", { name: /^The new key key_/ });
     await secret.waitFor();
     await expectAccessible(page);
-    expect(await secret.locator("pre").textContent()).toMatch(/^test_/);
+    const key = (await secret.locator("pre").textContent()) ?? "";
+    expect(key).toMatch(/^test_/);
     await page.keyboard.press("Escape");
     expect(await secret.count()).toBe(1);
-    await secret.getByRole("button", { name: "I have saved it" }).focus();
+    await button(secret, "I have saved it").focus();
     await page.keyboard.press("Enter");
     await secret.waitFor({ state: "detached" });
-    await expect.poll(() => rows(page).count()).toBe(before + 1);
+    await expect.poll(() => keys(page).count()).toBe(before + 1);
     await page.getByRole("status").filter({ hasText: "was created" }).waitFor();
     await focused("Create key").waitFor();
+    expect(await page.content()).not.toContain(key);
   });
 
-  test("the fields are kept when the sign-in ends while a form is open", async () => {
-    expectError(/401/);
-    idTokenS = 3;
-    const page = await signIn("owner", keysPath());
-    await page.getByText("Your sign-in ends at").waitFor();
-    await openForm(page);
-    await createDialog(page).getByLabel("Mode").selectOption("live");
-    await createDialog(page).getByLabel("identity", { exact: true }).uncheck();
-    await createDialog(page).getByLabel("Reason").fill("For the new checkout");
-    idTokenS = HOUR_S;
-    await page.waitForTimeout(3_200);
-    await submit(page);
-    const ended = page.getByRole("dialog", { name: "Your sign-in has ended" });
-    await ended.waitFor();
-    await expectAccessible(page);
-    await ended.getByRole("button", { name: "Sign in again" }).click();
-
-    await createDialog(page).getByText("What you had typed was kept").waitFor();
-    expect(new URL(page.url()).pathname).toBe(`/console${keysPath()}`);
-    expect(await createDialog(page).getByLabel("Mode").inputValue()).toBe("live");
-    expect(await createDialog(page).getByLabel("identity", { exact: true }).isChecked()).toBe(false);
-    expect(await createDialog(page).getByLabel("Reason").inputValue()).toBe("For the new checkout");
-    expect(await page.evaluate("sessionStorage.length")).toBe(0);
-    await submit(page);
-    await page.getByRole("dialog", { name: /^The new key/ }).waitFor();
-  });
-
-  test("nothing is sent without a network, and the form works once it is back", async () => {
+  test("sends nothing without a network, and works once it is back", async () => {
     expectError(/ERR_INTERNET_DISCONNECTED/);
-    const page = await signIn("owner", keysPath());
-    await openForm(page);
-    const before = await rows(page).count();
+    const { page, before } = await openKeys();
+    await button(page, "Create key").click();
     await page.context().setOffline(true);
     await page.getByText("You are offline").waitFor();
-    await submit(page);
-    await createDialog(page).getByText("Nothing was changed").waitFor();
+    await submit(page, "Create key");
+    await dialog(page).getByText("Nothing was changed").waitFor();
     await expectAccessible(page);
     await page.context().setOffline(false);
-    await submit(page);
+    await submit(page, "Create key");
     await page.getByRole("dialog", { name: /^The new key/ }).waitFor();
-    await expect.poll(() => rows(page).count()).toBe(before + 1);
+    await expect.poll(() => keys(page).count()).toBe(before + 1);
   });
 
-  test("a change whose answer is lost is said to be unknown, and the page behind it is read again", async () => {
+  test("whose answer is lost says that it is not known, and the page behind it is read again", async () => {
     expectError(/ERR_FAILED/);
-    const page = await signIn("owner", keysPath());
-    await openForm(page);
-    const before = await rows(page).count();
+    const { page, before } = await openKeys();
     await page.route("**/console-api/keys/create", async (route) => {
       await route.fetch();
       await route.abort();
     });
-    await submit(page);
-    await createDialog(page).getByText("It is not known whether the change was made").waitFor();
-    await createDialog(page).getByText("revoke it").waitFor();
-    await expect.poll(() => rows(page).count()).toBe(before + 1);
+    await button(page, "Create key").click();
+    await submit(page, "Create key");
+    await dialog(page).getByText("It is not known whether the change was made").waitFor();
+    await dialog(page).getByText("If a key is in the list that nobody has, revoke it").waitFor();
+    await expect.poll(() => keys(page).count()).toBe(before + 1);
   });
+});
 
-  test("a page that cannot be loaded says so, and loads when it is tried again", async () => {
-    expectError(/ERR_FAILED|503/);
-    const page = await signIn("owner");
-    await page.route("**/console-api/keys/list*", (route) => route.fulfill({ status: 503, json: { message: "x" } }));
-    await page.getByRole("navigation").getByRole("link", { name: "Keys" }).click();
-    await heading(page, "Keys").waitFor();
-    await page.getByText("This could not be loaded").waitFor();
-    await expectAccessible(page);
-    await page.unrouteAll();
-    await page.getByRole("button", { name: "Try again" }).click();
-    await rows(page).first().waitFor();
+test("the own address is added to the whitelist with one button, and the last address is removed with a warning", async () => {
+  const page = await open("owner", ofDemo("whitelist"));
+  await button(page, "Remove ::1/128").click();
+  await submit(page, "Remove");
+  await button(page, "Remove 127.0.0.1/32").click();
+  await page.getByText("It is the last address").waitFor();
+  await submit(page, "Remove");
+  await page.getByText("No address is allowed").waitFor();
+  await button(page, "Add my address").click();
+  await submit(page, "Add my address");
+  await button(page, "Remove 127.0.0.1").waitFor();
+  expect(await button(page, "Add my address").count()).toBe(0);
+});
+
+test("the result of a test event is in words, and is not shown of another URL", async () => {
+  const [refused, other] = await Promise.all([startReceiver(), startReceiver()]);
+  await Promise.all([refused.stop(), other.stop()]);
+  const page = await open("owner", ofDemo("webhook"));
+  await button(page, "Set URL").click();
+  await dialog(page).getByLabel("URL").fill(refused.url);
+  await submit(page, "Set URL");
+  await button(page, "Send test event").click();
+  await dialog(page).getByLabel("Reason").and(page.locator(":focus")).waitFor();
+  await submit(page, "Send test event");
+  await page.getByText("No usable answer: Connection refused (ECONNREFUSED)").waitFor();
+  await button(page, "Change URL").click();
+  await dialog(page).getByLabel("URL").fill(other.url);
+  await submit(page, "Change URL");
+  await page.getByText("No usable answer").waitFor({ state: "detached" });
+});
+
+test("a wallet is funded by an amount as it is read, and adjusted once although the first answer was lost", async () => {
+  const { accountId, balance } = await service().newCaller({ naira: 0 });
+  const page = await open("operator", `/accounts/${accountId}`);
+  await button(page, "Fund").click();
+  await dialog(page).getByLabel("Amount in NGN").fill("x");
+  await dialog(page).getByLabel("The bank's reference").fill(`GTB-${accountId}`);
+  await dialog(page).getByLabel("Reason").fill("transfer");
+  await submit(page, "Fund");
+  await dialog(page).getByText("Must be an amount of NGN").waitFor();
+  await dialog(page).getByLabel("Amount in NGN").fill("2500,50");
+  await submit(page, "Fund");
+  await dialog(page).getByText("commas only between thousands").waitFor();
+  expect(await balance()).toBe(0);
+  await dialog(page).getByLabel("Amount in NGN").fill("2,500.50");
+  await dialog(page).getByText("NGN 2,500.50 will be credited: 0.00 -> 2,500.50").waitFor();
+  expect(await dialog(page).getByText("commas only between thousands").count()).toBe(0);
+  await submit(page, "Credit NGN 2,500.50");
+  await page.getByText("were recorded. The balance is").waitFor();
+  expect(await balance()).toBe(2_500.5);
+
+  expectError(/ERR_FAILED|net::/);
+  await button(page, "Adjust").click();
+  await dialog(page).getByLabel("Amount in NGN").fill("-500");
+  await dialog(page).getByLabel("Reason").fill("refunded twice");
+  await dialog(page).getByLabel(`Type ${accountId}`).fill(accountId);
+  await page.route("**/wallet/adjust", async (route) => {
+    await route.fetch();
+    await route.abort();
   });
+  await dialog(page).getByText("NGN 500.00 will be debited: 2,500.50 -> 2,000.50").waitFor();
+  await submit(page, "Debit NGN 500.00");
+  await dialog(page).getByText("It is not known whether the change was made", { exact: true }).waitFor();
+  expect(await balance()).toBe(2_000.5);
+  await page.unroute("**/wallet/adjust");
+  await submit(page, "Debit NGN 500.00");
+  await page.getByText("was recorded before: nothing was changed").waitFor();
+  expect(await balance()).toBe(2_000.5);
+});
 
-  test("a page that was not loaded before is said to need the network while there is none", async () => {
-    expectError(/ERR_INTERNET_DISCONNECTED|Failed to fetch/);
-    const page = await signIn("owner");
-    await heading(page, "Overview").waitFor();
-    await page.context().setOffline(true);
-    await page.getByRole("navigation").getByRole("link", { name: "Statement" }).click();
-    await page.getByText("Without a network this page cannot be loaded").waitFor();
-    await page.context().setOffline(false);
-    await page.getByRole("button", { name: "Reload" }).click();
-    await heading(page, "Statement").waitFor();
-  });
+describe("an open order", () => {
+  /** A purchase that stays open: the upstream never reports its outcome. */
+  const anOpenOrder = async ({ key }: TestCaller, createdMs = 60_000): Promise<string> => {
+    const body = { network: "mtn", amount: 500, phone_number: "08000000004", reference: randomUUID() };
+    const { reference } = transactionOf(await service().call("POST", "/vtu/airtime/purchase", { key, body }));
+    await setTimes(reference, "SET created_at = :then, listed_at = :then", createdMs);
+    return reference;
+  };
 
-  test.each([
-    ["the service cannot be reached", 503, undefined, "The service cannot be reached"],
-    ["a new version was deployed", 200, "<script type=module src=/console/assets/other.js></script>", "A new version"],
-    ["its file is broken", undefined, undefined, "report it to the operators"],
-  ] as const)("a page whose file cannot be loaded says that %s", async (_why, status, body, text) => {
-    expectError(/Failed to (fetch|load)|ERR_FAILED/);
-    const page = await signIn("owner");
-    await heading(page, "Overview").waitFor();
-    await page.route("**/console/assets/statement-*", (route) => route.abort());
-    if (status !== undefined) await page.route("**/console", (route) => route.fulfill({ status, body: body ?? "" }));
-    await page.getByRole("navigation").getByRole("link", { name: "Statement" }).click();
-    await page.getByText(text).waitFor();
-  });
+  /** Sets times of an order; `:then` is `agoMs` before now. */
+  const setTimes = async (reference: string, UpdateExpression: string, agoMs: number): Promise<void> => {
+    await service().db.send(
+      new UpdateCommand({
+        TableName: service().ledger.table,
+        Key: { pk: `transaction#${reference.split("_")[1]}` },
+        UpdateExpression,
+        ExpressionAttributeValues: { ":then": isoTime(Date.now() - agoMs) },
+      }),
+    );
+  };
 
-  test("somebody else who signs in does not see a form that was kept", async () => {
-    expectError(/401/);
-    const page = await signIn("operator", keysPath());
-    await openForm(page);
-    await createDialog(page).getByLabel("Reason").fill("Only for me");
-    await page.route("**/console-api/keys/create", (route) => route.fulfill({ status: 401, body: "{}" }));
-    await submit(page);
-    await page.context().clearCookies();
-    await page
-      .getByRole("dialog", { name: "Your sign-in has ended" })
-      .getByRole("button", { name: "Sign in again" })
+  const statusOf = async (reference: string) => (await findByOwnReference(service().ledger, reference))?.status;
+
+  const resolve = async (page: Page, reference: string, status: "failed" | "success", why: string): Promise<void> => {
+    await button(page, `Resolve ${reference}`).click();
+    await dialog(page).getByLabel("Outcome").selectOption(status);
+    await dialog(page).getByLabel("Reason").fill(why);
+    await dialog(page).getByLabel(`Type ${reference} to confirm`).fill(reference);
+  };
+  const confirm = (page: Page) =>
+    dialog(page)
+      .getByRole("button", { name: /^Resolve/ })
       .click();
-    await choosePerson(page, "owner");
-    await rows(page).first().waitFor();
-    expect(await createDialog(page).count()).toBe(0);
-    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+
+  test("is on the first page once it is stuck, and resolved only with outcome, reason and its reference", async () => {
+    const caller = await service().newCaller();
+    const reference = await anOpenOrder(caller, 3_600_000);
+    const page = await open("operator");
+    await page.getByText(/[1-9]\d* stuck/).waitFor();
+    await page.getByRole("main").getByRole("link", { name: "Show Open orders" }).click();
+    await row(page, reference).getByText("Stuck").waitFor();
+    await button(page, `Resolve ${reference}`).click();
+    await dialog(page).getByText("This cannot be undone.").waitFor();
+    await confirm(page);
+    await page.getByText("Choose one").waitFor();
+    await page.getByText("A reason is required").waitFor();
+    await page.getByText(`Type exactly ${reference}`).waitFor();
+    await expectAccessible(page);
+    expect(await statusOf(reference)).toBe("processing");
+    await page.keyboard.press("Escape");
+    await resolve(page, reference, "failed", "not in their list");
+    await confirm(page);
+    await page.getByText(`${reference} is failed now, and`).waitFor();
+    await row(page, reference).waitFor({ state: "detached" });
+    expect(await statusOf(reference)).toBe("failed");
+    expect(await caller.balance()).toBe(10_000);
+    expect(await readAudit(service().ledger, caller.accountId)).toMatchObject([
+      { by: "operator@example.com", why: "not in their list", person: { sub: expect.any(String) } },
+    ]);
+  });
+
+  test("that two operators resolve shows the second one in the dialog and on the page who was first, and how", async () => {
+    const caller = await service().newCaller();
+    const reference = await anOpenOrder(caller);
+    const late = await open("operator", `/accounts/${caller.accountId}/transactions/${reference}`);
+    const early = await open("operator", "/open");
+    expectError(/409/);
+    await resolve(late, reference, "success", "late ticket");
+    await resolve(early, reference, "failed", "early ticket");
+    await confirm(early);
+    await early.getByText(`${reference} is failed now`).waitFor();
+    await confirm(late);
+    await dialog(late).getByText('operator@example.com resolved it as failed ("early ticket")').waitFor();
+    await row(late, "transactions resolve").getByText("early ticket").waitFor();
+    await submit(late, "Cancel");
+    await button(late, `Resolve ${reference}`).waitFor({ state: "detached" });
+    expect(await caller.balance()).toBe(10_000);
+  });
+
+  test("that may be in flight is resolved once the button has counted the time down", async () => {
+    const reference = await anOpenOrder(await service().newCaller());
+    const setSent = (agoMs: number) => setTimes(reference, "SET sent_at = :then, updated_at = :then", agoMs);
+    // In flight until the test lets time pass, however long the steps before that take.
+    await setSent(-600_000);
+    expectError(/409/);
+    const page = await open("operator", "/open");
+    await row(page, reference).getByText("In flight for up to").waitFor();
+    await resolve(page, reference, "success", "they have it");
+    await page.clock.install();
+    await confirm(page);
+    const waits = page.getByRole("button", { name: /^Try again in \d+ s$/ });
+    await waits.waitFor();
+    const [waitS] = /\d+/.exec(await waits.innerText()) ?? [];
+    await setSent(60_000);
+    await page.clock.runFor(Number(waitS) * 1_000);
+    await confirm(page);
+    await page.getByText(`${reference} is success now`).waitFor();
+  });
+});
+
+describe("a banner", () => {
+  test("tells operators and owners on every page that purchases are off, since when and why, until they are on", async () => {
+    const page = await open("operator", "/upstream");
+    await button(page, "Switch purchases off").click();
+    expect(await dialog(page).getByText("cannot be undone").count()).toBe(0);
+    await dialog(page).getByLabel("Reason").fill("ticket 97");
+    await dialog(page).getByLabel("Type").fill("purchases");
+    await submit(page, "Switch purchases off");
+    await page.getByText("Off: new orders are refused").waitFor();
+    await visit(page, "/accounts", "Accounts");
+    const banner = page.getByRole("status").filter({ hasText: "Purchases are off" });
+    await banner.getByText(/refused \(503\) since .*, by operator@example.com. Reason: ticket 97/).waitFor();
+    await expectAccessible(page);
+    const owner = await open("owner");
+    const seen = owner.getByRole("status").filter({ hasText: "Purchases are off" });
+    await seen.getByText(/since .* Reason: ticket 97/).waitFor();
+    expect(await seen.textContent()).not.toContain("operator@");
+    await expectAccessible(owner);
+
+    await banner.getByRole("link", { name: "Upstream" }).click();
+    await button(page, "Switch purchases on").click();
+    await submit(page, "Switch purchases on");
+    await page.getByText("On", { exact: true }).waitFor();
+    await banner.waitFor({ state: "detached" });
+  });
+
+  test("tells readers on every page that the upstream refuses the key, until an order gets through", async () => {
+    const { key } = await service().newCaller();
+    const faults = [{ kind: "unauthorized", path: "/vtu/", method: "POST" }];
+    const controlUrl = `${service().simulator.controlUrl}/faults`;
+    await fetch(controlUrl, { method: "PUT", body: JSON.stringify({ faults }) });
+    expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(502);
+    const page = await open("reader", "/accounts");
+    const banner = page.getByRole("alert").filter({ hasText: "find a fault" });
+    await banner.getByText(/^Upstream's key: an order was refused \d+ s ago \(status_401\)/).waitFor();
+    await banner.getByText(/^Orders at the upstream: none of the purchases of the last \d+ s got through/).waitFor();
+    await expectAccessible(page);
+    await fetch(controlUrl, { method: "DELETE" });
+    expect((await service().call("POST", BUY_DATA, { key, body: anOrder() })).status).toBe(200);
+    await page.reload();
+    await heading(page, "Accounts").waitFor();
+    await row(page, service().demoAccount).waitFor();
+    expect(await banner.count()).toBe(0);
+  });
+
+  test("is on each page of an account once an operator has restricted it by its name, and gone after that is lifted", async () => {
+    const { account_id: account } = await createAccount(service().accounts, { name: "new app", whitelist: [] });
+    const page = await open("operator", `/accounts/${account}/settings`);
+    await button(page, "Change owners").click();
+    await dialog(page).getByLabel("E-mail addresses").fill("Ada@Example.com\nbola@example");
+    await dialog(page).getByLabel("Groups").fill("checkout-team");
+    await submit(page, "Change owners");
+    await dialog(page).getByText('"bola@example" is not an e-mail address').waitFor();
+    await dialog(page).getByLabel("E-mail addresses").fill("Ada@Example.com\n");
+    await submit(page, "Change owners");
+    await row(page, "ada@example.com").getByText("Person").waitFor();
+    await row(page, "checkout-team").getByText("Group").waitFor();
+
+    await button(page, "Restrict account").click();
+    await dialog(page).getByLabel("Reason").fill("unpaid invoice 1042");
+    await dialog(page).getByLabel("Type new app").fill("other app");
+    await submit(page, "Restrict account");
+    await dialog(page).getByText("Type exactly new app").waitFor();
+    await dialog(page).getByLabel("Type new app").fill("new app");
+    await submit(page, "Restrict account");
+    const banner = page.getByText("This account is restricted");
+    await banner.waitFor();
+    await expectAccessible(page);
+    await visit(page, `/accounts/${account}/keys`, "Keys");
+    await banner.waitFor();
+    await visit(page, `/accounts/${account}/settings`, "Settings");
+    await button(page, "Lift restriction").click();
+    await submit(page, "Lift restriction");
+    await banner.waitFor({ state: "detached" });
   });
 });

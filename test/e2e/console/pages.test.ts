@@ -1,57 +1,426 @@
-import { expect, test } from "vitest";
-import { pageList } from "../../../console/app/page-list.ts";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { SendMessageCommand } from "@aws-sdk/client-sqs";
+import type { Locator } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { type PageName, pageList } from "../../../console/app/page-list.ts";
+import { createKey } from "../../../shared/access/accounts.ts";
+import { statementLineView } from "../../../shared/actions/wallet.ts";
+import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
+import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
+import { koboFromNaira } from "../../../shared/contract/money.ts";
+import { statementColumns, statementCsvRow } from "../../../shared/contract/statement-csv.ts";
+import { verifyExport } from "../../../shared/identity/consent-export.ts";
+import { recordAudit } from "../../../shared/ledger/audit.ts";
+import { sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
+import { isoTime } from "../../../shared/platform/time.ts";
+import { addToHours, readHours } from "../../../shared/statistics/hourly-counts.ts";
+import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
+import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { localTableNames } from "../../../tools/local/tables.ts";
 import { expectAccessible } from "../../builders/browser.ts";
-import { consoleTests, type Page } from "../../builders/console-pages.ts";
-import { anOrder, BUY_DATA, transactionOf } from "../../builders/service.ts";
+import { button, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
+import { eventually } from "../../builders/eventually.ts";
+import { type Receiver, startReceiver } from "../../builders/receiver.ts";
+import { transactionOf } from "../../builders/service.ts";
+import { readStatement } from "../../builders/statement.ts";
 
-const { service, signIn } = consoleTests();
+/** Goal: each page shows what is stored, to everybody who may see it, at every width, and says what it cannot show. */
+const { service, open, signIn, expectError } = consoleTests({ announces: true });
+
+const ofDemo = (...parts: readonly string[]): string => ["/accounts", service().demoAccount, ...parts].join("/");
+const figure = (page: Page, name: string) => page.getByRole("figure", { name: `${name} by network` });
+const table = (page: Page, name: string) => page.getByRole("region", { name });
+const hours = () => ({ db: service().db, table: localTableNames.cache });
+const controlFaults = (faults: readonly object[]) =>
+  fetch(`${service().simulator.controlUrl}/faults`, { method: "PUT", body: JSON.stringify({ faults }) });
+
+/** Orders and checks of the demo account, in this order. */
+const orders = { delivered: "", open: "", checked: "", foreign: "", waiting: "" };
+const givenUp = `U-${randomUUID()}`;
+const unmatched = `U-${randomUUID()}`;
+let receiver: Receiver;
+
+/** An airtime order of 500 NGN, by default delivered; resolves with our reference. */
+const buy = async (key: string, callerReference: string, phone_number = "08031234567"): Promise<string> => {
+  const body = { network: "glo", amount: 500, phone_number, reference: callerReference };
+  return transactionOf(await service().call("POST", "/vtu/airtime/purchase", { key, body })).reference;
+};
+
+beforeAll(async () => {
+  const { accounts, db, demoAccount: account, endpoints, ledger } = service();
+  receiver = await startReceiver((response) => void response.writeHead(410).end());
+  const loopback = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: async () => ["127.0.0.1"] };
+  await setEndpoint(endpoints, loopback, account, receiver.url);
+  const { key } = await createKey(accounts, account, { mode: "live", permissions: ["vtu", "identity"] });
+  orders.delivered = await buy(key, "order-1");
+  orders.open = await buy(key, "order-2", "08000000004");
+  const body = { nin: "12345678900", is_consent: true, purpose: "=1+1", reference: randomUUID() };
+  const check = await service().call("POST", "/identity/nin/verify", { key, body });
+  orders.checked = check.headers.get("x-transaction-reference") ?? "";
+  orders.foreign = await buy((await service().newCaller()).key, "order-1");
+
+  const plan = { id: 101, network_id: 1, name: "1GB of the refused catalog", price: 510, validity: "30 days" };
+  const networks = [{ id: 1, name: "MTN", code: "mtn" }];
+  await catalogStore(db, localTableNames.cache).writeCandidate(
+    snapshotOf({ networks, data_plans: [plan] }, Date.now()),
+  );
+  const event = { kind: "event", mode: "live", status: "success", type: "airtime" } as const;
+  const received = { ...event, amount_kobo: koboFromNaira(450), received_at: isoTime(Date.now()) };
+  await recordEvent(ledger, { ...received, reference: unmatched }, "several_candidates");
+  const sqs = sqsClient();
+  const QueueUrl = `${process.env.OUTCOMES_QUEUE_URL}-dead-letters`;
+  await sqs.send(
+    new SendMessageCommand({ QueueUrl, MessageBody: JSON.stringify({ ...received, reference: givenUp }) }),
+  );
+  sqs.destroy();
+  for (let number = 0; number < 55; number += 1) {
+    const action = { subject: account, by: "ada", action: "test", details: { number } };
+    await recordAudit({ ...ledger, clock: () => Date.now() - number * 1_000 }, action);
+  }
+  await controlFaults([{ kind: "rate_limited", path: "/vtu/", method: "POST", retry_after_s: 600 }]);
+  orders.waiting = await buy(key, "order-3");
+});
+afterAll(() => receiver.stop());
+
+/** What a page shows of it. The compiler asks for each page. */
+const shown: Readonly<Record<PageName, () => string | RegExp>> = {
+  today: () => "1 to resolve",
+  accounts: () => service().demoAccount,
+  charts: () => "Show as a table",
+  open: () => orders.open,
+  unmatched: () => unmatched,
+  waiting: () => orders.waiting,
+  "dead-letters": () => givenUp,
+  upstream: () => "one key with the usual limit",
+  catalog: () => "New price",
+  doctor: () => "only the command admin doctor checks it",
+  "service-audit": () => "Nobody has changed the service yet",
+  overview: () => "Set threshold",
+  "account-settings": () => "owner@example.com",
+  keys: () => /^key_/,
+  whitelist: () => "127.0.0.1/32",
+  webhook: () => /^410$/,
+  api: () => "Full documentation",
+  transactions: () => orders.delivered,
+  transaction: () => "500.00 NGN debited",
+  statement: () => orders.delivered,
+  consents: () => orders.checked,
+  "account-audit": () => "number: 0",
+};
+
+const isPageName = (name: string): name is PageName => name in pageList;
+
+/** All pages, those of an account for the demo account. */
+const allPages = () =>
+  Object.keys(pageList)
+    .filter(isPageName)
+    .map((name) => {
+      const { path, title } = pageList[name];
+      return {
+        path: path.replace(":account", service().demoAccount).replace(":reference", orders.delivered),
+        title: name === "transaction" ? orders.delivered : title,
+        text: shown[name](),
+      };
+    });
 
 const RULES_OF_COLOUR_AND_WIDTH = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"];
 
-/** Shows a page by the page's own navigation, without loading everything again. */
-const show = async (page: Page, path: string, title: string) => {
-  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/console${path}`)})`);
-  await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
-  await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
-};
-
-/** All pages, those of an account for one that has bought something. */
-const allPages = async (): Promise<readonly { readonly path: string; readonly title: string }[]> => {
-  const { newCaller, call } = service();
-  const { accountId, key } = await newCaller();
-  const { reference } = transactionOf(
-    await call("POST", BUY_DATA, { key, body: anOrder({ reference: crypto.randomUUID() }) }),
-  );
-  return Object.values(pageList).map(({ path, title }) => ({
-    path: path.replace(":account", accountId).replace(":reference", reference),
-    title: path.includes(":reference") ? reference : title,
-  }));
-};
-
-test("every page is accessible and as wide as its window: in light and dark colours, and on a phone", async () => {
-  const page = await signIn("operator");
-  for (const { path, title } of await allPages()) {
+describe("every page", () => {
+  test("shows what is stored, and is accessible and as wide as its window: in light and dark colours, and on a phone", async () => {
+    const page = await open("operator");
+    for (const { path, title, text } of allPages()) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.emulateMedia({ colorScheme: "light" });
+      await visit(page, path, title);
+      await page.getByRole("main").getByText(text).first().waitFor();
+      await expectAccessible(page);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.setViewportSize({ width: 375, height: 740 });
+      await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
+      expect(await page.getByText("This page failed").count(), path).toBe(0);
+      expect(await page.getByText("This could not be loaded").count(), path).toBe(0);
+    }
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.emulateMedia({ colorScheme: "light" });
-    await show(page, path, title);
+    await visit(page, `${ofDemo("webhook")}?reference=${orders.delivered}`, "Webhook");
+    await page.getByText("webhook-signature: not shown").waitFor();
     await expectAccessible(page);
-    await page.emulateMedia({ colorScheme: "dark" });
-    await page.setViewportSize({ width: 375, height: 740 });
-    await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
-    expect(await page.getByText("This page failed").count(), path).toBe(0);
-    expect(await page.getByText("This could not be loaded").count(), path).toBe(0);
-  }
+  });
+
+  test("has no button that changes something for a reader", async () => {
+    const page = await open("reader");
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.method()));
+    const changes =
+      /^(Create|Rotate|Revoke|Restrict|Set|Change|Fund|Adjust|Resolve|Match|Discard|Accept|Replay|Send|Remove|Add|Turn|Switch|Enable|Disable|Choose|Allow)/;
+    for (const { path, title } of allPages()) {
+      await visit(page, path, title);
+      expect(await page.getByRole("main").getByRole("button", { name: changes }).allTextContents(), path).toEqual([]);
+    }
+    expect(requests).not.toContain("POST");
+  });
+
+  test("of an account has for its owner what the owner may change, and nothing that is an operator's", async () => {
+    const page = await open("owner", ofDemo());
+    await button(page, "Set threshold").waitFor();
+    const changes = /^(Restrict|Change owners|Fund|Adjust|Verify|Resolve)/;
+    for (const { path, title } of allPages().filter((each) => each.path.startsWith(ofDemo()))) {
+      await visit(page, path, title);
+      expect(await page.getByRole("main").getByRole("button", { name: changes }).allTextContents(), path).toEqual([]);
+    }
+    await visit(page, ofDemo("keys"), "Keys");
+    await button(page, "Create key").click();
+    await page.getByLabel("vtu").waitFor();
+    expect(await page.getByLabel("identity:retrieve").count()).toBe(0);
+  });
 });
 
-test("a reader sees every page without a button that changes something", async () => {
-  const page = await signIn("reader");
-  const requests: string[] = [];
-  page.on("request", (request) => requests.push(request.method()));
-  const changes =
-    /^(Create|Rotate|Revoke|Restrict|Set|Change|Fund|Adjust|Resolve|Match|Discard|Accept|Replay|Send|Remove|Add|Turn|Enable|Disable|Choose|Allow)/;
-  for (const { path, title } of await allPages()) {
-    await show(page, path, title);
-    expect(await page.getByRole("main").getByRole("button", { name: changes }).allTextContents(), path).toEqual([]);
-  }
-  expect(requests).not.toContain("POST");
+describe("a page that is not there", () => {
+  test("of an account that does not exist says so, and offers nothing to change", async () => {
+    expectError(/404/);
+    const page = await open("operator", "/accounts/acc_unknown");
+    await heading(page, "No such account").waitFor();
+    await page.getByRole("main").getByRole("link", { name: "Show all accounts" }).waitFor();
+    expect(await page.getByRole("main").getByRole("button").count()).toBe(0);
+  });
+
+  test("says to an owner that another account's order, an unknown account and the service's pages are not theirs", async () => {
+    expectError(/404/);
+    const page = await open("owner", ofDemo("transactions", orders.foreign));
+    await page.getByText(`There is no transaction ${orders.foreign} of account`).waitFor();
+    await page.getByText("Not found", { exact: true }).waitFor();
+    expect(await page.getByText("could not be loaded").count()).toBe(0);
+    await expectAccessible(page);
+    await visit(page, "/accounts/acc_unknown/statement", "Not your page");
+    await page.getByText("No account of yours has this id").waitFor();
+    await visit(page, "/upstream", "Not your page");
+    await page.getByText("Only operators and readers see this page.").waitFor();
+  });
 });
+
+describe("a page that cannot be loaded", () => {
+  test("says so, and loads when it is tried again, once the service or the network is back", async () => {
+    expectError(/ERR_FAILED|503|ERR_INTERNET_DISCONNECTED|Failed to fetch/);
+    // A context of its own, whose cache has no page.
+    const page = await signIn("owner");
+    const follow = (name: string) => page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+    await page.route("**/console-api/keys/list*", (route) => route.fulfill({ status: 503, json: { message: "x" } }));
+    await follow("Keys");
+    await heading(page, "Keys").waitFor();
+    await page.getByText("This could not be loaded").waitFor();
+    await expectAccessible(page);
+    await page.unrouteAll();
+    await button(page, "Try again").click();
+    await row(page, "key_").first().waitFor();
+
+    await page.context().setOffline(true);
+    await follow("Statement");
+    await page.getByText("Without a network this page cannot be loaded").waitFor();
+    await page.context().setOffline(false);
+    await button(page, "Reload").click();
+    await heading(page, "Statement").waitFor();
+  });
+
+  test.each([
+    ["the service cannot be reached", 503, undefined, "The service cannot be reached"],
+    ["a new version was deployed", 200, "<script type=module src=/console/assets/other.js></script>", "A new version"],
+    ["its file is broken", undefined, undefined, "report it to the operators"],
+  ] as const)("says that %s", async (_why, status, body, text) => {
+    expectError(/Failed to (fetch|load)|ERR_FAILED/);
+    const page = await open("owner");
+    await heading(page, "Overview").waitFor();
+    await page.route("**/console/assets/statement-*", (route) => route.abort());
+    if (status !== undefined) await page.route("**/console", (route) => route.fulfill({ status, body: body ?? "" }));
+    await page.getByRole("navigation").getByRole("link", { name: "Statement" }).click();
+    await page.getByText(text).waitFor();
+  });
+});
+
+describe("narrow windows", () => {
+  /** Visible without scrolling sideways. */
+  const expectInside = async (page: Page, each: Locator): Promise<void> => {
+    await each.waitFor();
+    const { x = -1, width = 0 } = (await each.boundingBox()) ?? {};
+    expect(x, String(each)).toBeGreaterThanOrEqual(0);
+    expect(x + width, String(each)).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0);
+  };
+
+  /** What a dialog cuts off at its side or scrolls sideways. */
+  const CUT_OFF = `[...document.querySelectorAll("[role=dialog], [role=dialog] *")]
+    .filter((each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline")
+    .map((each) => each.outerHTML.slice(0, 200))`;
+
+  test("show the stage, the person and every button of a row and of a dialog", async () => {
+    const page = await open("operator");
+    for (const width of [320, 360, 640]) {
+      await page.setViewportSize({ width, height: 740 });
+      await visit(page, ofDemo("keys"), "Keys");
+      const banner = page.getByRole("banner");
+      await expectInside(page, banner.getByText("local", { exact: true }));
+      await expectInside(page, banner.getByText("operator@example.com"));
+      await expectInside(page, page.getByRole("button", { name: /^Revoke/ }).first());
+      await expectAccessible(page);
+
+      await visit(page, "/open", "Open orders");
+      const resolve = button(page, `Resolve ${orders.open}`);
+      await expectInside(page, resolve);
+      await resolve.click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel("Outcome").selectOption("failed");
+      await expectInside(page, dialog.getByRole("button", { name: /^Resolve as failed and refund NGN/ }));
+      await expectInside(page, dialog.getByText(`Type ${orders.open} to confirm`));
+      expect(await page.evaluate(CUT_OFF)).toEqual([]);
+      await expectAccessible(page);
+    }
+  });
+});
+
+describe("a list", () => {
+  /** What the browser saves when the button is pressed. */
+  const saved = async (page: Page, name: string): Promise<string> => {
+    const [download] = await Promise.all([page.waitForEvent("download"), button(page, name).click()]);
+    return readFileSync(await download.path(), "utf8");
+  };
+
+  test("is filtered and saved, and what is typed to find an order stays out of address, title and history", async () => {
+    const page = await open("owner", ofDemo("transactions"));
+    await row(page, orders.delivered).getByText("Success").waitFor();
+    await page.getByLabel("Status").selectOption("processing");
+    await row(page, orders.delivered).waitFor({ state: "detached" });
+    await row(page, orders.open).getByText("Processing").waitFor();
+    const [, ...lines] = (await saved(page, "Download CSV")).split("\r\n");
+    expect(lines.map((line) => line.split(",")[0])).toEqual([orders.waiting, orders.open]);
+    await page.getByLabel("Type").selectOption("data");
+    await page.getByText("No transaction here. Choose other filters").waitFor();
+
+    expectError(/404/);
+    const before = [page.url(), await page.title(), await page.evaluate("history.length")];
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    for (const typed of ["08031234567", "+234 803 123 4567", "0803-unknown"]) {
+      await page.getByLabel("Find by reference").fill(typed);
+      await button(page, "Find").click();
+      const answer = typed.includes("unknown") ? "There is no transaction" : "A phone number finds no order";
+      await page.getByText(answer).waitFor();
+      expect([page.url(), await page.title(), await page.evaluate("history.length")]).toEqual(before);
+    }
+    expect(requests.filter((url) => url.includes("4567"))).toEqual([]);
+    await page.getByLabel("Find by reference").fill("order-1");
+    await button(page, "Find").click();
+    await heading(page, orders.delivered).waitFor();
+  });
+
+  test("of ledger entries is saved to the byte, and one of consents without a purpose that is a formula", async () => {
+    const page = await open("owner", ofDemo("statement"));
+    await row(page, orders.delivered).waitFor();
+    const period = { from: "0000", to: "9999" };
+    const { lines, closing_kobo } = await readStatement(service().ledger, service().demoAccount, period);
+    const rows = lines.map((line) => statementCsvRow(statementLineView(line)));
+    expect(await saved(page, "Download CSV")).toBe([statementColumns.join(","), ...rows].join("\r\n"));
+    const closing = (closing_kobo / 100).toLocaleString("en", { minimumFractionDigits: 2 });
+    await page.locator("dl").getByText(closing).waitFor();
+    await page.getByLabel("To (UTC)").fill("2020-01-01");
+    await page.getByText("No entry in this period").waitFor();
+
+    await visit(page, ofDemo("consents"), "Consents");
+    await row(page, orders.checked).getByText("=1+1").waitFor();
+    const csv = await saved(page, "Download CSV");
+    expect(csv).toContain(`${orders.checked},`);
+    expect(csv).toContain(",'=1+1,");
+    expect(csv).not.toContain("subject");
+    expect(await page.getByText("Export for auditors").count()).toBe(0);
+    const operator = await open("operator", ofDemo("consents"));
+    expect(verifyExport(await saved(operator, "Export JSON Lines"))).toMatchObject({ isWhole: true });
+  });
+
+  test("is shown page by page, and searched by a part of a name", async () => {
+    const page = await open("operator", ofDemo("audit"));
+    await row(page, "number: 0").waitFor();
+    expect(await row(page, "number: 54").count()).toBe(0);
+    await button(page, "Show more").click();
+    await row(page, "number: 54").waitFor();
+    await visit(page, "/accounts", "Accounts");
+    await page.getByLabel("Search by name or id").fill("DEM");
+    await row(page, service().demoAccount).waitFor();
+    expect(await row(page, "test").count()).toBe(0);
+  });
+});
+
+test("a test key that is made on the API page is in its examples until the page is left", async () => {
+  const page = await open("owner", ofDemo("api"));
+  await page.getByText('-H "Authorization: Bearer $API_KEY"').first().waitFor();
+  await button(page, "Create test key").click();
+  await button(page.getByRole("dialog"), "Create test key").click();
+  await page.getByText("The examples have your new test key").waitFor();
+  const key = /test_[\w-]{38}/.exec((await page.locator("pre").first().textContent()) ?? "")?.[0] ?? "";
+  const example = page.locator("section").filter({ hasText: "POST /v1/vtu/airtime/purchase" }).locator("pre").first();
+  expect(await example.textContent()).toContain(key);
+  expect((await service().call("GET", "/vtu/data", { key })).status).toBe(200);
+  await expectAccessible(page);
+  await visit(page, ofDemo("keys"), "Keys");
+  await visit(page, ofDemo("api"), "API");
+  expect(await page.content()).not.toContain(key);
+});
+
+describe("the charts", () => {
+  beforeAll(async () => {
+    const times = Array.from({ length: 10 }, (_, index) => Date.now() - (index + 1) * 3_600_000);
+    const ended = (network: string, latencyMs: number, status: "success" | "failed" = "success") =>
+      times.map((endedAtMs) => ({ type: "data", network, status, amountKobo: 50_000, endedAtMs, latencyMs }) as const);
+    const airtel = [...ended("Airtel", 900), ...ended("Airtel", 1_500), ...ended("Airtel", 0, "failed")];
+    await addToHours(hours(), [...airtel, ...ended("MTN", 900)]);
+  });
+
+  test("have a purchase soon after its end, volume, success rate and latency by network, and the hour that is pointed at", async () => {
+    await eventually(async () => {
+      const counted = await readHours(hours(), Date.now() - 3_600_000, Date.now());
+      expect(counted.flatMap(({ counts }) => counts).some(({ network }) => network === "Glo")).toBe(true);
+    });
+    const page = await open("operator", "/charts");
+    for (const name of ["Volume", "Sales", "Success rate", "Latency"]) {
+      await figure(page, name).locator("svg").first().waitFor();
+      await figure(page, name).getByText("Show as a table").click();
+    }
+    const number = (name: string, text: string | RegExp) => table(page, `${name} by network`).getByText(text).first();
+    await number("Volume", "3").waitFor();
+    await number("Sales", /1,000\.00/).waitFor();
+    for (const share of ["66.7 %", "100 %"]) await number("Success rate", share).waitFor();
+    await number("Latency", "2 s").waitFor();
+    await expectAccessible(page);
+    const drawing = figure(page, "Volume").locator("svg").first();
+    const width = (await drawing.boundingBox())?.width ?? 0;
+    // Some hours ago, when no test sold anything.
+    await drawing.hover({ position: { x: width * 0.85, y: 60 } });
+    expect(await figure(page, "Volume").locator("dl > div").allTextContents()).toEqual(
+      expect.arrayContaining(["Airtel3", "MTN1"]),
+    );
+    await page.getByLabel("Network", { exact: true }).selectOption("Airtel");
+    await table(page, "Volume by network").getByRole("columnheader", { name: "MTN" }).waitFor({ state: "detached" });
+    await page.getByLabel("Time", { exact: true }).selectOption("Last 7 days");
+    await figure(page, "Volume").getByText("Show as a table").click();
+    await table(page, "Volume by network").getByRole("columnheader", { name: "Day" }).waitFor();
+  });
+});
+
+test.each(["operator", "owner"] as const)(
+  "the first load of the console has at most 300 KB for an %s",
+  async (person) => {
+    const page = await signIn(person);
+    await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
+    await page.waitForLoadState("networkidle");
+    // What Chromium fetches, compressed as it arrives, preloads and dynamic imports included.
+    const files = z.array(z.tuple([z.string(), z.number()])).parse(
+      await page.evaluate(`[performance.getEntriesByType("navigation"), performance.getEntriesByType("resource")]
+      .flat()
+      .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])
+      .filter(([path]) => path.startsWith("/console/") || path === "/console")`),
+    );
+    expect(files.filter(([path]) => path.endsWith(".js")).length).toBeGreaterThan(10);
+    // As the service sends them: none is counted without its size.
+    expect(files.filter(([, bytes]) => bytes === 0)).toEqual([]);
+    const bytes = files.reduce((sum, [, size]) => sum + size, 0);
+    expect(bytes, JSON.stringify(files)).toBeLessThanOrEqual(300 * 1024);
+  },
+);

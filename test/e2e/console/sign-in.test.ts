@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { expectAccessible } from "../../builders/browser.ts";
-import { choosePerson, consoleTests, type Page } from "../../builders/console-pages.ts";
+import { button, choosePerson, consoleTests, heading, type Page } from "../../builders/console-pages.ts";
 
 const HOUR_S = 3_600;
 let idTokenS = HOUR_S;
@@ -9,15 +9,28 @@ afterEach(() => {
 });
 const { service, signIn, newPage, expectError } = consoleTests({ idTokenS: () => idTokenS });
 
-const heading = (page: Page, name: string) => page.getByRole("heading", { level: 1, name, exact: true });
 const navigation = (page: Page) => page.getByRole("navigation", { name: "Pages" });
+const signInEnded = (page: Page) => page.getByRole("dialog", { name: "Your sign-in has ended" });
+const signOut = async (page: Page) => {
+  await button(page, "Sign out").click();
+  await button(page, "Yes").click();
+  await heading(page, "You are signed out").waitFor();
+};
 
 describe("signing in", () => {
-  test.each(["operator", "reader"] as const)("%s: the pages of the whole service are listed", async (person) => {
-    const page = await signIn(person);
+  test("an operator comes to the page that was opened, and again after a reload without a question; no storage has the token", async () => {
+    const page = await signIn("operator", "/catalog");
+    await heading(page, "Catalog").waitFor();
+    await page.reload();
+    await heading(page, "Catalog").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/console/catalog");
+    await navigation(page).getByRole("link", { name: "Today" }).click();
     await heading(page, "Today").waitFor();
-    await navigation(page).getByRole("link", { name: "Open orders" }).waitFor();
     expect(await page.title()).toBe("Today · Airtime console");
+    await page.reload();
+    await heading(page, "Today").waitFor();
+    const stored = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
+    expect(stored).not.toContain("eyJ");
   });
 
   test("an owner comes to the overview of the own account, and sees no page of the whole service", async () => {
@@ -25,9 +38,6 @@ describe("signing in", () => {
     await heading(page, "Overview").waitFor();
     expect(new URL(page.url()).pathname).toBe(`/console/accounts/${service().demoAccount}`);
     expect(await navigation(page).getByRole("link", { name: "Open orders" }).count()).toBe(0);
-    await page.goto(`${service().consoleUrl}/open`);
-    await heading(page, "Not your page").waitFor();
-    await page.getByText("Only operators and readers see this page.").waitFor();
   });
 
   test("a person without a role sees whom to ask", async () => {
@@ -36,36 +46,6 @@ describe("signing in", () => {
     await page.getByText("Ask the operators of the service").waitFor();
     expect(await navigation(page).getByRole("link").count()).toBe(0);
     await expectAccessible(page);
-  });
-
-  test("the page that was opened is shown after signing in, and again after a reload without a question", async () => {
-    const page = await signIn("operator", "/catalog");
-    await heading(page, "Catalog").waitFor();
-    await page.reload();
-    await heading(page, "Catalog").waitFor();
-    expect(new URL(page.url()).pathname).toBe("/console/catalog");
-    await navigation(page).getByRole("link", { name: "Today" }).click();
-    await heading(page, "Today").waitFor();
-    await page.reload();
-    await heading(page, "Today").waitFor();
-  });
-
-  test("no storage of the browser holds the token", async () => {
-    const page = await signIn("operator");
-    await heading(page, "Today").waitFor();
-    const stored = await page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])");
-    expect(stored).not.toContain("eyJ");
-  });
-
-  test("a person who signs out is asked again at the next visit", async () => {
-    const page = await signIn("operator");
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByRole("button", { name: "Yes" }).click();
-    await heading(page, "You are signed out").waitFor();
-    await expectAccessible(page);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await choosePerson(page, "reader");
-    await heading(page, "Today").waitFor();
   });
 
   test.each([
@@ -80,7 +60,7 @@ describe("signing in", () => {
     await page.addInitScript(deafness);
     await page.goto(`${service().consoleUrl}/accounts/${accountId}`);
     await choosePerson(page, "operator");
-    await page.getByRole("button", { name: "Fund", exact: true }).click();
+    await button(page, "Fund").click();
     await page.getByLabel("Amount in NGN").fill("50");
     await page.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
     await page.getByLabel("Reason").fill("transfer");
@@ -90,15 +70,14 @@ describe("signing in", () => {
     const other = await page.context().newPage();
     await other.goto(service().consoleUrl);
     await heading(other, "Today").waitFor();
-    await other.getByRole("button", { name: "Sign out" }).click();
-    await other.getByRole("button", { name: "Yes" }).click();
-    await heading(other, "You are signed out").waitFor();
+    await signOut(other);
+    await expectAccessible(other);
 
-    if (deafness !== "") await page.getByRole("button", { name: "Credit NGN 50.00" }).click();
+    if (deafness !== "") await button(page, "Credit NGN 50.00").click();
     await heading(page, "You are signed out").waitFor();
     expect(changes).toEqual([]);
     expect(await balance()).toBe(100);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await button(page, "Sign in").click();
     await choosePerson(page, "operator");
     await heading(page, "Overview").waitFor();
   });
@@ -112,13 +91,21 @@ describe("signing in", () => {
     await page.getByText("The sign-in provider could not be reached").waitFor();
     await expectAccessible(page);
     await page.unrouteAll();
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await button(page, "Sign in").click();
     await choosePerson(page, "operator");
     await heading(page, "Today").waitFor();
   });
 });
 
 describe("a token", () => {
+  const createDialog = (page: Page) => page.getByRole("dialog", { name: "Create a key" });
+  const openForm = async (page: Page) => {
+    await page.getByText(/^key_/).first().waitFor();
+    await button(page, "Create key").click();
+    await createDialog(page).waitFor();
+  };
+  const keysPath = () => `/accounts/${service().demoAccount}/keys`;
+
   test("a token that is not valid yet is sent again after 2 s", async () => {
     expectError(/401/);
     const page = await newPage();
@@ -133,21 +120,46 @@ describe("a token", () => {
     expect(refused).toBe(2);
   });
 
-  test("a notice comes before the token expires, and a dialog when it has expired; the person stays on the page", async () => {
+  test("a notice comes before the token expires, and a dialog when it has expired; page and fields of an open form are kept", async () => {
     expectError(/401/);
     idTokenS = 4;
-    const page = await signIn("operator", "/doctor");
+    const page = await signIn("owner", keysPath());
     await page.getByText("Your sign-in ends at").waitFor();
     await expectAccessible(page);
+    await openForm(page);
+    await createDialog(page).getByLabel("Mode").selectOption("live");
+    await createDialog(page).getByLabel("identity", { exact: true }).uncheck();
+    await createDialog(page).getByLabel("Reason").fill("For the new checkout");
     idTokenS = HOUR_S;
     await page.waitForTimeout(4_500);
-    await navigation(page).getByRole("link", { name: "Accounts" }).click();
-    const dialog = page.getByRole("dialog", { name: "Your sign-in has ended" });
-    await dialog.waitFor({ timeout: 10_000 });
+    await button(createDialog(page), "Create key").click();
+    await signInEnded(page).waitFor();
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Sign in again" }).click();
-    await heading(page, "Accounts").waitFor();
-    expect(new URL(page.url()).pathname).toBe("/console/accounts");
+    await button(signInEnded(page), "Sign in again").click();
+
+    await createDialog(page).getByText("What you had typed was kept").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/console${keysPath()}`);
     expect(await page.getByText("Your sign-in ends at").count()).toBe(0);
+    expect(await createDialog(page).getByLabel("Mode").inputValue()).toBe("live");
+    expect(await createDialog(page).getByLabel("identity", { exact: true }).isChecked()).toBe(false);
+    expect(await createDialog(page).getByLabel("Reason").inputValue()).toBe("For the new checkout");
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+    await button(createDialog(page), "Create key").click();
+    await page.getByRole("dialog", { name: /^The new key/ }).waitFor();
+  });
+
+  test("another person who signs in after it expired does not see a form that was kept", async () => {
+    expectError(/401/);
+    const page = await signIn("operator", keysPath());
+    await openForm(page);
+    await createDialog(page).getByLabel("Reason").fill("Only for me");
+    await page.route("**/console-api/keys/create", (route) => route.fulfill({ status: 401, body: "{}" }));
+    await button(createDialog(page), "Create key").click();
+    await page.context().clearCookies();
+    await button(signInEnded(page), "Sign in again").click();
+    await choosePerson(page, "owner");
+    await page.getByText(/^key_/).first().waitFor();
+    expect(await createDialog(page).count()).toBe(0);
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
   });
 });
