@@ -27,7 +27,7 @@ export const createAdmission =
     const { keyItem, requestsThisMinute } = counted;
     const { requestsPerMinute: limit } = rateGroups[route.group];
     const rate: Rate = { limit, remaining: Math.max(0, limit - requestsThisMinute) };
-    const refusal = refusalOf(keyItem, route, request.requestContext.http.sourceIp);
+    const refusal = refusalOf(keyItem, route, request.sourceIp);
     if (refusal !== undefined) return { rate, refusal };
     if (requestsThisMinute > limit) {
       return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(nowMs) }) };

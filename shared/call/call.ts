@@ -2,22 +2,32 @@ import type { ServiceError } from "../contract/errors.ts";
 import type { Route } from "../contract/route.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import type { ApiRequest } from "./request.ts";
 import type { Rate } from "./result.ts";
 
 /** The account and the key of a request. */
 export type Caller = { readonly accountId: string; readonly keyId: string; readonly mode: Mode };
 
+/** What admissions and operations read of a request, whatever brought it. */
+export type CallRequest = {
+  readonly requestId: string;
+  readonly sourceIp: string;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly pathParameters: Readonly<Record<string, string>>;
+  /** The decoded body. */
+  readonly body: () => Buffer;
+};
+
 /** The caller, or why the request is refused. The rate is known either way once a key was recognised. */
 export type Admission =
   | { readonly rate: Rate; readonly caller: Caller }
   | { readonly rate: Rate; readonly refusal: ServiceError };
-export type Admit = (route: Route, request: ApiRequest) => Promise<Admission>;
+export type Admit = (route: Route, request: CallRequest) => Promise<Admission>;
 
 /** One admitted request with its parsed input. */
 export type Call<Input> = {
   readonly input: Input;
   readonly caller: Caller;
-  readonly request: ApiRequest;
+  readonly request: CallRequest;
   readonly deadline: Deadline;
 };

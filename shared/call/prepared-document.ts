@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { ApiRequest } from "./request.ts";
+import type { CallRequest } from "./call.ts";
 import type { PreparedResponse } from "./result.ts";
 
 /** A document that is prepared once and served many times. */
@@ -22,7 +22,7 @@ type Caching = { readonly contentType: string; readonly cacheControl: string; re
 /** The response with an `ETag`: 304 if the caller has this version, gzip if the caller accepts it. */
 export const serveDocument = (
   document: PreparedDocument,
-  { headers: sent }: Pick<ApiRequest, "headers">,
+  { headers: sent }: Pick<CallRequest, "headers">,
   { contentType, cacheControl, ageS }: Caching,
 ): PreparedResponse => {
   const headers = {
@@ -45,7 +45,7 @@ export const serveDocument = (
 /** An operation that serves one document, which `make` prepares at the first request. */
 export const documentOperation = (make: () => PreparedDocument, caching: Caching) => {
   let made: PreparedDocument | undefined;
-  return async ({ request }: { readonly request: Pick<ApiRequest, "headers"> }): Promise<PreparedResponse> => {
+  return async ({ request }: { readonly request: Pick<CallRequest, "headers"> }): Promise<PreparedResponse> => {
     made ??= make();
     return serveDocument(made, request, caching);
   };

@@ -1,6 +1,6 @@
 import { type PreparedDocument, prepareDocument, serveDocument } from "../call/prepared-document.ts";
-import { apiEvent } from "../call/request.ts";
 import type { ConsoleConfig } from "../contract/console-config.ts";
+import { apiEvent } from "../lambda/api-request.ts";
 import { type ApiResponse, preparedResponse } from "../lambda/api-response.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 

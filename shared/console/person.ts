@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { apiEvent } from "../call/request.ts";
 import { printableText } from "../contract/actions/action.ts";
+import { apiEvent } from "../lambda/api-request.ts";
 
 /** A request that API Gateway's JWT authorizer let through. Claims are texts there. */
 export const consoleEvent = apiEvent.extend({

@@ -141,7 +141,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
         return { amountKobo: identityRequest.amountKobo, description: identityRequest.title };
       },
       records: (transaction, keyedHashes) => [
-        newConsent(transaction, keyedHashes, identityRequest, request.requestContext.requestId, input.purpose),
+        newConsent(transaction, keyedHashes, identityRequest, request.requestId, input.purpose),
       ],
       fulfil: async (transaction) => {
         const outcome = await checkUpstream(deps, identityRequest.check, transaction, deadline);

@@ -2,13 +2,12 @@ import middy from "@middy/core";
 import type { Context } from "aws-lambda";
 import type * as z from "zod";
 import type { Admit, Call, Caller } from "../call/call.ts";
-import { type ApiRequest, apiEvent } from "../call/request.ts";
 import { type OperationResult, type PreparedResponse, type Rate, unusedRate } from "../call/result.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { isOrder, type Route, routeKey } from "../contract/route.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { parseInput } from "./api-request.ts";
+import { type ApiRequest, apiEvent, callRequest, parseInput } from "./api-request.ts";
 import {
   type ApiResponse,
   commonHeaders,
@@ -57,25 +56,30 @@ export const apiHandler = <Served extends { readonly [Name in keyof Served]: Rou
   return middy<unknown, ApiResponse, Error, ApiContext>({ timeoutEarlyInMillis: 0 })
     .use(responseMiddleware)
     .handler(async (event: unknown, context: ApiContext): Promise<ApiResponse> => {
-      const request = apiEvent.parse(event);
-      const progress = begin(context, request);
-      const match = byRouteKey.get(request.routeKey);
+      const sent = apiEvent.parse(event);
+      const progress = begin(context, sent);
+      const match = byRouteKey.get(sent.routeKey);
       if (match === undefined) throw new ServiceError("not_found");
       progress.route = match.route;
       progress.rate = unusedRate(match.route.group);
 
+      const request = callRequest(sent);
       const admission = await admit(match.route, request);
       progress.rate = admission.rate;
       if ("refusal" in admission) throw admission.refusal;
       progress.caller = admission.caller;
       const deadline = { remainingMs: () => context.getRemainingTimeInMillis() };
-      return match.serve({ caller: admission.caller, request, deadline }, progress);
+      return match.serve(sent, { caller: admission.caller, request, deadline }, progress);
     });
 };
 
 type ServedRoute = {
   readonly route: Route;
-  readonly serve: (call: Omit<Call<unknown>, "input">, progress: RequestProgress) => Promise<ApiResponse>;
+  readonly serve: (
+    sent: ApiRequest,
+    call: Omit<Call<unknown>, "input">,
+    progress: RequestProgress,
+  ) => Promise<ApiResponse>;
 };
 
 /** Parses the input and the data of the response by the route's own schemas. */
@@ -84,8 +88,8 @@ const serve = <Input extends z.ZodObject, Data extends z.ZodType>(
   run: OperationOf<Route<Input, Data>>,
 ): ServedRoute => ({
   route,
-  serve: async (call, progress) => {
-    const input = parseInput(route.input, call.request);
+  serve: async (sent, call, progress) => {
+    const input = parseInput(route.input, sent);
     if (isOrder(route)) progress.callerReference = referenceIn(input);
     const result = await run({ ...call, input });
     if ("statusCode" in result) return preparedResponse(result);

@@ -1,9 +1,41 @@
-import type * as z from "zod";
-import { type ApiRequest, bodyBytes, invalid } from "../call/request.ts";
+import * as z from "zod";
+import type { CallRequest } from "../call/call.ts";
+import { invalid } from "../call/invalid.ts";
 import { BODY_LIMIT, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
+
+/**
+ * The fields of API Gateway's event, payload 2.0, that are read. Source: AWS, "Working with AWS Lambda proxy
+ * integrations for HTTP APIs".
+ */
+export const apiEvent = z.object({
+  routeKey: z.string(),
+  headers: z.record(z.string(), z.string()).default({}),
+  queryStringParameters: z.record(z.string(), z.string()).nullish(),
+  pathParameters: z.record(z.string(), z.string()).nullish(),
+  body: z.string().optional(),
+  isBase64Encoded: z.boolean().default(false),
+  requestContext: z.object({
+    requestId: z.string(),
+    http: z.object({ method: z.string(), sourceIp: z.string() }),
+  }),
+});
+export type ApiRequest = z.infer<typeof apiEvent>;
+
+/** The decoded body. */
+const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
+  Buffer.from(body, isBase64Encoded ? "base64" : "utf8");
+
+/** What admissions and operations read of it. */
+export const callRequest = (request: ApiRequest): CallRequest => ({
+  requestId: request.requestContext.requestId,
+  sourceIp: request.requestContext.http.sourceIp,
+  headers: request.headers,
+  pathParameters: request.pathParameters ?? {},
+  body: () => bodyBytes(request),
+});
 
 type JsonObject = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import type { Call } from "../call/call.ts";
-import { invalid } from "../call/request.ts";
+import { invalid } from "../call/invalid.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { Network } from "../contract/catalog.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";

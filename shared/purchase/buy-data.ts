@@ -1,5 +1,5 @@
 import type { Call } from "../call/call.ts";
-import { invalid } from "../call/request.ts";
+import { invalid } from "../call/invalid.ts";
 import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";

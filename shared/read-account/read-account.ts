@@ -1,5 +1,5 @@
 import type { Call } from "../call/call.ts";
-import { invalid } from "../call/request.ts";
+import { invalid } from "../call/invalid.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { nairaFromKobo } from "../contract/money.ts";

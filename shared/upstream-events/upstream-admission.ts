@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Admit } from "../call/call.ts";
-import { type ApiRequest, bodyBytes } from "../call/request.ts";
+import type { Admit, CallRequest } from "../call/call.ts";
 import { unusedRate } from "../call/result.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { type IpRange, isWithin } from "../platform/ip-range.ts";
@@ -26,12 +25,12 @@ export const createUpstreamAdmission =
   ({ pathToken, ranges, signature }: UpstreamAuthentication): Admit =>
   async ({ group }, request) => {
     await assertPresent(pathToken);
-    const presented = request.pathParameters?.token ?? "";
+    const presented = request.pathParameters.token ?? "";
     if (!(await pathToken.matches((version) => isStrong(version) && isSameSecret(presented, version)))) {
       throw new ServiceError("not_found");
     }
 
-    const { sourceIp } = request.requestContext.http;
+    const { sourceIp } = request;
     if (ranges.length > 0 && !isWithin(sourceIp, ranges)) {
       throw new ServiceError("ip_not_whitelisted", { message: `The IP address ${sourceIp} is not whitelisted` });
     }
@@ -59,11 +58,11 @@ const assertPresent = async ({ current }: RotatingSecret): Promise<void> => {
 /** A shorter secret counts as absent. */
 const isStrong = (value: string): boolean => value.length >= SECRET_LENGTH_MIN;
 
-const isSignedWith = (key: string, scheme: UpstreamSignature, request: ApiRequest): boolean => {
+const isSignedWith = (key: string, scheme: UpstreamSignature, request: CallRequest): boolean => {
   // Hexadecimal digits may have either case.
   const normalised = (text: string): string => (scheme.encoding === "hex" ? text.toLowerCase() : text);
   const presented = request.headers[scheme.header] ?? "";
-  return isSameSecret(normalised(presented), normalised(signatureOf(scheme, key, bodyBytes(request))));
+  return isSameSecret(normalised(presented), normalised(signatureOf(scheme, key, request.body())));
 };
 
 /** Compares hashes in constant time, so timing reveals neither content nor length. */

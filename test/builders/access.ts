@@ -5,11 +5,11 @@ import { createAdmission } from "../../shared/access/admission.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import type { Admission } from "../../shared/call/call.ts";
-import { apiEvent } from "../../shared/call/request.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
 import type { Permission } from "../../shared/contract/permission.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
+import { apiEvent, callRequest } from "../../shared/lambda/api-request.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import { anApiEvent } from "./api-event.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
@@ -87,7 +87,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
         emulatorClient(proxy.endpoint),
         accessTable,
         clock,
-      )(route, apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp }))),
+      )(route, callRequest(apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp })))),
     withKey: (key, ask = {}) => access.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),
     keyItem: async (key) => {
       const { Item } = await db.send(

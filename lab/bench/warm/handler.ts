@@ -1,9 +1,8 @@
 import middy from "@middy/core";
 import type { Admit, Call } from "../../../shared/call/call.ts";
-import { apiEvent } from "../../../shared/call/request.ts";
 import { purchaseRoutes } from "../../../shared/contract/routes/purchase.ts";
 import { apiHandler } from "../../../shared/lambda/api-handler.ts";
-import { parseInput } from "../../../shared/lambda/api-request.ts";
+import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
 import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";
 import { log } from "../../../shared/platform/log.ts";
 import { anApiEvent } from "../../../test/builders/api-event.ts";

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { documentText } from "../../../../shared/call/prepared-document.ts";
-import { apiEvent } from "../../../../shared/call/request.ts";
 import type { CatalogChange } from "../../../../shared/catalog/catalog-change.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../../../shared/catalog/catalog-store.ts";
@@ -11,6 +10,7 @@ import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refr
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
+import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
@@ -118,7 +118,7 @@ describe("the first refresh", () => {
         () => clock.nowMs,
       )({
         caller: { accountId: "acc_1", keyId: "key_1", mode: "live" },
-        request: apiEvent.parse(anApiEvent()),
+        request: callRequest(apiEvent.parse(anApiEvent())),
       });
     await expect(list()).rejects.toMatchObject({ code: "provider_unavailable" });
     await refresh();

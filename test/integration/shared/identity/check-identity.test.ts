@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { apiEvent } from "../../../../shared/call/request.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
+import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { NOT_DELIVERED, type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
@@ -369,7 +369,7 @@ describe("a live check without a result is refunded", () => {
     })({
       input: { nin: "12345678900", mode: "basic" },
       caller: { accountId, keyId: "key_1", mode: "live" },
-      request: apiEvent.parse(anApiEvent()),
+      request: callRequest(apiEvent.parse(anApiEvent())),
       deadline: deadlineIn(6_000),
     });
     const transaction = await readTransaction(

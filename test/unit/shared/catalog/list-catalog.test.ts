@@ -1,6 +1,5 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { apiEvent } from "../../../../shared/call/request.ts";
 import { builtInSnapshot } from "../../../../shared/catalog/built-in-catalog.ts";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
@@ -9,6 +8,7 @@ import { successEnvelope } from "../../../../shared/contract/envelope.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
+import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog } from "../../../builders/catalog.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -27,7 +27,7 @@ const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs =
     () => nowMs,
   )({
     caller: { accountId: "acc_1", keyId: "key_1", mode },
-    request: apiEvent.parse(anApiEvent({ headers })),
+    request: callRequest(apiEvent.parse(anApiEvent({ headers }))),
   });
 };
 

@@ -1,11 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { apiEvent } from "../../../../shared/call/request.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction.ts";
-import { parseInput } from "../../../../shared/lambda/api-request.ts";
+import { apiEvent, parseInput } from "../../../../shared/lambda/api-request.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
 
 const order = { network_id: 1, plan_id: 101, phone_number: "08031234567" };

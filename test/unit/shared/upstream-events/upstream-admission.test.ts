@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
-import { apiEvent } from "../../../../shared/call/request.ts";
 import { unusedRate } from "../../../../shared/call/result.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
+import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
@@ -39,7 +39,7 @@ const admit = (
 ) => {
   const path = `/v1/webhooks/upstream/${token}`;
   const event = anApiEvent({ method: "POST", path, pathParameters: { token }, sourceIp, headers, body: BODY });
-  return createUpstreamAdmission(authentication)(routes.receiveUpstreamEvent, apiEvent.parse(event));
+  return createUpstreamAdmission(authentication)(routes.receiveUpstreamEvent, callRequest(apiEvent.parse(event)));
 };
 const refusalOf = (authentication: UpstreamAuthentication, visit?: Visit): Promise<unknown> =>
   admit(authentication, visit).then(
@@ -105,7 +105,10 @@ test("a previous path token of 31 characters or none is refused", async () => {
 
 test("a path without a token is not found", async () => {
   const event = anApiEvent({ method: "POST", path: "/v1/webhooks/upstream/", body: BODY });
-  const entered = createUpstreamAdmission(anAuthentication())(routes.receiveUpstreamEvent, apiEvent.parse(event));
+  const entered = createUpstreamAdmission(anAuthentication())(
+    routes.receiveUpstreamEvent,
+    callRequest(apiEvent.parse(event)),
+  );
   await expect(entered).rejects.toMatchObject({ code: "not_found" });
 });
 
