@@ -17,7 +17,7 @@ import {
 import { isDelivered, isDown } from "../webhooks/next-step.ts";
 import { createPost } from "../webhooks/post-webhook.ts";
 import { requeueAtOnce } from "../webhooks/requeue-deliveries.ts";
-import { webhookHeaders, webhookId } from "../webhooks/signature.ts";
+import { signedHeaders, webhookId } from "../webhooks/signature.ts";
 import { setSubscribedEvents, subscribedEvents } from "../webhooks/subscription.ts";
 import { testEventBody } from "../webhooks/webhook-body.ts";
 import { TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
@@ -64,7 +64,7 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
     const atMs = context.ledger.clock();
     const id = webhookId(account, isoTime(atMs));
     const body = testEventBody(account, isoTime(atMs));
-    const headers = webhookHeaders({ id, atMs, body, secrets: endpoint.secrets });
+    const headers = signedHeaders({ id, atMs, body, secrets: endpoint.secrets });
     const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
     const hasRecovered = isDelivered(result) && endpoint.status === "on" && endpoint.failingSince !== undefined;
     if (hasRecovered) await recordEndpointHealth(context.endpoints, account, endpoint.url, { kind: "working" });

@@ -27,7 +27,7 @@ import {
 } from "./next-step.ts";
 import { scheduleRequeue } from "./parked-account.ts";
 import type { Post } from "./post-webhook.ts";
-import { webhookHeaders, webhookId } from "./signature.ts";
+import { signedHeaders, webhookId } from "./signature.ts";
 import { webhookBody } from "./webhook-body.ts";
 import { TRANSACTION_UPDATED } from "./webhook-event.ts";
 
@@ -105,7 +105,7 @@ const attemptDelivery = async (
 ): Promise<MessageResult> => {
   const { account_id, webhook_id: id } = delivery;
   const startedAtMs = ledger.clock();
-  const headers = webhookHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets });
+  const headers = signedHeaders({ id, atMs: startedAtMs, body, secrets: endpoint.secrets });
   const result = await post({ url: endpoint.url, headers, body });
   const nowMs = ledger.clock();
   const nextStep = decideNextStep(result, {

@@ -27,7 +27,7 @@ export const unsignedHeaders = ({ id, atMs }: Pick<SignedEvent, "id" | "atMs">) 
 });
 
 /** Signs the exact bytes of the body, once per secret: either secret verifies. */
-export const webhookHeaders = ({ body, secrets, ...event }: SignedEvent) => {
+export const signedHeaders = ({ body, secrets, ...event }: SignedEvent) => {
   const headers = unsignedHeaders(event);
   const signatures = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(PREFIX.length), "base64");

@@ -17,7 +17,7 @@ export type Receiver = {
   readonly stop: () => Promise<void>;
 };
 
-const webhookHeaders = z.object({
+const signedHeaders = z.object({
   "webhook-id": z.string(),
   "webhook-timestamp": z.string(),
   "webhook-signature": z.string(),
@@ -34,7 +34,7 @@ export const startReceiver = async (
   const received: Received[] = [];
   const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request);
-    const headers = webhookHeaders.parse(request.headers);
+    const headers = signedHeaders.parse(request.headers);
     received.push({
       headers: {
         id: headers["webhook-id"],

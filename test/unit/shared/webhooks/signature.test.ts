@@ -1,12 +1,12 @@
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { newWebhookSecret, webhookHeaders, webhookId } from "../../../../shared/webhooks/signature.ts";
+import { newWebhookSecret, signedHeaders, webhookId } from "../../../../shared/webhooks/signature.ts";
 
 const body = JSON.stringify({ event: "transaction.updated", data: { reference: "DATA_1" } });
 
 test("the Standard Webhooks library verifies a signed body, and refuses another body, id or secret", () => {
   const secret = newWebhookSecret();
-  const headers = webhookHeaders({ id: "evt_1", atMs: Date.now(), body, secrets: [secret] });
+  const headers = signedHeaders({ id: "evt_1", atMs: Date.now(), body, secrets: [secret] });
   expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
   expect(() => new Webhook(secret).verify(`${body} `, headers)).toThrow();
   expect(() => new Webhook(secret).verify(body, { ...headers, "webhook-id": "evt_2" })).toThrow();
@@ -15,7 +15,7 @@ test("the Standard Webhooks library verifies a signed body, and refuses another 
 
 test("during a rotation the old secret verifies as well as the new one", () => {
   const secrets = [newWebhookSecret(), newWebhookSecret()];
-  const headers = webhookHeaders({ id: "evt_1", atMs: Date.now(), body, secrets });
+  const headers = signedHeaders({ id: "evt_1", atMs: Date.now(), body, secrets });
   expect(headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
   for (const secret of secrets) expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
 });
