@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, test } from "vitest";
 import { createAccount } from "../../../shared/access/accounts.ts";
+import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
 import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
+import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { button, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
 import { startReceiver } from "../../builders/receiver.ts";
@@ -259,6 +261,55 @@ describe("an open order", () => {
     await page.clock.runFor(Number(waitS) * 1_000);
     await confirm(page);
     await page.getByText(`${reference} is success now`).waitFor();
+  });
+
+  test("that an event differs from is matched on request only, and who decides about it second sees the first decision", async () => {
+    const caller = await service().newCaller();
+    const reference = await anOpenOrder(caller, 3_600_000);
+    // The upstream's reference of an order is unknown if its answer was lost.
+    await setTimes(reference, "SET updated_at = :then REMOVE upstream_reference", 3_600_000);
+    const event = `U-${randomUUID()}`;
+    await recordEvent(
+      service().ledger,
+      {
+        ...{ kind: "event", mode: "live", received_at: isoTime(Date.now()), reference: event, status: "success" },
+        ...{ type: "airtime", amount_kobo: koboFromNaira(450) },
+      },
+      "several_candidates",
+    );
+    expectError(/409/);
+    const openEvent = async () => {
+      const page = await open("operator", "/unmatched");
+      await page.getByRole("link", { name: event }).click();
+      await page.getByRole("columnheader", { name: reference }).waitFor();
+      return page;
+    };
+    const [late, early] = [await openEvent(), await openEvent()];
+    await button(late, `Discard ${event}`).click();
+    await dialog(late).getByLabel("Reason").fill("ticket 89");
+    const label = await dialog(late)
+      .getByText(/^Type event_/)
+      .innerText();
+    await dialog(late)
+      .getByLabel(/^Type event_/)
+      .fill(/event_\S+/.exec(label)?.[0] ?? "");
+
+    await early.getByRole("row", { name: /^Amount .*450\.00.*500\.00.* differs$/ }).waitFor();
+    await button(early, `Match ${reference}`).click();
+    await dialog(early).getByLabel("Reason").fill("same number, ticket 88");
+    await dialog(early).getByLabel(`Type ${reference} to confirm`).fill(reference);
+    await submit(early, "Match");
+    await dialog(early).getByText(`The event differs from ${reference} in amount`).waitFor();
+    await dialog(early).getByLabel("Match them although they differ").check();
+    await submit(early, "Match");
+    await early.getByText(`${reference} was settled as the event says.`).waitFor();
+    expect(await statusOf(reference)).toBe("success");
+
+    await submit(late, "Discard");
+    await dialog(late).getByText("is matched already").waitFor();
+    await submit(late, "Cancel");
+    await late.getByText("Matched", { exact: true }).first().waitFor();
+    expect(await button(late, `Discard ${event}`).count()).toBe(0);
   });
 });
 
