@@ -1,13 +1,13 @@
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
-import { orderGate } from "../../shared/orders/order-gate.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
-import { sendWaitingOrders } from "../../shared/purchase/send-waiting-orders.ts";
+import { orderGate } from "../../shared/queued-orders/order-gate.ts";
+import { sendWaitingOrders } from "../../shared/queued-orders/send-queued-orders.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { sendWaitingOrdersSpec } from "../specs.ts";
 

@@ -7,6 +7,7 @@ import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
+import { readWaitingOrders, sendingText } from "../queued-orders/queued-orders-report.ts";
 import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
@@ -14,7 +15,6 @@ import type { ActionContext } from "./action-context.ts";
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import { countMessages } from "./dead-letters.ts";
 import { purchasesText, purchasesView } from "./purchases.ts";
-import { readWaitingOrders, sendingText } from "./waiting-orders.ts";
 
 const HOUR_MS = 3_600_000;
 /** A refresh is due each hour, and is tried each minute from then on. */

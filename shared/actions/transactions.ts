@@ -9,6 +9,12 @@ import { isFinalStatus, referenceOf, STUCK_MS, type Transaction, transactionToVi
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
+import {
+  readWaitingOrders,
+  type WaitingOrders,
+  waitingOrderJson,
+  waitText,
+} from "../queued-orders/queued-orders-report.ts";
 import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -16,7 +22,6 @@ import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { resolvedView } from "./resolved-transaction.ts";
 import { requireCursor, requireTimeRange } from "./time-range.ts";
 import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
-import { readWaitingOrders, type WaitingOrders, waitingOrderJson, waitText } from "./waiting-orders.ts";
 
 export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   "transactions list": async (context, { account, mode, cursor, limit, from, to, ...filter }) => {

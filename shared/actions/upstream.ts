@@ -2,13 +2,13 @@ import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream
 import { openTransactions } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
-import { readUpstreamPace, waitUntilMs } from "../orders/upstream-pace.ts";
 import { isoTime } from "../platform/time.ts";
+import { readWaitingOrders } from "../queued-orders/queued-orders-report.ts";
+import { readUpstreamPace, waitUntilMs } from "../queued-orders/upstream-pace.ts";
 import { LATENCY_BOUNDS_MS, readHours, sumOfCounts } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { standingRefusals } from "./doctor-checks.ts";
 import { endedCountView } from "./statistics.ts";
-import { readWaitingOrders } from "./waiting-orders.ts";
 
 const RECENT_MS = (RECENT_HOURS - 1) * 3_600_000;
 

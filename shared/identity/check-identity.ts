@@ -17,10 +17,10 @@ import { consentPk } from "../ledger/schema.ts";
 import { type Failure, referenceOf, type Transaction, transactionCore } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
-import type { OrderGate } from "../orders/order-gate.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
 import { placeOrder } from "../orders/place-order.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
+import type { RefusalNotes } from "../orders/upstream-refusal.ts";
 import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -31,7 +31,7 @@ import type { IdentityPrices } from "./prices.ts";
 import type { ReplayStore } from "./replay-store.ts";
 
 export type IdentityDeps = OrderDeps & {
-  readonly gate: Pick<OrderGate, "noteOutcome">;
+  readonly gate: RefusalNotes;
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
   readonly prices: IdentityPrices;
   /** How the upstream orders day and month in dates without a month's name. */

@@ -9,7 +9,7 @@ import { referenceOf, type Transaction, transactionToView } from "../ledger/tran
 import { voidDebit } from "../ledger/void-debit.ts";
 import { isoTime } from "../platform/time.ts";
 import type { OrderDeps } from "./order.ts";
-import { refusalByGate } from "./order-gate.ts";
+import { refusalByGate } from "./purchases-switch.ts";
 
 /**
  * POST /transactions/cancel. Puts a `failed` transaction under the caller's reference if there is none, by the write

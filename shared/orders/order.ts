@@ -7,15 +7,15 @@ import type { Settlement } from "../ledger/settle-transaction.ts";
 import type { OrderToSend, Transaction } from "../ledger/transaction.ts";
 import type { WaitTarget } from "../ledger/waiting-order.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
-import type { OrderGate } from "./order-gate.ts";
 import type { OutcomeQueue } from "./outcome-queue.ts";
+import type { PurchasesGate } from "./purchases-switch.ts";
 
 export type OrderDeps = {
   readonly ledger: Ledger;
   readonly keyedHashes: () => Promise<KeyedHashes>;
   readonly outcomeQueue: OutcomeQueue;
   /** Purchases that are `off` refuse every order before the debit; so does a switch that cannot be read. */
-  readonly gate: Pick<OrderGate, "purchases">;
+  readonly gate: PurchasesGate;
 };
 
 /** An order, with the callbacks that price and fulfil it. */

@@ -14,8 +14,8 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
 import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote, Wait } from "./order.ts";
-import { refusalByGate } from "./order-gate.ts";
 import type { OutcomeMessage, OutcomeQueue, WaitMessage } from "./outcome-queue.ts";
+import { refusalByGate } from "./purchases-switch.ts";
 
 /**
  * The path of every order: price it; debit the wallet and open the transaction in one write; send it upstream once;

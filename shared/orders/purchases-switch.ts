@@ -1,6 +1,8 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { ServiceError } from "../contract/errors.ts";
+import { errorFields, log } from "../platform/log.ts";
 
 export type OnOrOff = "on" | "off";
 
@@ -58,5 +60,25 @@ export const writePurchasesSwitch = async ({ db, table }: PurchasesStore, next: 
       // Another write came first.
       if (!(error instanceof ConditionalCheckFailedException) || left === 0) throw error;
     }
+  }
+};
+
+/** The switch, as it was read at most 10 seconds ago. */
+export type PurchasesGate = {
+  /**
+   * Throws if the switch cannot be read when the 10 seconds are over: an older reading could debit a ledger that is
+   * being restored.
+   */
+  readonly purchases: () => Promise<OnOrOff>;
+};
+
+/** Why no order may be placed now; undefined if orders may be. */
+export const refusalByGate = async (gate: PurchasesGate): Promise<ServiceError | undefined> => {
+  try {
+    const isOff = (await gate.purchases()) === "off";
+    return isOff ? new ServiceError("provider_unavailable", { retryAfterS: 300 }) : undefined;
+  } catch (error) {
+    log.alarm("purchases.unreadable", errorFields(error));
+    return new ServiceError("provider_unavailable", { retryAfterS: 5 });
   }
 };

@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
 import { isUnrecognized } from "../upstream/classify.ts";
 import {
@@ -47,6 +48,14 @@ export const acceptanceShownBy = (
   }
   if (outcome.kind !== "unknown" || outcome.reason === "processing") return { isAccepted: true };
   return isUnrecognized(outcome) ? { isAccepted: false, reason: outcome.reason } : undefined;
+};
+
+export type RefusalNotes = {
+  /**
+   * Notes for operators that the upstream refuses orders for a cause of ours, or that it accepts them again. Usually it
+   * writes nothing. Never rejects, and leaves the time for the settlement.
+   */
+  readonly noteOutcome: (outcome: Outcome | CheckOutcome, deadline: Deadline) => Promise<void>;
 };
 
 export const noteRefusal = async (

@@ -5,11 +5,11 @@ import type { Network } from "../contract/catalog.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
 import { placeOrder } from "../orders/place-order.ts";
+import { purchaseCallbacks, purchaseWaiting } from "../queued-orders/queue-policy.ts";
+import type { OrderQuote } from "../queued-orders/send-purchase.ts";
 import type { UpstreamOrder } from "../upstream/upstream.ts";
 import type { PurchaseDeps } from "./buy-data.ts";
-import type { OrderQuote } from "./fulfil-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
-import { purchaseCallbacks, purchaseWaiting } from "./waiting-purchase.ts";
 
 export type AirtimeDeps = PurchaseDeps & { readonly airtimeKoboMax: Kobo };
 

@@ -10,10 +10,10 @@ import type { DataPurchaseRequest } from "../contract/purchase.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { OrderDeps } from "../orders/order.ts";
 import { placeOrder } from "../orders/place-order.ts";
+import { purchaseCallbacks, purchaseWaiting, type WaitingDeps } from "../queued-orders/queue-policy.ts";
+import type { OrderQuote } from "../queued-orders/send-purchase.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { OrderQuote } from "./fulfil-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
-import { purchaseCallbacks, purchaseWaiting, type WaitingDeps } from "./waiting-purchase.ts";
 
 /** Keeps the transaction's item below 1 KB. */
 const BUNDLE_NAME_LENGTH_MAX = 90;

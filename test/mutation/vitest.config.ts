@@ -12,7 +12,7 @@ const ALL = [
   "test/unit/shared/ledger/transaction.test.ts",
   "test/unit/shared/ledger/schema.test.ts",
   "test/unit/shared/ledger/transact.test.ts",
-  "test/unit/shared/purchase/fulfil-purchase.test.ts",
+  "test/unit/shared/queued-orders/send-purchase.test.ts",
   "test/unit/shared/orders/order-response.test.ts",
   "test/unit/shared/orders/log-outcome.test.ts",
   "test/unit/shared/upstream-events/receive-upstream-event.test.ts",

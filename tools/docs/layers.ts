@@ -18,6 +18,14 @@ export const layers: Layers = {
   "shared/catalog": ["shared/contract", "shared/platform", "shared/call", "shared/upstream"],
   "shared/access": ["shared/contract", "shared/platform", "shared/call", "shared/ledger"],
   "shared/orders": ["shared/contract", "shared/platform", "shared/call", "shared/ledger", "shared/upstream"],
+  "shared/queued-orders": [
+    "shared/contract",
+    "shared/platform",
+    "shared/ledger",
+    "shared/upstream",
+    "shared/catalog",
+    "shared/orders",
+  ],
   "shared/purchase": [
     "shared/contract",
     "shared/platform",
@@ -26,6 +34,7 @@ export const layers: Layers = {
     "shared/upstream",
     "shared/catalog",
     "shared/orders",
+    "shared/queued-orders",
   ],
   "shared/identity": [
     "shared/contract",
@@ -47,6 +56,7 @@ export const layers: Layers = {
     "shared/catalog",
     "shared/access",
     "shared/orders",
+    "shared/queued-orders",
     "shared/purchase",
     "shared/identity",
     "shared/upstream-events",

@@ -5,10 +5,10 @@ import { streamConsumers } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
-import { GATE_CACHE_MS } from "../../shared/orders/order-gate.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../../shared/platform/time-budgets.ts";
-import { CONCURRENT_SENDS } from "../../shared/purchase/send-waiting-orders.ts";
+import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
+import { CONCURRENT_SENDS } from "../../shared/queued-orders/send-queued-orders.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
 import { budgets } from "../costs/budgets.ts";
 import { dollarsOf } from "../costs/prices.ts";
@@ -109,7 +109,7 @@ export const limits: readonly Limit[] = [
     },
     remedy: {
       by: "code",
-      text: "More orders at a time (`CONCURRENT_SENDS` in `shared/purchase/send-waiting-orders.ts`), or a function that runs longer",
+      text: "More orders at a time (`CONCURRENT_SENDS` in `shared/queued-orders/send-queued-orders.ts`), or a function that runs longer",
       cost: "nothing",
     },
   },

@@ -10,10 +10,10 @@ import { readTransaction, readTransactions } from "../../../shared/ledger/find-t
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
-import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
 import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
+import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
 import { transactionsOf } from "../invariants.ts";

@@ -1,6 +1,6 @@
 import { purchasesText } from "../../../shared/actions/purchases.ts";
 import type { ActionName, ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { GATE_CACHE_MS } from "../../../shared/orders/order-gate.ts";
+import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { catalogText } from "./catalog.ts";
 import { attemptsText, deliveriesText } from "./deliveries.ts";
 import { duration, fields, nairaText } from "./print.ts";

@@ -1,5 +1,5 @@
-import { sendingText } from "../../../shared/actions/waiting-orders.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { sendingText } from "../../../shared/queued-orders/queued-orders-report.ts";
 import { duration, fields, nairaText, sections, table } from "./print.ts";
 
 export const transactionsTable = (

@@ -6,11 +6,11 @@ import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
-import { NO_ORDER_WAITS } from "../../../../shared/orders/upstream-pace.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { buyData } from "../../../../shared/purchase/buy-data.ts";
+import { NO_ORDER_WAITS } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import {

@@ -1,18 +1,20 @@
 import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { waitingKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { isSetAside, isWaitingOrder, listWaitingOrders, type WaitingOrder } from "../ledger/waiting-order.ts";
 import { queueLength, queueOf } from "../ledger/waiting-queue.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
-import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
-import { readUpstreamPace, sendingS } from "../orders/upstream-pace.ts";
+import { type PurchasesStore, readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { duration } from "../platform/format.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
-import type { ActionContext } from "./action-context.ts";
+import { readUpstreamPace, sendingS } from "./upstream-pace.ts";
+
+type ReportDeps = { readonly ledger: Ledger; readonly purchases: PurchasesStore };
 
 /** The orders of one account that wait, oldest first. */
 type WaitingAccount = {
@@ -45,7 +47,7 @@ export type WaitingOrders = {
 };
 
 export const readWaitingOrders = async (
-  { ledger, purchases }: ActionContext,
+  { ledger, purchases }: ReportDeps,
   accountId?: string,
 ): Promise<WaitingOrders> => {
   const keys = await waitingKeys(ledger);
@@ -104,7 +106,7 @@ const waitReasonText: Readonly<Record<WaitReason, string>> = {
 
 /** What an operator should know of a transaction that waits, or that waited; undefined if it never did. */
 export const waitText = async (
-  { ledger, purchases, waitingMinutes }: ActionContext,
+  { ledger, purchases, waitingMinutes }: ReportDeps & { readonly waitingMinutes: number },
   transaction: Transaction,
 ): Promise<string | undefined> => {
   const { created_at, sent_at } = transaction;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   blocksOf,
   estimatedDeliveryS,
@@ -6,8 +7,7 @@ import {
   sendingS,
   type UpstreamPace,
   waitUntilMs,
-} from "../../../../shared/orders/upstream-pace.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
+} from "../../../../shared/queued-orders/upstream-pace.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
 /** A time so many seconds after noon. */

@@ -2,7 +2,6 @@ import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment, Quote, Wait } from "../orders/order.ts";
-import type { OrderGate } from "../orders/order-gate.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import {
@@ -14,6 +13,7 @@ import {
   type Upstream,
   type UpstreamOrder,
 } from "../upstream/upstream.ts";
+import type { OrderGate } from "./order-gate.ts";
 
 /** A quote, with the order in the upstream's terms. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };

@@ -1,11 +1,26 @@
 import * as z from "zod";
-import { ServiceError } from "../contract/errors.ts";
 import { getItems } from "../ledger/get-item.ts";
+import {
+  type OnOrOff,
+  PURCHASES_PK,
+  type PurchasesGate,
+  type PurchasesStore,
+  purchasesSwitch,
+} from "../orders/purchases-switch.ts";
+import {
+  acceptanceShownBy,
+  noteAcceptance,
+  noteRefusal,
+  type OrderGroup,
+  type RefusalNotes,
+  type UpstreamRefusal,
+  upstreamRefusalPk,
+  upstreamRefusalSchema,
+} from "../orders/upstream-refusal.ts";
 import { abortAfter, beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
-import type { CheckOutcome, Outcome, UpstreamBlocks } from "../upstream/upstream.ts";
-import { type OnOrOff, PURCHASES_PK, type PurchasesStore, purchasesSwitch } from "./purchases-switch.ts";
+import type { UpstreamBlocks } from "../upstream/upstream.ts";
 import {
   blocksOf,
   NO_ORDER_WAITS,
@@ -15,15 +30,6 @@ import {
   type UpstreamPace,
   upstreamPaceSchema,
 } from "./upstream-pace.ts";
-import {
-  acceptanceShownBy,
-  noteAcceptance,
-  noteRefusal,
-  type OrderGroup,
-  type UpstreamRefusal,
-  upstreamRefusalPk,
-  upstreamRefusalSchema,
-} from "./upstream-refusal.ts";
 
 /** How long an instance of a function relies on one reading: an operator's change takes effect within this time. */
 export const GATE_CACHE_MS = 10_000;
@@ -38,38 +44,18 @@ const NOTE_MS_MAX = 1_000;
  * Whether orders may be placed, whether they must wait, and whether the upstream refuses them: three items, read
  * together and cached for 10 seconds.
  */
-export type OrderGate = {
-  /**
-   * Throws if the switch cannot be read when the 10 seconds are over: an older reading could debit a ledger that is
-   * being restored.
-   */
-  readonly purchases: () => Promise<OnOrOff>;
-  /** As it was at the last reading. */
-  readonly pace: () => UpstreamPace;
-  /** Why purchases wait, by the last reading. */
-  readonly blocks: () => UpstreamBlocks;
-  /**
-   * Tells the other instances what this one found out since it learned the blocks `before`. Usually it writes nothing.
-   * Never rejects, and leaves the time for the settlement.
-   */
-  readonly noteBlocks: (blocks: UpstreamBlocks, before: UpstreamBlocks, deadline: Deadline) => Promise<void>;
-  /**
-   * Notes for operators that the upstream refuses orders for a cause of ours, or that it accepts them again. Usually it
-   * writes nothing. Never rejects, and leaves the time for the settlement.
-   */
-  readonly noteOutcome: (outcome: Outcome | CheckOutcome, deadline: Deadline) => Promise<void>;
-};
-
-/** Why no order may be placed now; undefined if orders may be. */
-export const refusalByGate = async (gate: Pick<OrderGate, "purchases">): Promise<ServiceError | undefined> => {
-  try {
-    const isOff = (await gate.purchases()) === "off";
-    return isOff ? new ServiceError("provider_unavailable", { retryAfterS: 300 }) : undefined;
-  } catch (error) {
-    log.alarm("purchases.unreadable", errorFields(error));
-    return new ServiceError("provider_unavailable", { retryAfterS: 5 });
-  }
-};
+export type OrderGate = PurchasesGate &
+  RefusalNotes & {
+    /** As it was at the last reading. */
+    readonly pace: () => UpstreamPace;
+    /** Why purchases wait, by the last reading. */
+    readonly blocks: () => UpstreamBlocks;
+    /**
+     * Tells the other instances what this one found out since it learned the blocks `before`. Usually it writes nothing.
+     * Never rejects, and leaves the time for the settlement.
+     */
+    readonly noteBlocks: (blocks: UpstreamBlocks, before: UpstreamBlocks, deadline: Deadline) => Promise<void>;
+  };
 
 const storedItem = z.looseObject({ pk: z.string() });
 

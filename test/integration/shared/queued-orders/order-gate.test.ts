@@ -1,17 +1,17 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { orderGate } from "../../../../shared/orders/order-gate.ts";
 import {
   type PurchasesStore,
   type PurchasesSwitch,
   readPurchasesSwitch,
   writePurchasesSwitch,
 } from "../../../../shared/orders/purchases-switch.ts";
-import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/orders/upstream-pace.ts";
 import { readUpstreamRefusals } from "../../../../shared/orders/upstream-refusal.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
+import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";

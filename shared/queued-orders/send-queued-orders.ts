@@ -8,16 +8,16 @@ import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
 import { endTurn, isSetAside, trimQueue, unlistWallet, type WaitingOrder } from "../ledger/waiting-order.ts";
 import { queueLength } from "../ledger/waiting-queue.ts";
-import { noteQueue } from "../orders/upstream-pace.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import { SCHEDULE_MS, SEND_WAITING_RESERVE_MS } from "../platform/time-budgets.ts";
-import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./waiting-lane.ts";
-import { upstreamOrderOf } from "./waiting-purchase.ts";
-import { type InLane, isDue, type Run, type SenderDeps, type TurnResult, takeTurn, waitedS } from "./waiting-turn.ts";
+import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./lane.ts";
+import { upstreamOrderOf } from "./queue-policy.ts";
+import { type InLane, isDue, type Run, type SenderDeps, type TurnResult, takeTurn, waitedS } from "./turn.ts";
+import { noteQueue } from "./upstream-pace.ts";
 
 /** Orders that are sent at once, at most. */
 export const CONCURRENT_SENDS = 10;

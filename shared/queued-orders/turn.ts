@@ -7,7 +7,6 @@ import { type ClaimedOrder, claimOrder, type WaitingOrder, type WaitTarget } fro
 import { afterClaim, withFront } from "../ledger/waiting-queue.ts";
 import { walletNotRestricted, walletQueueClaim, walletQueueGap } from "../ledger/wallet.ts";
 import type { Wait } from "../orders/order.ts";
-import type { OrderGate } from "../orders/order-gate.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import { fulfilAndSettle, waitMessageOf } from "../orders/place-order.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
@@ -22,9 +21,10 @@ import {
 } from "../platform/time-budgets.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { type Beginning, ORDER_LIMITED, TURN_OVER, type UpstreamOrder } from "../upstream/upstream.ts";
-import { fulfilPurchase, type Sending } from "./fulfil-purchase.ts";
-import { endInLane, type Lane } from "./waiting-lane.ts";
-import { upstreamOrderOf } from "./waiting-purchase.ts";
+import { endInLane, type Lane } from "./lane.ts";
+import type { OrderGate } from "./order-gate.ts";
+import { upstreamOrderOf } from "./queue-policy.ts";
+import { fulfilPurchase, type Sending } from "./send-purchase.ts";
 
 /** How much longer a turn lasts whose order the upstream's limit refuses again. */
 const REFUSED_TURN_MS = 1_000;

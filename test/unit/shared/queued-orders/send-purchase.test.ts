@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { fulfilPurchase, type Sending } from "../../../../shared/purchase/fulfil-purchase.ts";
+import { fulfilPurchase, type Sending } from "../../../../shared/queued-orders/send-purchase.ts";
 import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";

@@ -8,10 +8,10 @@ import { type ClaimedOrder, isWaitingOrder } from "../../../../shared/ledger/wai
 import { walletQueueJoin } from "../../../../shared/ledger/wallet.ts";
 import { waitMessageOf } from "../../../../shared/orders/place-order.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
-import { readUpstreamPace } from "../../../../shared/orders/upstream-pace.ts";
 import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { REFUSED_ORDER_RETRIES_MAX } from "../../../../shared/purchase/waiting-turn.ts";
+import { REFUSED_ORDER_RETRIES_MAX } from "../../../../shared/queued-orders/turn.ts";
+import { readUpstreamPace } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";

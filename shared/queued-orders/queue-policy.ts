@@ -3,11 +3,11 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { OrderToSend } from "../ledger/transaction.ts";
 import type { WaitingOrder } from "../ledger/waiting-order.ts";
 import type { OrderRequest, Waiting } from "../orders/order.ts";
-import type { OrderGate } from "../orders/order-gate.ts";
-import { estimatedDeliveryS, waitUntilMs } from "../orders/upstream-pace.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { ORDER_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
-import { fulfilPurchase, type OrderQuote, type Sending } from "./fulfil-purchase.ts";
+import type { OrderGate } from "./order-gate.ts";
+import { fulfilPurchase, type OrderQuote, type Sending } from "./send-purchase.ts";
+import { estimatedDeliveryS, waitUntilMs } from "./upstream-pace.ts";
 
 export type WaitingDeps = {
   readonly ledger: Pick<Ledger, "clock">;

@@ -2,7 +2,7 @@ import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { pkOfReference } from "../../../../shared/ledger/transaction.ts";
-import { blocksOf, UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shared/orders/upstream-pace.ts";
+import { blocksOf, UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
