@@ -60,7 +60,7 @@ export const orders: DoctorCheck = async (context) => {
   if (!context.facts.sells) return skipped(TEST_KEYS_ONLY);
   const refusals = await standingRefusals(context);
   const [first] = refusals;
-  if (first === undefined) return ok("the upstream takes them");
+  if (first === undefined) return ok("the upstream accepts them");
   const nowMs = context.ledger.clock();
   const found = refusals.map(({ group, since, reason }) => {
     const what = `the ${group === "vtu" ? "purchases" : "identity checks"} of the last ${duration(nowMs - Date.parse(since))}`;
@@ -121,7 +121,7 @@ export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
 export const referenceKey: DoctorCheck = async ({ keyedHashes }) => {
   try {
     await keyedHashes();
-    return ok("is the ledger's");
+    return ok("matches the ledger");
   } catch (error) {
     if (!(error instanceof OtherReferenceKeyError)) throw error;
     return wrong("is not the one that the ledger was written with", 'Follow "Reference key" in docs/runbook.md');

@@ -126,7 +126,7 @@ const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): P
     );
     if (entry !== undefined) {
       const { by, why = "" } = entry;
-      const sentence = `${reference} is ${status} since ${updated_at}, which is final: ${by} resolved it as ${status} ("${why}")`;
+      const sentence = `${reference} was settled as ${status} at ${updated_at}; that is final: ${by} resolved it ("${why}")`;
       return new OperatorError(sentence, { command: "wallet adjust corrects the balance" });
     }
     if (tries > 1) await sleep(AUDIT_TRY_MS);

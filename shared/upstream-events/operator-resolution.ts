@@ -191,7 +191,7 @@ const assertOpen = (transaction: Transaction, nowMs: number): void => {
 
 const finalStatusError = (transaction: Transaction): OperatorError =>
   new OperatorError(
-    `${referenceOf(transaction)} is ${transaction.status} since ${transaction.updated_at}, which is final`,
+    `${referenceOf(transaction)} was settled as ${transaction.status} at ${transaction.updated_at}; that is final`,
     { command: "wallet adjust corrects the balance", separator: ": " },
   );
 

@@ -248,7 +248,7 @@ test("an open transaction that is resolved as failed is refunded, is final, and 
   expect(await adminJson(resolved, ...resolve)).toEqual({ status: "failed", refunded: 500 });
   expect(await adminJson(balance, "wallet", "verify", account)).toEqual({ balance: 5_000 });
   const again = await admin("transactions", "resolve", reference, "success", "--why", "they have it after all");
-  expect(again).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/is failed since .* final/) });
+  expect(again).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/was settled as failed at .* final/) });
   expect((await admin("transactions", "list", "--open")).stdout).not.toContain(reference);
   const { stdout } = await admin("transactions", "show", reference);
   expect(stdout).toMatch(/created +500\.00 NGN debited/);

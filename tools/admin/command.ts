@@ -72,8 +72,9 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     const names = command.registeredArguments.map((argument) => argument.name());
     const given = Object.fromEntries(names.map((name, position) => [name, command.processedArgs[position]]));
     const options: unknown = command.optsWithGlobals();
-    const { json, ...target } = parseInput(globalOptions, options);
-    const input = parseInput(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) });
+    const typedNames = typedNamesOf(command);
+    const { json, ...target } = parseInput(globalOptions, options, typedNames);
+    const input = parseInput(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) }, typedNames);
     const print = async (report: Report): Promise<void> => {
       const text = json ? JSON.stringify(report.json) : report.text;
       await pipeline(linesOf(text), process.stdout, { end: false });
@@ -104,9 +105,26 @@ async function* linesOf(text: Report["text"]): AsyncGenerator<string> {
 const pathOf = (group: Command): readonly string[] =>
   group.parent === null ? [] : [...pathOf(group.parent), group.name()];
 
-const parseInput = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> => {
+/** How the help of a command writes its arguments and options, by their names in the input: `<account>`, `--why`. */
+const typedNamesOf = (command: Command): ReadonlyMap<string, string> => {
+  const options = [command, ...ancestorsOf(command)].flatMap((each) => each.options);
+  return new Map([
+    ...options.map((option): [string, string] => [option.attributeName(), option.long ?? option.flags]),
+    ...command.registeredArguments.map((argument): [string, string] => [argument.name(), `<${argument.name()}>`]),
+  ]);
+};
+
+const ancestorsOf = ({ parent }: Command): readonly Command[] =>
+  parent === null ? [] : [parent, ...ancestorsOf(parent)];
+
+const parseInput = <Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  typedNames: ReadonlyMap<string, string>,
+): z.output<Schema> => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new OperatorError(`${String(issue?.path[0])}: ${issue?.message}`);
+  const field = String(issue?.path[0]);
+  throw new OperatorError(`${typedNames.get(field) ?? field}: ${issue?.message}`);
 };

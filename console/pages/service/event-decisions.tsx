@@ -14,7 +14,7 @@ const effectOf = ({ says }: UpstreamEvent): string =>
 export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; readonly candidate: Candidate }) => {
   const { reference, differences, status, amount } = candidate;
   if (event.state !== "open") return null;
-  if (status !== "processing") return `It is ${status}, which is final`;
+  if (status !== "processing") return `It was settled as ${status}; that is final`;
   const common = {
     action: "events match",
     button: "Match",

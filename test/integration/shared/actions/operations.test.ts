@@ -157,13 +157,13 @@ test("an order that was refused for the key outweighs a catalog that was fetched
   await gate.noteOutcome({ kind: "delivered" }, deadlineIn(9_000));
   expect(await checksOf(context)).toMatchObject({
     "upstream key": "ok: was accepted 1 h ago, when the catalog was fetched",
-    orders: "ok: the upstream takes them",
+    orders: "ok: the upstream accepts them",
   });
 });
 
 test("a catalog that is fetched later clears the key of a 401, and not what else keeps orders from getting through", async () => {
   for (const [reason, key, orders] of [
-    ["status_401", "ok: was accepted", "ok: the upstream takes them"],
+    ["status_401", "ok: was accepted", "ok: the upstream accepts them"],
     ["status_403", "wrong: an order was refused", "got through (status_403)"],
     ["upstream_balance", "ok: was accepted", "got through (upstream_balance)"],
   ] as const) {

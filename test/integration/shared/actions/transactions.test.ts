@@ -213,9 +213,7 @@ describe("transactions resolve", () => {
       if (!(reason instanceof OperatorError)) throw new Error("Both resolved it");
       const [by, status, why] = isAdas ? ["ada", "failed", "not in the list"] : ["bola", "success", "it is there"];
       expect(reason.sentence).toMatch(
-        new RegExp(
-          `^${reference} is ${status} since [^ ]+, which is final: ${by} resolved it as ${status} \\("${why}"\\)$`,
-        ),
+        new RegExp(`^${reference} was settled as ${status} at [^ ]+; that is final: ${by} resolved it \\("${why}"\\)$`),
       );
       expect(await balance()).toBe(isAdas ? 1_000 : 500);
       expect(await readTransactionAudit(operator.ledgerAt(), transaction)).toMatchObject([{ by }]);
@@ -227,7 +225,7 @@ describe("transactions resolve", () => {
     await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
     const input = { reference: referenceOf(transaction), status: "failed", why: "ticket 88" } as const;
     const refused = transactionsRuns["transactions resolve"](context(), input);
-    await expect(refused).rejects.toThrow(/which is final: wallet adjust corrects the balance$/);
+    await expect(refused).rejects.toThrow(/that is final: wallet adjust corrects the balance$/);
   });
 
   test("is refused while its own request may settle it, for as long as the error says", async () => {

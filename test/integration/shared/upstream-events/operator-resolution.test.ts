@@ -100,7 +100,7 @@ describe("resolveTransaction", () => {
     const order = await operator.anOrder();
     await settleTransaction(operator.ledgerAt(), order.transaction, { status: "success" }, deadlineIn(9_000));
     await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
-      /is success since/,
+      /was settled as success at/,
     );
     expect(await order.balance()).toBe(500);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
@@ -236,7 +236,7 @@ describe("matchEvent", () => {
     const settled = await operator.anOrder();
     await settleTransaction(operator.ledgerAt(), settled.transaction, { status: "success" }, deadlineIn(9_000));
     await expect(matchEvent(operator.ledgerAt(), event, settled.transaction, decision)).rejects.toThrow(
-      /is success since/,
+      /was settled as success at/,
     );
     const other = await operator.anOrder();
     const settlement = { status: "processing", upstream_reference: "U-late" } as const;
