@@ -59,10 +59,10 @@ export type AuditFields = Pick<AuditedAction, "about" | "action" | "details"> & 
 
 const auditedAction = (
   context: ActionContext,
-  subject: string,
+  auditLog: string,
   { about, action, why, details }: AuditFields,
 ): AuditedAction => ({
-  subject,
+  audit_log: auditLog,
   ...(about !== undefined && { about }),
   ...context.actor(),
   action,
@@ -71,8 +71,8 @@ const auditedAction = (
 });
 
 /** The audit entry of a change, to be written in the same DynamoDB transaction. */
-export const auditItem = (context: ActionContext, subject: string, auditFields: AuditFields): AuditEntry =>
-  auditEntry(auditedAction(context, subject, auditFields), context.ledger.clock());
+export const auditItem = (context: ActionContext, auditLog: string, auditFields: AuditFields): AuditEntry =>
+  auditEntry(auditedAction(context, auditLog, auditFields), context.ledger.clock());
 
 /** An account store that writes each change together with its audit entry. */
 export const audited = (context: ActionContext, auditFields: (account: Account) => AuditFields): AccountStore => ({
@@ -81,5 +81,5 @@ export const audited = (context: ActionContext, auditFields: (account: Account) 
 });
 
 /** Records a change outside the ledger, before the change is made. */
-export const recordAudited = (context: ActionContext, subject: string, auditFields: AuditFields): Promise<void> =>
-  recordAudit(context.ledger, auditedAction(context, subject, auditFields));
+export const recordAudited = (context: ActionContext, auditLog: string, auditFields: AuditFields): Promise<void> =>
+  recordAudit(context.ledger, auditedAction(context, auditLog, auditFields));

@@ -10,10 +10,10 @@ export const auditView = (entry: AuditEntry) => {
   return { at, by, caller_arn, ...(person && { person }), action, why, details };
 };
 
-const page = async (context: ActionContext, subject: string, cursor: string | undefined) => {
+const page = async (context: ActionContext, auditLog: string, cursor: string | undefined) => {
   const start = cursor === undefined ? undefined : decodeAuditCursor(cursor);
   if (cursor !== undefined && start === undefined) throw new OperatorError("This is no cursor of this list");
-  const { entries, next } = await readAuditPage(context.ledger, subject, start);
+  const { entries, next } = await readAuditPage(context.ledger, auditLog, start);
   const views = entries.map(auditView);
   return {
     entries: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null })) : views,

@@ -78,14 +78,14 @@ export const retrieveNin = (deps: IdentityDeps) => (call: IdentityCall<Retrieval
 export const retrieveBvn = (deps: IdentityDeps) => (call: IdentityCall<Retrieval>) =>
   checkIdentity(deps, call, { ...retrieval(deps, "bvn", call.input.phone_number), result: bvnRetrieveResult });
 
-/** A product, and the number that identifies the person: sent upstream, and stored only as an HMAC. */
+/** A product, and the number that identifies the subject: sent upstream, and stored only as an HMAC. */
 type IdentityRequest<Result extends z.ZodObject> = {
   readonly type: TransactionType;
   readonly title: string;
   readonly extent: IdentityMode | "retrieval";
   readonly amountKobo: Kobo;
   readonly check: IdentityCheck;
-  readonly person: { readonly field: string; readonly number: string };
+  readonly subject: { readonly field: string; readonly number: string };
   readonly result: Result;
 };
 
@@ -101,7 +101,7 @@ const verification = (
   extent: mode,
   amountKobo: prices[idType][mode],
   check: { kind: "identity", idType, by: { number, mode } },
-  person: { field: idType, number },
+  subject: { field: idType, number },
 });
 
 const retrieval = (
@@ -113,7 +113,7 @@ const retrieval = (
   extent: "retrieval",
   amountKobo: prices[idType].retrieve,
   check: { kind: "identity", idType, by: { phoneNumber } },
-  person: { field: "phone_number", number: phoneNumber },
+  subject: { field: "phone_number", number: phoneNumber },
 });
 
 /**
@@ -127,7 +127,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
   identityRequest: IdentityRequest<Result>,
 ) => {
   const upstream = deps.upstreams[caller.mode];
-  const { field, number } = identityRequest.person;
+  const { field, number } = identityRequest.subject;
   let found: z.output<Result> | undefined;
   const placed = await placeOrder(
     deps,
@@ -261,7 +261,7 @@ const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure 
 const newConsent = (
   transaction: Transaction,
   keyedHashes: KeyedHashes,
-  { person, extent }: Pick<IdentityRequest<z.ZodObject>, "person" | "extent">,
+  { subject, extent }: Pick<IdentityRequest<z.ZodObject>, "subject" | "extent">,
   requestId: string,
   purpose: string | undefined,
 ): Consent => ({
@@ -269,7 +269,7 @@ const newConsent = (
   account_id: transaction.account_id,
   key_id: transaction.key_id,
   mode: transaction.mode,
-  subject: keyedHashes.hashSubject(person.field, person.number),
+  subject: keyedHashes.hashSubject(subject.field, subject.number),
   operation: transaction.type,
   extent,
   ...(purpose !== undefined && { purpose }),

@@ -15,7 +15,7 @@ const consentSchema = z.object({
   account_id: z.string(),
   key_id: z.string(),
   mode: modeSchema,
-  /** HMAC of the number that identifies the person. */
+  /** HMAC of the number that identifies the subject. */
   subject: z.string(),
   operation: transactionType,
   extent: z.enum(["basic", "advanced", "retrieval"]),

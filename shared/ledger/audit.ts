@@ -11,13 +11,13 @@ import type { Transaction } from "./transaction.ts";
 
 /**
  * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other
- * change it is written by itself. `list_key` lists a subject's entries by time.
+ * change it is written by itself. `list_key` lists the entries of a log by time.
  */
 const auditEntrySchema = z.object({
   pk: z.string(),
   list_key: z.string(),
-  /** An account's id, or `SERVICE`: the audit log that has the entry. */
-  subject: z.string(),
+  /** The log that has the entry: an account's id, or `SERVICE`. */
+  audit_log: z.string(),
   /** The key of the transaction or event, or the id of the webhook, that it is about; its own key ends with it. */
   about: z.string().optional(),
   /** The name that the operator gave, or the e-mail address or name of who signed in to the console. */
@@ -33,25 +33,25 @@ const auditEntrySchema = z.object({
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 
-/** The subject of actions that concern no account. */
+/** The log of actions that concern no account. */
 export const SERVICE = "service";
 
 export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person">;
 
 /** An operation, as the person who does it states it. */
 export type AuditedAction = Actor &
-  Pick<AuditEntry, "subject" | "about" | "action"> & {
+  Pick<AuditEntry, "audit_log" | "about" | "action"> & {
     readonly why?: string;
     readonly details?: AuditEntry["details"];
   };
 
 export const auditEntry = (
-  { subject, about, by, caller_arn, person, action, why, details = {} }: AuditedAction,
+  { audit_log, about, by, caller_arn, person, action, why, details = {} }: AuditedAction,
   nowMs: number,
 ): AuditEntry => ({
   pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url"), about),
-  list_key: auditList(subject),
-  subject,
+  list_key: auditList(audit_log),
+  audit_log,
   ...(about !== undefined && { about }),
   by,
   ...(caller_arn !== undefined && { caller_arn }),
@@ -76,18 +76,18 @@ export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedA
   await retryContention(() => db.send(put));
 };
 
-/** The entries on one subject, oldest first. */
-export const readAudit = async (ledger: Ledger, subject: string): Promise<readonly AuditEntry[]> =>
-  getItems(ledger, await listKeys(ledger, auditList(subject), ALL_TIMES), auditEntrySchema);
+/** The entries of one log, oldest first. */
+export const readAudit = async (ledger: Ledger, auditLog: string): Promise<readonly AuditEntry[]> =>
+  getItems(ledger, await listKeys(ledger, auditList(auditLog), ALL_TIMES), auditEntrySchema);
 
-/** Those of a subject's entries since `from` that are about this item, oldest first. */
+/** Those of a log's entries since `from` that are about this item, oldest first. */
 export const readAuditAbout = async (
   ledger: Ledger,
-  subject: string,
+  auditLog: string,
   about: string,
   from = ALL_TIMES.from,
 ): Promise<readonly AuditEntry[]> => {
-  const keys = await listKeys(ledger, auditList(subject), { from, to: ALL_TIMES.to });
+  const keys = await listKeys(ledger, auditList(auditLog), { from, to: ALL_TIMES.to });
   return getItems(
     ledger,
     keys.filter(({ pk }) => isAuditAbout(pk, about)),
@@ -101,20 +101,20 @@ export const readTransactionAudit = async (
   { pk, account_id, created_at }: Pick<Transaction, "pk" | "account_id" | "created_at">,
 ): Promise<readonly AuditEntry[]> => {
   const entries = await Promise.all(
-    [account_id, SERVICE].map((subject) => readAuditAbout(ledger, subject, pk, created_at)),
+    [account_id, SERVICE].map((auditLog) => readAuditAbout(ledger, auditLog, pk, created_at)),
   );
   return entries.flat().sort((one, other) => (one.created_at < other.created_at ? -1 : 1));
 };
 
 const PAGE_ENTRIES_MAX = 50;
 
-/** One page of the entries on one subject, newest first. */
+/** One page of the entries of one log, newest first. */
 export const readAuditPage = async (
   ledger: Ledger,
-  subject: string,
+  auditLog: string,
   start: IndexKey | undefined,
 ): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: IndexKey | undefined }> => {
-  const { keys, next } = await queryList(ledger, auditList(subject), ALL_TIMES, start, { newest: PAGE_ENTRIES_MAX });
+  const { keys, next } = await queryList(ledger, auditList(auditLog), ALL_TIMES, start, { newest: PAGE_ENTRIES_MAX });
   return { entries: await getItems(ledger, keys, auditEntrySchema), next };
 };
 

@@ -53,7 +53,7 @@ export const adjustmentPk = (accountId: string, id: string): string => pkOf("adj
 
 export const checkpointPk = (accountId: string): string => pkOf("checkpoint", accountId);
 
-/** `about`: the key of the item that the entry is about, if it is in the list of another subject. */
+/** `about`: the key of the item that the entry is about, if that is not the one of the log. */
 export const auditPk = (at: string, random: string, about?: string): string =>
   pkOf("audit", at, random, ...(about === undefined ? [] : [about]));
 export const isAuditAbout = (pk: string, about: string): boolean => pk.endsWith(`#${about}`);
@@ -97,7 +97,7 @@ export const EVENTS_LIST = "events";
 export const transactionList = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
 export const entriesList = (accountId: string): string => `${accountId}#entries`;
 export const deliveriesList = (accountId: string): string => `${accountId}#deliveries`;
-export const auditList = (subject: string): string => pkOf("audit", subject);
+export const auditList = (auditLog: string): string => pkOf("audit", auditLog);
 
 /** The attribute `open` puts an item into the sparse index `by_open`, which lists the items of each value by `listed_at`. */
 export const OPEN_TRANSACTION = "live";

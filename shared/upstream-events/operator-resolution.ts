@@ -156,7 +156,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   assertOpenEvent(event);
   const action = {
     ...decision,
-    subject: SERVICE,
+    audit_log: SERVICE,
     about: event.transaction ?? event.pk,
     action: "events discard",
     details: { event: storedEventId(event), says: eventSummary(event) },
@@ -169,7 +169,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
 };
 
 /** What an operator decides about a transaction is in its account's audit log. */
-const auditPlace = ({ account_id: subject, pk: about }: Transaction) => ({ subject, about });
+const auditPlace = ({ account_id: audit_log, pk: about }: Transaction) => ({ audit_log, about });
 
 const settlementWithStatus = (status: "success" | "failed"): Settlement =>
   status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };

@@ -5,6 +5,6 @@ import { setSubscribedEvents } from "../../shared/webhooks/subscription.ts";
 
 /** Makes these the events of an account beside `transaction.updated`, as an operator does. */
 export const subscribe = (ledger: Ledger, accountId: string, events: readonly AccountEventName[]): Promise<void> => {
-  const audit = auditEntry({ subject: accountId, by: "ada", action: "webhook events" }, ledger.clock());
+  const audit = auditEntry({ audit_log: accountId, by: "ada", action: "webhook events" }, ledger.clock());
   return setSubscribedEvents(ledger, accountId, events, audit);
 };

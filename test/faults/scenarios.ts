@@ -399,7 +399,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   },
   "a balance that a purchase takes below its threshold": {
     prepare: async ({ system: { ledger }, accountId }) => {
-      const audit = auditEntry({ subject: accountId, by: "operator", action: "wallet threshold" }, ledger.clock());
+      const audit = auditEntry({ audit_log: accountId, by: "operator", action: "wallet threshold" }, ledger.clock());
       await setLowBalanceThreshold(ledger, accountId, koboFromNaira(9_600), audit);
       await subscribe(ledger, accountId, ["wallet.low"]);
     },

@@ -77,7 +77,7 @@ beforeAll(async () => {
   );
   sqs.destroy();
   for (let number = 0; number < 55; number += 1) {
-    const action = { subject: account, by: "ada", action: "test", details: { number } };
+    const action = { audit_log: account, by: "ada", action: "test", details: { number } };
     await recordAudit({ ...ledger, clock: () => Date.now() - number * 1_000 }, action);
   }
   await controlFaults([{ kind: "rate_limited", path: "/vtu/", method: "POST", retry_after_s: 600 }]);

@@ -14,7 +14,7 @@ test("a change of an account has an audit entry; one without effect, or refused,
   const { account_id } = await createAccount(operator.storeAt(), { name: "test", whitelist: [] });
   const store = {
     ...operator.storeAt(),
-    audit: () => auditEntry({ subject: account_id, action: "ips allow", ...decision }, NOON_MS),
+    audit: () => auditEntry({ audit_log: account_id, action: "ips allow", ...decision }, NOON_MS),
   };
   await changeWhitelist(store, account_id, () => ["203.0.113.7"]);
   await changeWhitelist(store, account_id, () => undefined);
@@ -26,7 +26,12 @@ test("a change of an account has an audit entry; one without effect, or refused,
 
 test("an action outside the ledger has an audit entry of its own, without a reason if none was given", async () => {
   const subject = `catalog-${randomUUID()}`;
-  await recordAudit(operator.ledgerAt(), { subject, by: "ada", action: "catalog accept", details: { plans: 30 } });
+  await recordAudit(operator.ledgerAt(), {
+    audit_log: subject,
+    by: "ada",
+    action: "catalog accept",
+    details: { plans: 30 },
+  });
   const [entry, ...others] = await readAudit(operator.ledgerAt(), subject);
   expect(entry).toMatchObject({ by: "ada", action: "catalog accept", details: { plans: 30 } });
   expect(entry).not.toHaveProperty("why");

@@ -68,12 +68,12 @@ describe("recordEntry", () => {
 
   test("an entry is recorded with its reason and its audit entry, or neither is", async () => {
     const accountId = await ledger.aWallet(100);
-    const audit = auditEntry({ subject: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
+    const audit = auditEntry({ audit_log: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
     const entry = { ...anEntry(accountId, -10_000), why: "ticket 88" };
     expect(await recordEntry(ledger, entry, audit)).toEqual({ kind: "recorded" });
     expect(await itemAt(audit.pk)).toEqual(audit);
     expect(await recordEntry(ledger, entry)).toMatchObject({ kind: "already_recorded", entry });
-    const refused = auditEntry({ subject: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
+    const refused = auditEntry({ audit_log: accountId, by: "ada", action: "wallet adjust" }, NOON_MS);
     expect(await recordEntry(ledger, anEntry(accountId, -1), refused)).toEqual({ kind: "insufficient_balance" });
     expect(await itemAt(refused.pk)).toBeUndefined();
   });

@@ -16,7 +16,7 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
-  const audit = auditEntry({ subject: accountId, by: "ada", action: "wallet threshold" }, NOON_MS);
+  const audit = auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, NOON_MS);
   return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), audit);
 };
 

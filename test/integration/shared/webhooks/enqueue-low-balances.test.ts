@@ -31,7 +31,7 @@ afterEach(() => proxy.stop());
 const MINUTE_MS = 60_000;
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
-  const audit = auditEntry({ subject: accountId, by: "ada", action: "wallet threshold" }, ledger.nowMs);
+  const audit = auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, ledger.nowMs);
   return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), audit);
 };
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-const orphanAudit = () => auditEntry({ subject: SERVICE, by: "ada", action: "keys reconcile" }, NOON_MS);
+const orphanAudit = () => auditEntry({ audit_log: SERVICE, by: "ada", action: "keys reconcile" }, NOON_MS);
 const reconcile = (isDryRun = false) => reconcileKeys(access.store, { isDryRun, orphanAudit });
 /** The differences of one account: the tables also have other tests' accounts. */
 const about = (findings: readonly KeyDifference[], accountId: string) =>

@@ -74,7 +74,7 @@ const restore = async (): Promise<void> => {
 const silent = { logProgress: () => {} };
 const carry = (isDryRun = false): Promise<CarriedItems> =>
   carryItems({ db: emulatorClient(proxy.endpoint), from: old.table, to: restored.table }, { isDryRun, ...silent });
-const audit = (subject: string) => auditEntry({ subject, by: "ada", action: "ledger carry-over" }, NOON_MS);
+const audit = (subject: string) => auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over" }, NOON_MS);
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), ...silent });
 const itemsOf = async ({ db, table }: Ledger): Promise<ReadonlyMap<unknown, unknown>> => {

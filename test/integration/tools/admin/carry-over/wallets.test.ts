@@ -52,7 +52,7 @@ const fund = (ledger: Ledger, fundingId: string, naira: number) =>
 const deleteItem = (pk: string) => restored.db.send(new DeleteCommand({ TableName: restored.table, Key: { pk } }));
 const logProgress = (): void => {};
 const audit = (subject: string, details: AuditEntry["details"]) =>
-  auditEntry({ subject, by: "ada", action: "ledger carry-over", details }, NOON_MS);
+  auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over", details }, NOON_MS);
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), logProgress });
 

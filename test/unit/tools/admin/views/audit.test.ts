@@ -4,11 +4,13 @@ import { auditEntry } from "../../../../../shared/ledger/audit.ts";
 import { auditTable } from "../../../../../tools/admin/views/audit.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 
-const byOperator = auditView(auditEntry({ subject: "acc_1", by: "ada", action: "keys revoke", why: "lost" }, NOON_MS));
+const byOperator = auditView(
+  auditEntry({ audit_log: "acc_1", by: "ada", action: "keys revoke", why: "lost" }, NOON_MS),
+);
 const byPerson = auditView(
   auditEntry(
     {
-      subject: "acc_1",
+      audit_log: "acc_1",
       by: "bola@example.com",
       person: { issuer: "https://login.example.com/", sub: "person-1" },
       action: "keys create",
