@@ -42,7 +42,7 @@ const invalidBodies: readonly string[] = [
   '{"kind":"event","mode":"test","reference":"U-1","status":"success","type":"data"}',
   '{"kind":"event","mode":"live","received_at":"yesterday","reference":"U-1","status":"success","type":"data"}',
   '{"kind":"event","mode":"live","received_at":"2026-11-21T09:30:00.000Z","reference":"U-1","status":"reversed","type":"data"}',
-  '{"kind":"settlement","mode":"live","transaction":"transaction#1","write_token":"1","settlement":{"status":"gone"}}',
+  '{"kind":"settlement","mode":"live","transaction_pk":"transaction#1","write_token":"1","settlement":{"status":"gone"}}',
   `{"kind":"${"x".repeat(100_000)}"}`,
   `${"[".repeat(20_000)}`,
 ];

@@ -140,7 +140,7 @@ const outcomeSummary = ({ Body }: Message): Summary => {
 
 const subjectOf = (message: OutcomeMessage): Pick<Summary, "about" | "transaction"> => {
   if (message.kind === "void") return { about: referenceOf(message.item) };
-  return "transaction" in message ? { transaction: message.transaction } : { about: message.reference };
+  return "transaction_pk" in message ? { transaction: message.transaction_pk } : { about: message.reference };
 };
 
 const deliverySummary = ({ Body }: Message): Summary => {
@@ -149,7 +149,9 @@ const deliverySummary = ({ Body }: Message): Summary => {
   return {
     kind: message.event,
     why: FAILED,
-    ...(message.event === TRANSACTION_UPDATED ? { transaction: message.transaction } : { about: message.webhook_id }),
+    ...(message.event === TRANSACTION_UPDATED
+      ? { transaction: message.transaction_pk }
+      : { about: message.webhook_id }),
   };
 };
 

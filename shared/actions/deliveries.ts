@@ -67,7 +67,7 @@ export const deliveriesRuns: ActionRuns<typeof deliveriesActions> = {
 };
 
 const transactionsOf = (delivery: Delivery): string[] =>
-  delivery.event === TRANSACTION_UPDATED ? [delivery.transaction] : [];
+  delivery.event === TRANSACTION_UPDATED ? [delivery.transaction_pk] : [];
 
 const view = (delivery: Delivery, nowMs: number) => ({
   event: delivery.event,
@@ -112,7 +112,7 @@ const transactionReplay = async (
     about: pk,
     status,
     accountId,
-    message: { event: TRANSACTION_UPDATED, transaction: pk, status, repeat },
+    message: { event: TRANSACTION_UPDATED, transaction_pk: pk, status, repeat },
   };
 };
 

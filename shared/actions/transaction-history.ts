@@ -28,7 +28,9 @@ export const deliveriesOf = async (
   const repeats = [...repeatsIn(replays), ...announced.map(({ details: { name } }) => String(name))];
   return readDeliveries(
     ledger,
-    [undefined, SANDBOX_REPEAT, ...repeats].map((repeat) => deliveryPk({ transaction, status, repeat })),
+    [undefined, SANDBOX_REPEAT, ...repeats].map((repeat) =>
+      deliveryPk({ transaction_pk: transaction, status, repeat }),
+    ),
   );
 };
 
@@ -62,7 +64,7 @@ export const historyOf = async (context: ActionContext, transaction: Transaction
   ]);
   const { pk, upstream_reference } = transaction;
   const isAbout = (event: StoredEvent): boolean =>
-    event.transaction === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
+    event.transaction_pk === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
   return [
     createdEntry(transaction),
     ...sentEntries(transaction),

@@ -61,7 +61,7 @@ const view = (event: StoredEvent, about: ReadonlyMap<string, string>) => ({
   upstream_reference: event.reference ?? null,
   says: eventSummary(event),
   ...detailsOf(event),
-  transaction: about.get(event.transaction ?? "") ?? null,
+  transaction: about.get(event.transaction_pk ?? "") ?? null,
   amount: event.reason === "unreadable" ? null : orNull(event.amount_kobo, nairaFromKobo),
 });
 
@@ -75,7 +75,7 @@ const referencesAbout = async (
   { ledger }: ActionContext,
   events: readonly StoredEvent[],
 ): Promise<ReadonlyMap<string, string>> => {
-  const keys = events.flatMap(({ transaction: pk }) => (pk === undefined ? [] : [{ pk }]));
+  const keys = events.flatMap(({ transaction_pk: pk }) => (pk === undefined ? [] : [{ pk }]));
   const transactions = await readTransactions(ledger, keys);
   return new Map(transactions.map((transaction) => [transaction.pk, referenceOf(transaction)]));
 };

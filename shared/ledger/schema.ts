@@ -67,11 +67,11 @@ export const eventPk = (hash: string): string => pkOf("event", hash);
 export const eventHashOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
 
 export const deliveryPk = (event: {
-  readonly transaction: string;
+  readonly transaction_pk: string;
   readonly status: string;
   readonly repeat?: string | undefined;
 }): string => {
-  const id = transactionIdOf({ pk: event.transaction });
+  const id = transactionIdOf({ pk: event.transaction_pk });
   return pkOf("delivery", id, event.status, ...(event.repeat === undefined ? [] : [event.repeat]));
 };
 

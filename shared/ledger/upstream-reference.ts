@@ -12,14 +12,14 @@ import { upstreamReferencePk } from "./schema.ts";
  */
 export const upstreamReferenceSchema = z.object({
   pk: z.string(),
-  transaction: z.string().optional(),
-  success_event: z.string().optional(),
-  failed_event: z.string().optional(),
+  transaction_pk: z.string().optional(),
+  success_event_pk: z.string().optional(),
+  failed_event_pk: z.string().optional(),
 });
 export type UpstreamReference = z.infer<typeof upstreamReferenceSchema>;
 
 type EventStatus = "success" | "failed";
-const contraryOf = { success: "failed_event", failed: "success_event" } as const;
+const contraryOf = { success: "failed_event_pk", failed: "success_event_pk" } as const;
 
 /** The key of an event that reports the other status under this reference, if there is one. */
 export const contraryEvent = (reference: UpstreamReference, status: EventStatus): string | undefined =>
@@ -41,7 +41,7 @@ export const noteEvent = async (
   const update = new UpdateCommand({
     TableName: table,
     Key: { pk: upstreamReferencePk(upstreamReference) },
-    UpdateExpression: `SET ${status}_event = if_not_exists(${status}_event, :event)`,
+    UpdateExpression: `SET ${status}_event_pk = if_not_exists(${status}_event_pk, :event)`,
     ExpressionAttributeValues: { ":event": eventPk },
     ReturnValues: "ALL_NEW",
   });
@@ -63,11 +63,10 @@ export const upstreamReferenceReservation = (
   Update: {
     TableName: table,
     Key: { pk: upstreamReferencePk(upstreamReference) },
-    UpdateExpression: "SET #transaction = :transaction",
-    ConditionExpression: `(attribute_not_exists(#transaction) OR #transaction = :transaction)${
-      by === "heuristic_match" ? " AND attribute_not_exists(failed_event)" : ""
+    UpdateExpression: "SET transaction_pk = :transaction",
+    ConditionExpression: `(attribute_not_exists(transaction_pk) OR transaction_pk = :transaction)${
+      by === "heuristic_match" ? " AND attribute_not_exists(failed_event_pk)" : ""
     }`,
-    ExpressionAttributeNames: { "#transaction": "transaction" },
     ExpressionAttributeValues: { ":transaction": transactionPk },
   },
 });

@@ -15,7 +15,7 @@ import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
 const settlementMessage = z.object({
   kind: z.literal("settlement"),
   mode: modeSchema,
-  transaction: z.string(),
+  transaction_pk: z.string(),
   write_token: z.string(),
   settlement: settlementSchema,
 });
@@ -36,7 +36,7 @@ export type VoidMessage = z.infer<typeof voidMessage>;
 const waitMessage = z.object({
   kind: z.literal("wait"),
   mode: modeSchema,
-  transaction: z.string(),
+  transaction_pk: z.string(),
   write_token: z.string(),
   account_id: z.string(),
   claim: z.string().optional(),

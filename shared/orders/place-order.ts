@@ -281,7 +281,7 @@ export const waitMessageOf = (
 ): WaitMessage => ({
   kind: "wait",
   mode,
-  transaction: pk,
+  transaction_pk: pk,
   write_token,
   account_id,
   ...(claim !== undefined && { claim }),
@@ -294,7 +294,7 @@ export const waitMessageOf = (
 const messageOf = (transaction: Transaction, settlement: Settlement): OutcomeMessage => ({
   kind: "settlement",
   mode: transaction.mode,
-  transaction: transaction.pk,
+  transaction_pk: transaction.pk,
   write_token: transaction.write_token,
   settlement,
 });

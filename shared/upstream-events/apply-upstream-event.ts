@@ -69,7 +69,7 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
 /** Applies a settlement that the service itself decided. */
 const applySettlement = async (
   deps: SettleDeps,
-  { transaction: pk, settlement, ...target }: Omit<SettlementMessage, "kind">,
+  { transaction_pk: pk, settlement, ...target }: Omit<SettlementMessage, "kind">,
   deadline: Deadline,
 ): Promise<MessageResult> => {
   const stored = await readTransaction(deps.ledger, pk);
@@ -111,7 +111,7 @@ const applyWait = async (
   { order, ...target }: WaitMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
-  const { kind } = await makeOrderWait(deps.ledger, { pk: target.transaction, ...target }, order, deadline);
+  const { kind } = await makeOrderWait(deps.ledger, { pk: target.transaction_pk, ...target }, order, deadline);
   if (kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (kind === "overtaken") return applySettlement(deps, { ...target, settlement: NOT_DELIVERED }, deadline);
   return { kind: "done", outcome: kind === "waiting" ? "applied" : "duplicate" };
@@ -151,7 +151,7 @@ const matchedTransaction = async (
   ledger: Ledger,
   known: UpstreamReference | undefined,
 ): Promise<Transaction | undefined> =>
-  known?.transaction === undefined ? undefined : readTransaction(ledger, known.transaction);
+  known?.transaction_pk === undefined ? undefined : readTransaction(ledger, known.transaction_pk);
 
 const settleByReference = async (
   deps: SettleDeps,
@@ -234,10 +234,10 @@ const escalateUnknown = async (
   const pk = storedEventPk(event);
   await recordEvent(ledger, event, reason);
   const known = await noteEvent(ledger, reference, status, pk);
-  if (known.transaction !== undefined && status === "failed") {
+  if (known.transaction_pk !== undefined && status === "failed") {
     // The success under its reference was matched since the reference was read.
-    await changeReason(ledger, pk, "contradiction", known.transaction);
-    return alarmed(ledger, event, "contradiction", known.transaction);
+    await changeReason(ledger, pk, "contradiction", known.transaction_pk);
+    return alarmed(ledger, event, "contradiction", known.transaction_pk);
   }
   const contrary = contraryEvent(known, status);
   if (contrary === undefined) return alarmed(ledger, event, reason);

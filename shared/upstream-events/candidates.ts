@@ -15,8 +15,8 @@ const CANDIDATES_MAX = 20;
  * first, then those sent last. Unlike the heuristic match, it also finds orders that are older or differ.
  */
 export const findCandidates = async (ledger: Ledger, event: StoredEvent): Promise<readonly Transaction[]> => {
-  if (event.transaction !== undefined) {
-    const transaction = await readTransaction(ledger, event.transaction);
+  if (event.transaction_pk !== undefined) {
+    const transaction = await readTransaction(ledger, event.transaction_pk);
     return transaction === undefined ? [] : [transaction];
   }
   if (event.reason === "unreadable") return [];

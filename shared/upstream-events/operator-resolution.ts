@@ -157,7 +157,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
   const action = {
     ...decision,
     audit_log: SERVICE,
-    about: event.transaction ?? event.pk,
+    about: event.transaction_pk ?? event.pk,
     action: "events discard",
     details: { event: storedEventId(event), says: eventSummary(event) },
   };
@@ -216,12 +216,11 @@ const eventUpdate = ({ table }: Ledger, { pk }: StoredEvent, state: StoredEvent[
   Update: {
     TableName: table,
     Key: { pk },
-    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", #transaction = :transaction"} REMOVE #open, listed_at`,
+    UpdateExpression: `SET #state = :state${transactionPk === undefined ? "" : ", transaction_pk = :transaction"} REMOVE #open, listed_at`,
     ConditionExpression: "#state = :open",
     ExpressionAttributeNames: {
       "#state": "state",
       "#open": "open",
-      ...(transactionPk !== undefined && { "#transaction": "transaction" }),
     },
     ExpressionAttributeValues: {
       ":state": state,

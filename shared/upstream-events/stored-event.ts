@@ -45,7 +45,7 @@ const commonFields = {
   open: z.string().optional(),
   listed_at: z.iso.datetime().optional(),
   /** The key of the transaction that it is about, if that is known. */
-  transaction: z.string().optional(),
+  transaction_pk: z.string().optional(),
   created_at: z.iso.datetime(),
 };
 
@@ -117,7 +117,7 @@ const newEvent = (
     state: "open",
     open: OPEN_EVENTS,
     listed_at: now,
-    ...(transactionPk !== undefined && { transaction: transactionPk }),
+    ...(transactionPk !== undefined && { transaction_pk: transactionPk }),
     created_at: now,
   };
 };
@@ -141,12 +141,9 @@ export const changeReason = async (
   const update = new UpdateCommand({
     TableName: table,
     Key: { pk },
-    UpdateExpression: `SET reason = :reason${transactionPk === undefined ? "" : ", #transaction = :transaction"}`,
+    UpdateExpression: `SET reason = :reason${transactionPk === undefined ? "" : ", transaction_pk = :transaction"}`,
     ConditionExpression: "#state = :open",
-    ExpressionAttributeNames: {
-      "#state": "state",
-      ...(transactionPk !== undefined && { "#transaction": "transaction" }),
-    },
+    ExpressionAttributeNames: { "#state": "state" },
     ExpressionAttributeValues: {
       ":reason": reason,
       ":open": "open",

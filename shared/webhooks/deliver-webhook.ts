@@ -79,7 +79,7 @@ const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webh
   if (message.event !== TRANSACTION_UPDATED) {
     return { accountId: message.account_id, webhookId: message.webhook_id, body: message.body };
   }
-  const transaction = await readTransaction(ledger, message.transaction);
+  const transaction = await readTransaction(ledger, message.transaction_pk);
   if (transaction === undefined || transaction.status !== message.status) return undefined;
   return {
     accountId: transaction.account_id,

@@ -88,8 +88,8 @@ export const messageOf = (delivery: Delivery, kind: "due" | "probe" | "early"): 
     ...(kind === "early" && { early: delivery.attempts.length }),
   };
   if (delivery.event === TRANSACTION_UPDATED) {
-    const { event, transaction, status } = delivery;
-    return { event, transaction, status, ...copy };
+    const { event, transaction_pk, status } = delivery;
+    return { event, transaction_pk, status, ...copy };
   }
   const { event, account_id, webhook_id, body } = delivery;
   return { event, account_id, webhook_id, body, ...copy };

@@ -31,7 +31,7 @@ export const enqueueWebhook =
     if (!hasEnded || status === undefined || current === undefined || !isTransactionPk(current.pk)) return "ignored";
 
     const { account_id, mode, phone_number } = settledItem.parse(after);
-    const message = { event: TRANSACTION_UPDATED, transaction: current.pk, status } as const;
+    const message = { event: TRANSACTION_UPDATED, transaction_pk: current.pk, status } as const;
     await queue.send(message, account_id);
     if (mode === "test" && phone_number === SENT_TWICE_PHONE_NUMBER) {
       await queue.send({ ...message, repeat: SANDBOX_REPEAT }, account_id);

@@ -14,7 +14,7 @@ export const TRANSACTION_UPDATED = "transaction.updated";
 export const transactionEvent = z.object({
   event: z.literal(TRANSACTION_UPDATED),
   /** The transaction's key. */
-  transaction: z.string(),
+  transaction_pk: z.string(),
   status: finalStatus,
 });
 

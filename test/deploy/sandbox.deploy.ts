@@ -140,7 +140,7 @@ const buyLater = async (key: string): Promise<string> => {
 
 /** The webhook delivery of a successful purchase, once it has this state. */
 const deliveryOf = async (reference: string, state: Delivery["state"]): Promise<Delivery | undefined> => {
-  const pk = deliveryPk({ transaction: pkOfReference(reference) ?? "", status: "success" });
+  const pk = deliveryPk({ transaction_pk: pkOfReference(reference) ?? "", status: "success" });
   const read = () => readDelivery(ledger, pk);
   await expect.poll(async () => (await read())?.state, { timeout: 40_000, interval: 500 }).toBe(state);
   return read();

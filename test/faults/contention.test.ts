@@ -83,7 +83,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
   const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes }));
   const Records = transactions.map(({ pk, write_token }, index) => {
     const settlement = { status: "failed", failure: { code: "delivery_failed" } } as const;
-    const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction: pk, write_token, settlement };
+    const message: OutcomeMessage = { kind: "settlement", mode: "live", transaction_pk: pk, write_token, settlement };
     return { messageId: String(index), receiptHandle: String(index), body: JSON.stringify(message) };
   });
   expect(await handler({ Records }, aLambdaContext())).toEqual({ batchItemFailures: [] });

@@ -38,7 +38,7 @@ export const mutants: readonly Mutant[] = [
     const { sqsClient } = await import("../platform/aws-clients.ts");
     const { deliveryQueue } = await import("../webhooks/delivery-queue.ts");
     const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
-    await queue.send({ event: "transaction.updated", transaction: transaction.pk, status: settlement.status }, transaction.account_id);
+    await queue.send({ event: "transaction.updated", transaction_pk: transaction.pk, status: settlement.status }, transaction.account_id);
   }
   const result = await settleTransaction(ledger, transaction, settlement, deadline);`,
       },

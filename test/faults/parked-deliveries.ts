@@ -41,7 +41,7 @@ const anEvent = async (account_id: string): Promise<void> => {
   const { open: _open, ...settled } = aTransaction({ pk, account_id, created_at, status: "success" });
   const Item = { ...settled, list_key: `${account_id}#live` };
   await system.db.send(new PutCommand({ TableName: system.ledger.table, Item }));
-  await system.deliveryQueue.send({ event: "transaction.updated", transaction: pk, status: "success" }, account_id);
+  await system.deliveryQueue.send({ event: "transaction.updated", transaction_pk: pk, status: "success" }, account_id);
 };
 
 const body = z.object({ data: z.object({ reference: z.string() }) });

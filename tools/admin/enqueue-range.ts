@@ -73,7 +73,7 @@ const enqueueAll = async (
     const status = finalStatus.safeParse(transaction.status).data;
     if (status === undefined) return [];
     return [
-      { accountId: account_id, message: { event: TRANSACTION_UPDATED, transaction: pk, status, repeat: resendId } },
+      { accountId: account_id, message: { event: TRANSACTION_UPDATED, transaction_pk: pk, status, repeat: resendId } },
     ];
   });
   await sendAll(queue, messages);

@@ -119,7 +119,7 @@ export const prepareInvocations = async (
       Records: [{ dynamodb: { SequenceNumber: "1", OldImage: marshall(open), NewImage: marshall(settled) } }],
     }),
     "deliver-webhook": async () => {
-      const delivery = { event: "transaction.updated", transaction: settled.pk, status: "success" } as const;
+      const delivery = { event: "transaction.updated", transaction_pk: settled.pk, status: "success" } as const;
       return message({ ...delivery, repeat: randomUUID() } satisfies DeliveryMessage);
     },
   };

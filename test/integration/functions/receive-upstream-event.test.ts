@@ -115,7 +115,9 @@ test("an event of status reversed is stored once with its delivered order, which
     (await listEvents(service.ledger, "0000")).filter((each) => each.reference === upstreamReference);
   const pk = transactionPk(reference.replace(/^DATA_/, ""));
   await eventually(async () =>
-    expect(await storedEvents()).toMatchObject([{ reason: "unreadable", problem: "status reversed", transaction: pk }]),
+    expect(await storedEvents()).toMatchObject([
+      { reason: "unreadable", problem: "status reversed", transaction_pk: pk },
+    ]),
   );
   expect(await balance()).toBe(9_500);
   expect(await readTransaction(service.ledger, pk)).toMatchObject({ status: "success" });

@@ -217,8 +217,8 @@ const compareWallet = compareWith(walletFields, (wallets, old, restored): Step =
 /** All that either ledger knows of a reference. */
 const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, oldItem, restoredItem): Step => {
   const merged = { ...oldItem, ...restoredItem };
-  if (merged.transaction !== (oldItem.transaction ?? merged.transaction)) {
-    return { kind: "differs", fields: ["transaction"] };
+  if (merged.transaction_pk !== (oldItem.transaction_pk ?? merged.transaction_pk)) {
+    return { kind: "differs", fields: ["transaction_pk"] };
   }
   if (isDeepStrictEqual(merged, restoredItem)) return { kind: "present" };
   const names = Object.keys(upstreamReferenceSchema.shape);
@@ -239,7 +239,7 @@ const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, 
 
 /** Forward only: an open event takes the operator's decision from the old ledger, or the later reason. */
 const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem, restoredItem): Step => {
-  const fields = differing(oldItem, restoredItem, ["state", "transaction", "reason"]);
+  const fields = differing(oldItem, restoredItem, ["state", "transaction_pk", "reason"]);
   const hasLaterReason = old.reason === "conflicting_events" && restored.state === "open";
   if (fields.length === 0 || (old.state === "open" && !hasLaterReason)) return { kind: "present" };
   if (restored.state !== "open") return { kind: "differs", fields };

@@ -52,7 +52,7 @@ const entriesAbout = async (
   if (!subject.startsWith("event_")) {
     return readTransactionAudit(ledger, await requireTransaction(context, subject, account));
   }
-  const { pk, transaction: about } = await requireEvent(context, subject);
+  const { pk, transaction_pk: about } = await requireEvent(context, subject);
   const transaction = about === undefined ? undefined : await readTransaction(ledger, about);
   return transaction === undefined ? readAuditAbout(ledger, SERVICE, pk) : readTransactionAudit(ledger, transaction);
 };

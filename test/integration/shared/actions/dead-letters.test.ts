@@ -75,7 +75,7 @@ test("the list has the number, the oldest age and what each message is about, an
   await giveUp(deadLettersOf("outcomes"), { kind: "void", item: unmade });
   await giveUp(deadLettersOf("delivery"), {
     event: "transaction.updated",
-    transaction: transaction.pk,
+    transaction_pk: transaction.pk,
     status: "success",
   });
   await giveUp(deadLettersOf("delivery"), {
@@ -136,7 +136,7 @@ test("a stage's list also has what its stream and its schedules gave up, with AW
 });
 
 test("a message moves back with its body, its group and its attributes, after the audit entry", async () => {
-  const body = { event: "transaction.updated", transaction: "transaction#1", status: "success" };
+  const body = { event: "transaction.updated", transaction_pk: "transaction#1", status: "success" };
   const MessageAttributes = { origin: { DataType: "String", StringValue: "test" } };
   await giveUp(deadLettersOf("delivery"), body, { MessageAttributes });
   const sent: unknown[] = [];

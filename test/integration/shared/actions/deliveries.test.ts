@@ -92,7 +92,7 @@ test("attempts show the request's headers without the signature, and the headers
   );
   await webhookRuns["webhook set"](context(), { account, url: receiver.url });
   const transaction = await aSettledOrder(account);
-  const message = { event: "transaction.updated", transaction: transaction.pk, status: "success" } as const;
+  const message = { event: "transaction.updated", transaction_pk: transaction.pk, status: "success" } as const;
   nowMs = NOON_MS;
   await attempt(message);
   nowMs += 10_000;
@@ -134,7 +134,7 @@ test("the list has the newest 50 deliveries, newest first", async () => {
   const account = await anAccount();
   for (let index = 0; index < 55; index += 1) {
     const { pk: transaction } = await aSettledOrder(account);
-    const message = { event: "transaction.updated", transaction, status: "success" } as const;
+    const message = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
     const fresh = newDelivery(message, { accountId: account, webhookId: `evt_${index}` }, NOON_MS + index * 1_000);
     await recordProgress(context().ledger, fresh, { state: "no_endpoint" });
   }
@@ -151,14 +151,14 @@ test("a transaction's deliveries and their resends are shown without reading the
   const { ledger } = context();
   for (let index = 0; index < 60; index += 1) {
     const { pk: transaction } = await aSettledOrder(account);
-    const other = { event: "transaction.updated", transaction, status: "success" } as const;
+    const other = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
     await recordProgress(ledger, newDelivery(other, { accountId: account, webhookId: `evt_${index}` }, NOON_MS), {
       state: "no_endpoint",
     });
   }
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
-  const message = { event: "transaction.updated", transaction: transaction.pk, status: "success" } as const;
+  const message = { event: "transaction.updated", transaction_pk: transaction.pk, status: "success" } as const;
   nowMs = NOON_MS;
   await attempt(message);
   nowMs += 60_000;
@@ -188,7 +188,7 @@ test("a time that has passed is shown as no next attempt", async () => {
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
   nowMs = NOON_MS;
-  await attempt({ event: "transaction.updated", transaction: transaction.pk, status: "success" });
+  await attempt({ event: "transaction.updated", transaction_pk: transaction.pk, status: "success" });
   const nextAttempts = async () => {
     const shown = await deliveriesRuns["deliveries show"](context(), { account, reference });
     const listed = await deliveriesRuns["deliveries list"](context(), { account });
@@ -223,7 +223,7 @@ test("a replay puts the webhook into the queue, and has an audit entry", async (
   expect(replayed).toEqual({ reference, status: "success", repeat });
   // A probe is posted although the endpoint is down.
   expect(await messages()).toEqual([
-    { event: "transaction.updated", transaction: transaction.pk, status: "success", repeat, probe: true },
+    { event: "transaction.updated", transaction_pk: transaction.pk, status: "success", repeat, probe: true },
   ]);
   expect(await readTransactionAudit(context().ledger, transaction)).toMatchObject([
     { action: "deliveries replay", why: "ticket 9", details: { reference, repeat } },
@@ -264,7 +264,7 @@ test("a successful test, another URL and enabling end the failures of an endpoin
   const transactions = await Promise.all([1, 2, 3, 4].map(() => aSettledOrder(account)));
   const fail = async () => {
     for (const { pk: transaction } of transactions) {
-      await attempt({ event: "transaction.updated", transaction, status: "success" });
+      await attempt({ event: "transaction.updated", transaction_pk: transaction, status: "success" });
     }
     expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: true });
   };
@@ -279,8 +279,8 @@ test("a successful test, another URL and enabling end the failures of an endpoin
   expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: false, failing_since: null });
   const early = { event: "transaction.updated", status: "success" };
   expect(await messages()).toEqual([
-    { ...early, transaction: transactions[2]?.pk, early: 1 },
-    { ...early, transaction: transactions[3]?.pk, early: 0 },
+    { ...early, transaction_pk: transactions[2]?.pk, early: 1 },
+    { ...early, transaction_pk: transactions[3]?.pk, early: 0 },
   ]);
   // Nothing failed since: a further test sends nothing again.
   expect(await webhookRuns["webhook test"](context(), { account })).toMatchObject({ ok: true, requeued: 0 });
@@ -299,7 +299,7 @@ test("an endpoint that is mended while the queue fails is mended, and what waits
   const transactions = await Promise.all([1, 2, 3].map(() => aSettledOrder(account)));
   nowMs = NOON_MS;
   for (const { pk: transaction } of transactions) {
-    await attempt({ event: "transaction.updated", transaction, status: "success" });
+    await attempt({ event: "transaction.updated", transaction_pk: transaction, status: "success" });
   }
   const broken = { ...context(), queues: { ...context().queues, delivery: `${sqs.url("delivery")}-none` } };
   expect(await webhookRuns["webhook set"](broken, { account, url: `${url}new` })).toMatchObject({ requeued: null });

@@ -13,7 +13,7 @@ import { aTransaction } from "../../../builders/transaction.ts";
 const settlement: OutcomeMessage = {
   kind: "settlement",
   mode: "live",
-  transaction: "transaction#0123456789ABCDEFGHJKMNPQRS",
+  transaction_pk: "transaction#0123456789ABCDEFGHJKMNPQRS",
   write_token: "9b2f2a52-9f0c-4b0e-8b3a-3f0a4f1f7f10",
   settlement: { status: "failed", failure: { code: "delivery_failed" } },
 };

@@ -405,7 +405,7 @@ describe("an order after its debit", () => {
     );
     expect(transaction.status).toBe("processing");
     const { pk, write_token } = transaction;
-    const message = { kind: "settlement", mode: "live", transaction: pk, write_token, settlement: later.settlement };
+    const message = { kind: "settlement", mode: "live", transaction_pk: pk, write_token, settlement: later.settlement };
     expect(deps.queued).toEqual([{ message, delayS: 7 }]);
   });
 
@@ -472,7 +472,7 @@ describe("an order after its debit", () => {
     expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
     expect(deps.queued).toEqual([
       {
-        message: expect.objectContaining({ transaction: transaction.pk, settlement: { status: "success" } }),
+        message: expect.objectContaining({ transaction_pk: transaction.pk, settlement: { status: "success" } }),
         delayS: 0,
       },
     ]);
@@ -556,7 +556,7 @@ describe("an order that may wait", () => {
           kind: "wait",
           table: ledger.table,
           mode: "live",
-          transaction: pk,
+          transaction_pk: pk,
           write_token,
           account_id: accountId,
           order: toSend,

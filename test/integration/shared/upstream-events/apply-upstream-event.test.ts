@@ -82,7 +82,7 @@ describe("settlements of the service", () => {
   const settlementOf = (transaction: Transaction, changes: Partial<SettlementMessage> = {}): SettlementMessage => ({
     kind: "settlement",
     mode: transaction.mode,
-    transaction: transaction.pk,
+    transaction_pk: transaction.pk,
     write_token: transaction.write_token,
     settlement: { status: "success" },
     ...changes,
@@ -99,7 +99,7 @@ describe("settlements of the service", () => {
   test.each([
     [
       "an order that the ledger lacks",
-      { transaction: transactionPk("0123456789ABCDEFGHJKMNPQRT") },
+      { transaction_pk: transactionPk("0123456789ABCDEFGHJKMNPQRT") },
       "no_such_transaction",
     ],
     ["another write token", { write_token: "another" }, "another_transaction"],
@@ -460,7 +460,7 @@ test("in any sequence a settlement and events of one order, each twice, set one 
       {
         kind: "settlement",
         mode: "live",
-        transaction: transaction.pk,
+        transaction_pk: transaction.pk,
         write_token: transaction.write_token,
         settlement: { status: "processing", upstream_reference: upstreamReference },
       },
@@ -512,7 +512,7 @@ describe("unreadable events", () => {
       },
     ]);
     expect(await apply(message)).toEqual({ kind: "done", outcome: "unreadable" });
-    expect(await storedFor(message)).toMatchObject({ state: "open", transaction: transaction.pk });
+    expect(await storedFor(message)).toMatchObject({ state: "open", transaction_pk: transaction.pk });
     expect((await stored())?.status).toBe("processing");
   });
 
@@ -520,7 +520,7 @@ describe("unreadable events", () => {
     const { transaction } = await anOrder({ pk: await aTransactionPk() });
     const message = anUnreadable({ reference: referenceOf(transaction) });
     await apply(message);
-    expect(await storedFor(message)).toMatchObject({ transaction: transaction.pk });
+    expect(await storedFor(message)).toMatchObject({ transaction_pk: transaction.pk });
   });
 
   test.each([undefined, "U-unknown"])(
@@ -530,7 +530,7 @@ describe("unreadable events", () => {
       await apply(message);
       const event = await storedFor(message);
       expect(event).toMatchObject({ reason: "unreadable", state: "open" });
-      expect(event?.transaction).toBeUndefined();
+      expect(event?.transaction_pk).toBeUndefined();
     },
   );
 
@@ -538,7 +538,7 @@ describe("unreadable events", () => {
     const message = anUnreadable();
     for (let copy = 0; copy < 2; copy += 1) await anOrder({ upstream_reference: message.reference });
     await apply(message);
-    expect((await storedFor(message))?.transaction).toBeUndefined();
+    expect((await storedFor(message))?.transaction_pk).toBeUndefined();
   });
 
   test("an unreadable event that cannot be stored rejects, so that its message is retried", async () => {

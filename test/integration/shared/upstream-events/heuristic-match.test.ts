@@ -179,7 +179,7 @@ describe("two events that contradict each other under one unknown reference", ()
       outcome: "duplicate",
     });
     const [stored] = (await listEvents(ledger, "0000")).filter(({ reference }) => reference === failed.reference);
-    expect(stored).toMatchObject({ reason: "contradiction", transaction: order.transaction.pk });
+    expect(stored).toMatchObject({ reason: "contradiction", transaction_pk: order.transaction.pk });
     expect(await order.stored()).toMatchObject({ status: "success" });
     expect(await order.balance()).toBe(1_500);
   });

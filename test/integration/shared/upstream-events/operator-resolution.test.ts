@@ -193,7 +193,7 @@ describe("matchEvent", () => {
       upstream_amount_kobo: 500_00,
     });
     const closed = await findEvent(operator.ledgerAt(), `event_${event.pk.slice("event#".length)}`);
-    expect(closed).toMatchObject({ state: "matched", transaction: order.transaction.pk });
+    expect(closed).toMatchObject({ state: "matched", transaction_pk: order.transaction.pk });
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
       { action: "events match", by: "ada" },
     ]);
@@ -376,7 +376,7 @@ describe("every decision", () => {
     expect(await readAudit(operator.ledgerAt(), order.accountId)).toMatchObject([
       { by: "ada", action: "events match", details: { reference, event: storedEventId(matched), says: "success" } },
     ]);
-    const withTransaction = { ...(await anEvent("failed")), transaction: order.transaction.pk };
+    const withTransaction = { ...(await anEvent("failed")), transaction_pk: order.transaction.pk };
     await discardEvent(operator.ledgerAt(), withTransaction, decision);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toHaveLength(2);
   });

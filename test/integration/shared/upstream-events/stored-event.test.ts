@@ -43,7 +43,7 @@ test("a stored event has all fields of the message, the reason and its transacti
     type: "data",
     amount_kobo: 50_000,
     phone_masked: "0803****567",
-    transaction: "transaction#1",
+    transaction_pk: "transaction#1",
     created_at: isoTime(NOON_MS),
   });
 });
@@ -113,7 +113,7 @@ test("an unreadable event is stored under the hash of its message, with its prob
     reason: "unreadable",
     reference: message.reference,
     problem: "status reversed",
-    transaction: "transaction#1",
+    transaction_pk: "transaction#1",
     created_at: isoTime(NOON_MS),
   });
 });

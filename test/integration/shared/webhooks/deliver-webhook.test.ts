@@ -84,7 +84,7 @@ const aSettlement = async (
   });
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
 
-  const message = { event: "transaction.updated" as const, transaction: pk, status: "success" as const };
+  const message = { event: "transaction.updated" as const, transaction_pk: pk, status: "success" as const };
   const postpone = vi.fn(async (_handle: string, _after_s: number) => {});
   const deps = { ledger: { ...ledger, db }, endpoints, post: createPost(rules), random: () => 0.5 };
   const handler = queueHandler(deliveryMessage, deliverWebhook(deps), postpone);
@@ -309,7 +309,7 @@ test("a webhook without an endpoint is recorded and not retried; one whose trans
   expect(await deliver()).toBe("done");
   expect(await delivery()).toMatchObject({ state: "no_endpoint", attempts: [] });
 
-  const open = aTransaction({ pk: message.transaction, account_id });
+  const open = aTransaction({ pk: message.transaction_pk, account_id });
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: open }));
   expect(await deliver()).toBe("retry");
   expect(postpone).not.toHaveBeenCalled();

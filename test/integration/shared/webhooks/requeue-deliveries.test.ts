@@ -56,7 +56,7 @@ const BATCH_WRITES_MAX = 25;
 const park = async (accountId: string, ...changes: readonly Partial<Delivery>[]): Promise<void> => {
   const puts = changes.map((change, index) => {
     const transaction = `transaction#${accountId}-${index + 1}`;
-    const message = { event: "transaction.updated", transaction, status: "success" } as const;
+    const message = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
     const delivery = newDelivery(message, { accountId, webhookId: `evt_${index}` }, NOON - MINUTE_MS + index);
     return {
       PutRequest: { Item: { ...delivery, open: `parked#${accountId}`, listed_at: delivery.created_at, ...change } },
@@ -69,7 +69,7 @@ const park = async (accountId: string, ...changes: readonly Partial<Delivery>[])
 };
 
 const transactionIn = (message: DeliveryMessage): string =>
-  message.event === "transaction.updated" ? message.transaction : message.webhook_id;
+  message.event === "transaction.updated" ? message.transaction_pk : message.webhook_id;
 
 const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
 const run = async (queue = queueOf()) => {
@@ -84,14 +84,14 @@ const nextRequeue = async (accountId: string) => (await readParkedAccount(ledger
 
 test("what is due is put into the queue, oldest first, and again after 3 hours unless an attempt was recorded", async () => {
   const accountId = await anAccount();
-  const repeated = { pk: "delivery#repeated", repeat: "announce-1", transaction: "transaction#x-2" };
+  const repeated = { pk: "delivery#repeated", repeat: "announce-1", transaction_pk: "transaction#x-2" };
   await park(accountId, {}, repeated, { next_attempt_at: inMinutes(240) });
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   const { sent, ran, queue } = await run();
   expect(sent).toEqual(["1", "2"]);
   expect(ran).toEqual({ accounts: 1, requeued: 2 });
   expect(queue.send.mock.calls[1]).toEqual([
-    { event: "transaction.updated", transaction: "transaction#x-2", status: "success", repeat: "announce-1" },
+    { event: "transaction.updated", transaction_pk: "transaction#x-2", status: "success", repeat: "announce-1" },
     accountId,
   ]);
   nowMs += 179 * MINUTE_MS;

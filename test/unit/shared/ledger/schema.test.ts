@@ -44,10 +44,10 @@ test.each([
   ["an audit entry", auditPk("2026-11-21T12:00:00.000Z", "r"), "audit#2026-11-21T12:00:00.000Z#r", "audit"],
   ["a consent", consentPk({ pk: transaction }), `consent#transaction#${ID}`, "consent"],
   ["an event", eventPk("hash"), "event#hash", "event"],
-  ["a delivery", deliveryPk({ transaction, status: "success" }), `delivery#${ID}#success`, "delivery"],
+  ["a delivery", deliveryPk({ transaction_pk: transaction, status: "success" }), `delivery#${ID}#success`, "delivery"],
   [
     "a repeated delivery",
-    deliveryPk({ transaction, status: "failed", repeat: "r" }),
+    deliveryPk({ transaction_pk: transaction, status: "failed", repeat: "r" }),
     `delivery#${ID}#failed#r`,
     "delivery",
   ],

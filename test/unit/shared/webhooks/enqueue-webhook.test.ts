@@ -18,7 +18,7 @@ const settled = (sequence: number, changes: Partial<Transaction> = {}) =>
 
 /** Handles the changes as one batch; resolves with the messages that were sent and the response. */
 const transactionIn = (message: DeliveryMessage): string =>
-  message.event === "transaction.updated" ? message.transaction : "";
+  message.event === "transaction.updated" ? message.transaction_pk : "";
 
 const enqueue = async (
   Records: readonly unknown[],
@@ -41,7 +41,7 @@ test.each(["success", "failed"] as const)(
   async (status) => {
     const { response, sent } = await enqueue([settled(1, { status })]);
     expect(sent).toEqual([
-      [{ event: "transaction.updated", transaction: "transaction#0123456789ABCDEFGHJKMNPQRS", status }, "acc_1"],
+      [{ event: "transaction.updated", transaction_pk: "transaction#0123456789ABCDEFGHJKMNPQRS", status }, "acc_1"],
     ]);
     expect(response).toEqual({ batchItemFailures: [] });
   },
@@ -50,7 +50,7 @@ test.each(["success", "failed"] as const)(
 test("a transaction that was put as failed without a debit is enqueued once, and not when it is masked", async () => {
   const voided = aTransaction({ status: "failed", debit: "void" });
   const { sent } = await enqueue([change(1, undefined, voided), change(2, voided, { ...voided, phone_number: "*67" })]);
-  expect(sent).toEqual([[{ event: "transaction.updated", transaction: voided.pk, status: "failed" }, "acc_1"]]);
+  expect(sent).toEqual([[{ event: "transaction.updated", transaction_pk: voided.pk, status: "failed" }, "acc_1"]]);
 });
 
 test("an identity check, which has neither a network nor a phone number, is enqueued", async () => {
@@ -109,8 +109,8 @@ test("a settled item with invalid attributes is enqueued, so that it does not bl
   const { response, sent } = await enqueue(records);
   expect(response).toEqual({ batchItemFailures: [] });
   expect(sent).toEqual([
-    [{ event: "transaction.updated", transaction: broken.pk, status: "failed" }, "unknown"],
-    [{ event: "transaction.updated", transaction: broken.pk, status: "success" }, "acc_1"],
-    [{ event: "transaction.updated", transaction: broken.pk, status: "success" }, "acc_1"],
+    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "failed" }, "unknown"],
+    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "success" }, "acc_1"],
+    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "success" }, "acc_1"],
   ]);
 });

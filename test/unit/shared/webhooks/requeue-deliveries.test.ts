@@ -22,7 +22,7 @@ const all: Selection = { kind: "all" };
 /** A parked delivery with so many failed attempts, whose next one may be made so many minutes from now. */
 const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Delivery => ({
   ...newDelivery(
-    { event: "transaction.updated", transaction, status: "success" },
+    { event: "transaction.updated", transaction_pk: transaction, status: "success" },
     { accountId: "acc_1", webhookId: `evt_${transaction}` },
     NOW,
   ),
@@ -33,7 +33,7 @@ const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Deli
   open: "parked#acc_1",
 });
 const transactionsOf = (deliveries: readonly Delivery[]) =>
-  deliveries.map((delivery) => (delivery.event === "transaction.updated" ? delivery.transaction : ""));
+  deliveries.map((delivery) => (delivery.event === "transaction.updated" ? delivery.transaction_pk : ""));
 
 describe("the selection", () => {
   const url = "https://app.example.com/";

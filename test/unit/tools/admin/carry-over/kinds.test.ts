@@ -182,8 +182,8 @@ test("an item of an immutable kind is copied if missing, left if equal, and repo
 
 test("an upstream reference has what either ledger knows of it, and two transactions of it are reported", () => {
   const pk = "upstream-reference#UP-1";
-  const match = { pk, transaction: "transaction#1" };
-  const noted = { pk, failed_event: "event#1" };
+  const match = { pk, transaction_pk: "transaction#1" };
+  const noted = { pk, failed_event_pk: "event#1" };
   expect([kindFor(match), kindFor(match, { ...match }), kindFor(noted, { ...noted, ...match })]).toEqual([
     "copy",
     "present",
@@ -191,21 +191,24 @@ test("an upstream reference has what either ledger knows of it, and two transact
   ]);
   const when = {
     expression:
-      "#pk = :pk AND #failed_event = :failed_event AND attribute_not_exists(#transaction) AND attribute_not_exists(#success_event)",
+      "#pk = :pk AND #failed_event_pk = :failed_event_pk AND attribute_not_exists(#transaction_pk) AND attribute_not_exists(#success_event_pk)",
     names: {
       "#pk": "pk",
-      "#transaction": "transaction",
-      "#success_event": "success_event",
-      "#failed_event": "failed_event",
+      "#transaction_pk": "transaction_pk",
+      "#success_event_pk": "success_event_pk",
+      "#failed_event_pk": "failed_event_pk",
     },
-    values: { ":pk": pk, ":failed_event": "event#1" },
+    values: { ":pk": pk, ":failed_event_pk": "event#1" },
   };
-  expect(compare({ ...match, success_event: "event#2" }, noted)).toEqual({
+  expect(compare({ ...match, success_event_pk: "event#2" }, noted)).toEqual({
     kind: "update",
-    item: { ...match, success_event: "event#2", failed_event: "event#1" },
+    item: { ...match, success_event_pk: "event#2", failed_event_pk: "event#1" },
     when,
   });
-  expect(compare(match, { pk, transaction: "transaction#2" })).toEqual({ kind: "differs", fields: ["transaction"] });
+  expect(compare(match, { pk, transaction_pk: "transaction#2" })).toEqual({
+    kind: "differs",
+    fields: ["transaction_pk"],
+  });
 });
 
 test("an open event takes the operator's decision from the old ledger, and two decisions are reported", () => {
