@@ -13,13 +13,13 @@ import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
 import { environment, type FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
-import { secretIds } from "../../../shared/platform/secret-table.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { systemClock } from "../../../shared/platform/time.ts";
 import { signatureOf } from "../../../shared/upstream-events/upstream-signature.ts";
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import type { EndpointStore } from "../../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
+import { functionEnvironment as localFunctionEnvironment } from "../../../tools/local/function-environment.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
@@ -48,10 +48,6 @@ const LATENCY_MS = { min: 1, max: 8 };
 const simulatorTiming = { stallMs: 0, delayedOutcomeMs: 2_000_000_000 };
 /** The most that the service reads as a number of requests. */
 const UNLIMITED = { vtu: 999_999, identity: 999_999, catalog: 999_999 };
-export const identityPrices = {
-  nin: { basic: 150, advanced: 250, retrieve: 400 },
-  bvn: { basic: 100, advanced: 200, retrieve: 300 },
-};
 
 const answerSchema = z.object({
   statusCode: z.int(),
@@ -141,27 +137,18 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
   const secretsManager = await startSecretsManager(secrets);
 
   let functionEnvironment: FunctionEnvironment = {
+    ...localFunctionEnvironment({
+      settings: { awsCalls: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS) },
+      gatewayOrigin: "http://127.0.0.1:9",
+      upstream: { baseUrl: simulator.baseUrl, isSimulated: true },
+      sqs,
+    }),
     ACCESS_TABLE: accessTable,
     LEDGER_TABLE: ledgerTable,
     CACHE_TABLE: cacheTable,
-    OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
-    DELIVERY_QUEUE_URL: sqs.url("delivery"),
-    ...secretIds((name) => name),
-    UPSTREAM_BASE_URL: simulator.baseUrl,
-    UPSTREAM_SIGNATURE: JSON.stringify(SIMULATOR_SIGNATURE),
+    // Only the signature authenticates an event.
     UPSTREAM_WEBHOOK_IPS: "",
-    WEBHOOK_ALLOWED_CIDRS: "127.0.0.0/8",
-    WEBHOOK_REFUSED_HOSTS: "",
-    IDENTITY_PRICES: JSON.stringify(identityPrices),
-    UPSTREAM_DATES: "day-first",
-    AIRTIME_NAIRA_MAX: "50000",
-    PHONE_RETENTION_DAYS: "400",
-    PURCHASES_INITIALLY: "on",
-    WAITING_MINUTES: "15",
-    CONSOLE: "",
-    WORKERS: "on",
     SELLS: "yes",
-    AWS_CALLS: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS),
   };
   const endpoints = { dynamodb, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
   const restoreEnvironment = setEnvironment({ ...functionEnvironment, ...localAwsEnvironment(endpoints) });

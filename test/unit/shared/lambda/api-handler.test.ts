@@ -247,11 +247,8 @@ describe("an unexpected error", () => {
 
   /** Reads the wallet: a request that is no order. */
   const readWallet = async (run: () => Promise<never>, admit: Admit = admitted) => {
-    const handler = apiHandler(readAccountRoutes, admit, {
-      getWallet: run,
-      getTransaction: refuse,
-      listTransactions: refuse,
-    });
+    const { getWallet } = readAccountRoutes;
+    const handler = apiHandler({ getWallet }, admit, { getWallet: run });
     const response = responseSchema.parse(
       await handler(anApiEvent({ method: "GET", path: "/v1/wallet" }), aLambdaContext()),
     );
