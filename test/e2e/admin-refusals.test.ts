@@ -159,6 +159,14 @@ test("a failed command exits with 1, and with --json prints one line of JSON on 
   });
 });
 
+test("a command whose reader ends before it prints has made its change, prints no error and exits with 0", async () => {
+  const { account } = await service.newApp();
+  const fund = `"${process.execPath}" tools/admin/main.ts wallet fund ${account} 5 --id PIPE-1`;
+  const run = await runProgram("sh", ["-c", `{ ${fund}; echo "exit code $?" >&2; } | true`], service);
+  expect(run).toEqual({ code: 0, stdout: "", stderr: "exit code 0\n" });
+  expect((await service.admin(["wallet", "statement", account])).stdout).toContain("PIPE-1");
+});
+
 test("a command without a running service exits with 2 and says how to start one", async () => {
   const run = await runProgram(process.execPath, ["tools/admin/main.ts", "accounts", "list"], {
     serviceFile: `${service.folder}/none.json`,

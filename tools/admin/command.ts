@@ -77,7 +77,7 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     const input = parseInput(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) }, typedNames);
     const print = async (report: Report): Promise<void> => {
       const text = json ? JSON.stringify(report.json) : report.text;
-      await pipeline(linesOf(text), process.stdout, { end: false });
+      await pipeline(linesOf(text), process.stdout, { end: false }).catch(unlessReaderEnded);
       if (report.ok === false) process.exitCode = 1;
     };
     let context: AdminContext;
@@ -93,6 +93,11 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
       context.close();
     }
   });
+};
+
+/** `| head` ends before all is printed: the command is done nevertheless. */
+const unlessReaderEnded = (error: unknown): void => {
+  if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
 };
 
 async function* linesOf(text: Report["text"]): AsyncGenerator<string> {
