@@ -236,7 +236,7 @@ describe("an open order", () => {
     await confirm(early);
     await early.getByText(`${reference} is failed now`).waitFor();
     await confirm(late);
-    await dialog(late).getByText('operator@example.com resolved it as failed ("early ticket")').waitFor();
+    await dialog(late).getByText('operator@example.com resolved it ("early ticket")').waitFor();
     await row(late, "transactions resolve").getByText("early ticket").waitFor();
     await submit(late, "Cancel");
     await button(late, `Resolve ${reference}`).waitFor({ state: "detached" });
