@@ -164,7 +164,7 @@ describe("maskOldPhones", () => {
     await recordEvent({ db, table: ledger.table, clock: () => OLD_MS }, { ...event, ...about }, "no_candidate");
     expect(await mask()).toBe(1);
     const { Items = [] } = await ledger.tables.db.send(new ScanCommand({ TableName: ledger.table }));
-    const [kept] = Items.filter(({ owner }) => owner === "events");
+    const [kept] = Items.filter(({ list_key }) => list_key === "events");
     expect(await findEvent(ledger, String(kept?.pk).replace("#", "_"))).toMatchObject({ phone_masked: MASKED });
   });
 });
