@@ -297,7 +297,7 @@ export const countTransactionsSpec = {
   timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
   tables: { cache: ["UpdateItem"] },
   environment: ["CACHE_TABLE", "AWS_CALLS"],
-  impact: "The charts of the console miss what happens meanwhile; no app is affected.",
+  impact: "The console's charts miss the orders of this time; no app is affected.",
 } as const satisfies FunctionSpec;
 
 /**

@@ -51,7 +51,7 @@ export const serviceReferenceField = z.string().meta({
   description: "The service's reference: the kind of order, or `TEST`, then `_` and 26 characters.",
 });
 
-/** A recipient's number, and what stands in its place for identity checks. */
+/** A recipient's number. `ofChecks` says what identity checks have instead. */
 export const recipientField = <Field extends z.ZodType>(field: Field, ofChecks = "") =>
   field.meta({
     description: `The recipient's number${ofChecks}. After the retention of the deployment (400 days by default) all but the last two digits are \`*\`.`,

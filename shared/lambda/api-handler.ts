@@ -42,8 +42,9 @@ type ApiContext = Context & { progress?: RequestProgress };
 export type ApiMiddleware = middy.MiddlewareObj<unknown, ApiResponse, Error, ApiContext>;
 
 /**
- * The handler of one function, with everything that its routes share: an operation for each of them. Order of checks: route, key, account, permission,
- * address, rate, JSON, fields, and then the operation's own. Source: docs/interface.md 4.D3.
+ * The handler of one function: an operation for each of its routes, and everything that they share. Order of checks:
+ * route, key, account, permission, address, rate, JSON, fields, and then the operation's own. Source: docs/interface.md
+ * 4.D3.
  */
 export const apiHandler = <Served extends { readonly [Name in keyof Served]: Route }>(
   routes: Served,

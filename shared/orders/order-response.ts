@@ -28,7 +28,10 @@ const afterDebit: Partial<Record<ErrorCode, string>> = {
   plan_unavailable: `${errors.plan_unavailable.message}; ${REFUNDED}`,
 };
 
-/** Earlier releases stored `provider_unavailable`, which now says that no transaction was made (decision 0002). */
+/**
+ * An order that waited for its limit in vain is stored as `provider_unavailable`. To a caller that code says that no
+ * transaction was made (decision 0002), and this one was made, and refunded.
+ */
 const codeOf = (failure: Failure | undefined): ErrorCode =>
   failure === undefined || failure.code === "provider_unavailable" ? "delivery_failed" : failure.code;
 

@@ -219,7 +219,7 @@ export const logEvents = {
   "upstream.outcome_unknown": {
     level: "warn",
     fields: { reference: "string", reason: "string" },
-    meaning: "The upstream gave no answer that says what became of an order.",
+    meaning: "The upstream gave no answer that says whether an order was carried out.",
     action: "None: its event settles a purchase, and an identity check is refunded.",
   },
   "upstream.rate_limited": {

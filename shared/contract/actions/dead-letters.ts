@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type ActionTable, changeInput } from "./action.ts";
 
-/** `outcomes`: what became of orders. `delivery`: webhooks to send. */
+/** `outcomes`: outcomes of orders. `delivery`: webhooks to send. */
 const redrivable = z.enum(["outcomes", "delivery"]);
 
 /** How many messages one `redrive` moves. */

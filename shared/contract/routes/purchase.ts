@@ -69,7 +69,7 @@ export const purchaseRoutes = {
     description:
       "Makes sure that no request with this `reference` places an order from now on, also no copy of an earlier request that arrives late. " +
       "If no order has the `reference`, it is recorded as `failed`, `order_cancelled`, and nothing was charged. An order that was placed is not changed: " +
-      "its `status` says what became of it. A lookup that finds nothing cannot say that an order stays unplaced; this can.",
+      "its `status` is its current one. A lookup that finds nothing cannot say that an order stays unplaced; this can.",
     errors: ["provider_unavailable"],
     example: {
       input: { reference: "order-1044", type: "data" },

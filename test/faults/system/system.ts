@@ -91,7 +91,10 @@ export type System = {
   readonly strict: () => StrictAws | undefined;
   /** What happened so far, in short: the same for the same seed and the same work. */
   readonly trace: () => string;
-  /** Replaces the strict AWS, and begins its seed and that of all latencies. Throws if the former one met a call that it does not simulate. */
+  /**
+   * Replaces the strict AWS, and begins its seed and that of all latencies. Throws if the former one met a call that it
+   * does not simulate.
+   */
   readonly setStrict: (settings: StrictSettings | undefined, seed: number) => void;
   /** Runs some of our code, such as an operator's command. */
   readonly run: <Result>(work: () => Promise<Result>) => Promise<Ending<Result>>;

@@ -97,7 +97,7 @@ describe("the route", () => {
     expect(copy.headers.get("x-error-code")).toBe("order_cancelled");
   });
 
-  test("a placed order is not changed, and its answer says what became of it", async () => {
+  test("a placed order is not changed, and the answer has its status", async () => {
     const caller = await service.newCaller({ naira: 10_000 });
     const key = await caller.newKey({ mode: "test" });
     const outcomes = { "08031234567": "success", "08000000001": "failed", "08000000004": "processing" };

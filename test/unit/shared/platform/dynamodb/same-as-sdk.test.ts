@@ -145,8 +145,8 @@ test.each([
     };
     for (const seed of SEEDS) await run(seed);
     console.log(`${shortRuns} of ${runs} calls took the short path to their end`);
-    // About a third of many calls; a short run has few calls of a new seed.
-    expect(shortRuns / runs).toBeGreaterThan(0.05);
+    // About a third of many calls. The few of a short run may by chance hold fewer.
+    expect(shortRuns / runs).toBeGreaterThan(RUNS < 100 ? 0.05 : 0.2);
   },
 );
 
