@@ -23,7 +23,7 @@ test("a debit that arrives after its purchase was answered 502 is refunded 60 s 
   const caller = await service.newCaller({ naira: 1_000 });
   const orders = service.simulator.state.requests.length;
   service.proxy.fault = ({ operation, body }) => {
-    if (operation === "TransactWriteItems" && body.includes("attribute_not_exists(pk)")) return "arrives_late";
+    if (operation === "TransactWriteItems" && body.includes("attribute_not_exists(pk)")) return "lands_late";
     return operation === "PutItem" && body.includes("transaction#") ? "never_arrives" : undefined;
   };
   const answer = await buy(caller.key);

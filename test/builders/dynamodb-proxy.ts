@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import * as z from "zod";
 import { sum } from "../../shared/platform/sum.ts";
 import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
+import { refusalOf, type WireFault } from "../strict/faults.ts";
 import type { StrictSettings } from "../strict/settings.ts";
 import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 
@@ -15,18 +16,6 @@ type SeenCall = {
   readonly unitsByIndex: Readonly<Record<string, number>>;
 };
 
-/** What happens to a call. */
-export type Fault =
-  /** Nothing is written, and the answer is a conflict, which the emulator never raises by itself. */
-  | "conflict"
-  /** It takes effect, and its answer never arrives. */
-  | "answer_lost"
-  /** It never arrives. */
-  | "never_arrives"
-  /** It takes effect when the test says so (`letLateArrive`), and its answer never arrives. */
-  | "arrives_late"
-  | "throttled";
-
 /** Stands between the SDK and the emulator: counts calls and their capacity, and injects faults on the wire. */
 export type DynamoDbProxy = {
   readonly endpoint: string;
@@ -34,9 +23,9 @@ export type DynamoDbProxy = {
   /** Whether `calls` has the reads of the order gate too, which are no part of a request. */
   countsGateReads: boolean;
   /** Asked for each call; undefined lets it pass. */
-  fault: (call: { readonly operation: string; readonly body: string }) => Fault | undefined;
-  /** Lets the calls take effect that arrive late. */
-  readonly letLateArrive: () => Promise<void>;
+  fault: (call: { readonly operation: string; readonly body: string }) => WireFault | undefined;
+  /** Lets the calls take effect that land late. */
+  readonly landLateWrites: () => Promise<void>;
   /** The strict layer behind the faults (test/strict); undefined is the emulator alone. */
   strict: StrictDynamoDb | undefined;
   /** Replaces the strict layer by one with these settings. */
@@ -78,8 +67,8 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     calls: [],
     countsGateReads: false,
     fault: () => undefined,
-    letLateArrive: async () => {
-      await Promise.all(late.splice(0).map((arrive) => arrive()));
+    landLateWrites: async () => {
+      await Promise.all(late.splice(0).map((land) => land()));
     },
     strict: undefined,
     beStrict: (settings, seed) => {
@@ -101,8 +90,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     // The platform reads the stream: its reads are no part of a request's cost.
     const isStream = api.startsWith("DynamoDBStreams");
     const fault = isStream ? undefined : proxy.fault({ operation, body: sent });
-    if (fault === "conflict") return answerConflict(operation, sent, outgoing);
-    if (fault === "throttled") return answerError(outgoing, "ThrottlingException", {});
+    if (fault === "conflict" || fault === "throttled") return respond(outgoing, refusalOf(fault, operation, sent));
     if (fault === "never_arrives") return void outgoing.destroy();
     const asked = withCapacity(operation, sent);
     const takeEffect = async (): Promise<StrictAnswer> => {
@@ -114,7 +102,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
         record(proxy.calls, operation, sent, answer.body);
       return answer;
     };
-    if (fault === "arrives_late") {
+    if (fault === "lands_late") {
       late.push(takeEffect);
       return void outgoing.destroy();
     }
@@ -122,7 +110,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     if (fault === "answer_lost") return void outgoing.destroy();
     if (answer.lost) return void outgoing.destroy();
     if (answer.delayMs > 0) await new Promise((wake) => setTimeout(wake, answer.delayMs));
-    outgoing.writeHead(answer.status, { "content-type": "application/x-amz-json-1.0" }).end(answer.body);
+    respond(outgoing, answer);
   };
 
   return proxy;
@@ -175,22 +163,6 @@ const record = (calls: SeenCall[], operation: string, sent: string, answer: stri
   });
 };
 
-const answerConflict = (operation: string, sent: string, outgoing: ServerResponse): void => {
-  if (operation !== "TransactWriteItems") {
-    answerError(outgoing, "TransactionConflictException", {});
-    return;
-  }
-  const { TransactItems } = z.object({ TransactItems: z.array(z.unknown()) }).parse(JSON.parse(sent));
-  answerError(outgoing, "TransactionCanceledException", {
-    CancellationReasons: TransactItems.map((_, index) =>
-      index === TransactItems.length - 1
-        ? { Code: "TransactionConflict", Message: "Transaction is ongoing for the item" }
-        : { Code: "None" },
-    ),
-  });
-};
-
-const answerError = (outgoing: ServerResponse, name: string, fields: Readonly<Record<string, unknown>>): void => {
-  const body = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: name, ...fields });
-  outgoing.writeHead(400, { "content-type": "application/x-amz-json-1.0" }).end(body);
+const respond = (outgoing: ServerResponse, { status, body }: WireAnswer): void => {
+  outgoing.writeHead(status, { "content-type": "application/x-amz-json-1.0" }).end(body);
 };

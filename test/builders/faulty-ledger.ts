@@ -8,7 +8,8 @@ import { transactionList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
-import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "./dynamodb-proxy.ts";
+import type { WireFault } from "../strict/faults.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
@@ -27,7 +28,7 @@ export type FaultyLedger = Ledger & {
   nowMs: number;
   readonly proxy: DynamoDbProxy;
   /** The first `count` writes meet the fault in each of the SDK's tries. Counts the calls. */
-  readonly firstWrites: (count: number, fault: Fault) => { readonly writes: number };
+  readonly firstWrites: (count: number, fault: WireFault) => { readonly writes: number };
   /** Every write meets a conflict and takes 4 s of the mocked clock. Counts the calls. */
   readonly neverFree: () => { readonly writes: number };
   /** Creates a wallet; resolves with its account. */

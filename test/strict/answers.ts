@@ -44,6 +44,9 @@ export const cancelled = (reasons: readonly CancellationReason[]): WireAnswer =>
   return errorAnswer("TransactionCanceledException", message, { CancellationReasons: reasons });
 };
 
+/** A call that is throttled for the account or the region. */
+export const throttlingAnswer = errorAnswer("ThrottlingException", "Rate exceeded");
+
 /** A single call that is throttled. On-demand tables answer with either name. */
 export const throttledAnswer = ({ reason, resource, what }: Throttled): WireAnswer =>
   errorAnswer(what === "key" ? "ThrottlingException" : "ProvisionedThroughputExceededException", THROTTLED, {

@@ -1,3 +1,5 @@
+import { wireFaults } from "../../strict/faults.ts";
+
 /** A call of our code to something outside it, its return, or its process's awakening with open connections. */
 export type Effect = {
   readonly place: "dynamodb" | "sqs" | "secrets" | "upstream" | "receiver" | "return" | "thaw";
@@ -11,16 +13,8 @@ export const faults = [
   "dies_after",
   /** The process ends when it has written half of its request. */
   "dies_writing",
-  /** It is refused for now, without an effect. The upstream and receivers answer 429. */
-  "throttled",
-  /** Another write held the item, without an effect. */
-  "conflict",
-  /** It has no effect, and no answer comes, or the connection is reset. */
-  "never_arrives",
-  /** It takes effect, and its answer does not come, or the connection is reset. */
-  "answer_lost",
-  /** Its answer does not come, and it takes effect when `landLateWrites` says so. */
-  "lands_late",
+  /** Where no answer comes, the connection may be reset. The upstream and receivers are throttled by 429. */
+  ...wireFaults,
   /** While the process was frozen, the servers closed its idle connections. */
   "fin",
   /** The same, by a reset. */

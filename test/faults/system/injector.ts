@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
-import * as z from "zod";
+import { refusalOf } from "../../strict/faults.ts";
+import type { WireAnswer } from "../../strict/wire.ts";
 import { now, outside, type Process, pass, simulate } from "./clock.ts";
 import { type Effect, type Fault, isFreezeEffect } from "./effects.ts";
 import type { ClientEnd, Serve } from "./network.ts";
@@ -82,12 +83,12 @@ export const createInjector = (parts: {
     body: Buffer,
   ): Promise<Answer | undefined> => {
     const aws = strict();
-    if (place === "secrets" && aws?.throttlesSecrets()) return refusal("ThrottlingException");
+    if (place === "secrets" && aws?.throttlesSecrets()) return awsAnswer(refusalOf("throttled", name, ""));
     if (place !== "dynamodb" || aws === undefined) return forward(port, request, body);
     const { lost, delayMs, ...answer } = await aws.dynamodb.handle(name, body.toString());
     if (lost) return undefined;
     await pass(delayMs);
-    return awsAnswer(answer.status, answer.body);
+    return awsAnswer(answer);
   };
 
   const serve: Serve = async (client, request, response) => {
@@ -121,6 +122,11 @@ export const createInjector = (parts: {
       return;
     }
     await pass(latencyMs());
+    if (fault === "throttled" || fault === "conflict") {
+      const { place, name } = effect;
+      const isOfAws = place !== "upstream" && place !== "receiver";
+      return send(isOfAws ? awsAnswer(refusalOf(fault, name, body.toString())) : tooMany);
+    }
     switch (isFreezeEffect(fault) ? undefined : fault) {
       case undefined: {
         const answer = await act();
@@ -130,12 +136,6 @@ export const createInjector = (parts: {
       case "dies_after":
         await act();
         return process.die();
-      case "throttled":
-        return send(
-          effect.place === "upstream" || effect.place === "receiver" ? tooMany : refusal("ThrottlingException"),
-        );
-      case "conflict":
-        return send(conflict(effect, body.toString()));
       case "never_arrives":
         return lose();
       case "answer_lost":
@@ -149,31 +149,14 @@ export const createInjector = (parts: {
   return { serve, close: () => agent.destroy() };
 };
 
-const awsAnswer = (status: number, text: string): Answer => ({
+const awsAnswer = ({ status, body }: WireAnswer): Answer => ({
   status,
   headers: { "content-type": "application/x-amz-json-1.0" },
-  body: Buffer.from(text),
+  body: Buffer.from(body),
 });
-
-const refusal = (type: string, fields: Readonly<Record<string, unknown>> = {}): Answer =>
-  awsAnswer(400, JSON.stringify({ __type: type, message: type, ...fields }));
 
 const tooMany: Answer = {
   status: 429,
   headers: { "content-type": "application/json", "retry-after": "30" },
   body: Buffer.from(JSON.stringify({ status: false, message: "Too many requests" })),
-};
-
-const transaction = z.object({ TransactItems: z.array(z.unknown()) });
-
-/** The answer to a write whose item another transaction holds, which the emulator never gives. */
-const conflict = ({ name }: Effect, body: string): Answer => {
-  if (name !== "TransactWriteItems") return refusal("TransactionConflictException");
-  const { TransactItems } = transaction.parse(JSON.parse(body));
-  const CancellationReasons = TransactItems.map((_, position) =>
-    position === TransactItems.length - 1
-      ? { Code: "TransactionConflict", Message: "Transaction is ongoing for the item" }
-      : { Code: "None" },
-  );
-  return refusal("TransactionCanceledException", { CancellationReasons });
 };

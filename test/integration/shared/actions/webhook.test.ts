@@ -8,10 +8,11 @@ import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { EndpointUrlError } from "../../../../shared/webhooks/address-guard.ts";
 import { findEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
-import { type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import type { WireFault } from "../../../strict/faults.ts";
 
 let tables: Awaited<ReturnType<typeof freshTables>>;
 beforeAll(async () => {
@@ -58,7 +59,7 @@ test("the secret is in the answer to the first URL only, and webhook show never 
 });
 
 /** A client of the same tables whose calls of one operation meet a fault. */
-const faultyClient = async (operation: string, fault: Fault) => {
+const faultyClient = async (operation: string, fault: WireFault) => {
   const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   onTestFinished(proxy.stop);
   proxy.fault = (call) => (call.operation === operation ? fault : undefined);

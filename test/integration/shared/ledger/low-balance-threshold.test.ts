@@ -62,7 +62,7 @@ describe("setLowBalanceThreshold", () => {
   test("a threshold is given up after 10 s with an error if the wallet is never free", async () => {
     const accountId = await ledger.aWallet(1_000);
     const seen = ledger.neverFree();
-    await expect(setThreshold(accountId, 10)).rejects.toThrow("TransactionCanceledException");
+    await expect(setThreshold(accountId, 10)).rejects.toMatchObject({ name: "TransactionCanceledException" });
     expect(seen.writes).toBe(3);
   });
 

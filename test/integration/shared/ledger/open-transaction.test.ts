@@ -7,9 +7,9 @@ import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import type { Fault } from "../../../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import type { WireFault } from "../../../strict/faults.ts";
 
 /**
  * Goal: whatever the write of a debit meets, its result is what happened to it, or that this is indeterminate. Method:
@@ -107,7 +107,7 @@ describe("openTransaction", () => {
 
   test("each retry of a debit sends the same writes, under the same token after a lost answer and a new one after a conflict", async () => {
     const sent: { readonly token: string; readonly items: string }[] = [];
-    const faults: (Fault | undefined)[] = ["conflict", "never_arrives", "never_arrives", "conflict", undefined];
+    const faults: (WireFault | undefined)[] = ["conflict", "never_arrives", "never_arrives", "conflict", undefined];
     ledger.proxy.fault = ({ operation, body }) => {
       if (operation !== "TransactWriteItems") return undefined;
       const { ClientRequestToken: token, TransactItems } = transactWrite.parse(JSON.parse(body));
@@ -154,14 +154,14 @@ describe("openTransaction", () => {
     const transaction = ledger.aTransaction(accountId);
     const record = { pk: `consent#${randomUUID()}`, by: "ada" };
     const isDebit = (body: string): boolean => body.includes(transaction.pk) && body.includes("TransactItems");
-    ledger.proxy.fault = ({ body }) => (isDebit(body) ? "arrives_late" : undefined);
+    ledger.proxy.fault = ({ body }) => (isDebit(body) ? "lands_late" : undefined);
     ledger.proxy.calls.length = 0;
     const opened = await openTransaction(ledger, transaction, [record], enough());
     const { open: _open, listed_at: _listedAt, ...rest } = transaction;
     const failure = { code: "delivery_failed" };
     const voided = { ...rest, status: "failed", failure, debit: "void", updated_at: isoTime(NOON_MS) };
     expect(opened).toEqual({ kind: "void", transaction: voided });
-    await ledger.proxy.letLateArrive();
+    await ledger.proxy.landLateWrites();
     const landed = ledger.proxy.calls.filter(({ operation }) => operation === "TransactWriteItems");
     expect(landed).toHaveLength(2 * TRIES);
     expect(await readTransaction(ledger, transaction.pk)).toEqual(voided);

@@ -23,10 +23,10 @@ import { afterClaim, queueLength, queueOf, waitingNumbers } from "../../../../sh
 import { readWallet, walletQueueClaim, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime, sleep } from "../../../../shared/platform/time.ts";
-import type { Fault } from "../../../builders/dynamodb-proxy.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, waitingCount as countOf, storedWaiting } from "../../../builders/waiting-order.ts";
+import type { WireFault } from "../../../strict/faults.ts";
 import { strictSettings } from "../../../strict/settings.ts";
 
 /**
@@ -77,7 +77,7 @@ const claimInTurn = async (order: WaitingOrder) => {
   return { claimed, turnUntil };
 };
 /** Has calls that were cut off take effect. */
-const arrivals = () => ledger.proxy.letLateArrive();
+const arrivals = () => ledger.proxy.landLateWrites();
 
 /** Three orders of one account, which wait in this order. */
 const threeWaitingOrders = async () => {
@@ -104,7 +104,7 @@ const claimPart = async ({ account_id, waiting: { number = 0 } }: WaitingOrder) 
   return walletQueueClaim(ledger, account_id, { before, after: afterClaim(before, number) }, isoTime(NOON_MS + 20_000));
 };
 
-const indeterminateClaim = async (order: WaitingOrder, fault: Fault) => {
+const indeterminateClaim = async (order: WaitingOrder, fault: WireFault) => {
   const part = await claimPart(order);
   ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? fault : undefined);
   const result = await claimOrder(ledger, order, [part], enough());
@@ -215,7 +215,7 @@ describe("makeOrderWait", () => {
     const late = await ledger.anOpenTransaction();
     const other = ledger.aTransaction(late.account_id, { amount_kobo: koboSchema.parse(0) });
     await openTransaction(ledger, other, [], enough());
-    ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "arrives_late" : undefined);
+    ledger.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "lands_late" : undefined);
     const waits = wait(late);
     await sleep(20);
     ledger.proxy.fault = () => undefined;
@@ -258,7 +258,7 @@ describe("makeOrderWait", () => {
     ledger.proxy.fault = ({ operation }) => {
       if (!isWrite(operation)) return undefined;
       writes += 1;
-      return writes <= TRIES ? "arrives_late" : undefined;
+      return writes <= TRIES ? "lands_late" : undefined;
     };
     expect(await waitAgain(first, { number: 1 })).toEqual({ kind: "waiting" });
     const second = await claim(await storedWaiting(ledger, first.pk));
@@ -401,7 +401,7 @@ describe("claimOrder", () => {
 
   test("an indeterminate claim that arrives late is undone, and the order waits under its number", async () => {
     const waiting = await aWaitingOrder();
-    const result = await indeterminateClaim(waiting, "arrives_late");
+    const result = await indeterminateClaim(waiting, "lands_late");
     await arrivals();
     expect(await stored(waiting)).not.toHaveProperty("waiting");
     expect(await waitAfter(result)).toEqual({ kind: "waiting" });
@@ -411,7 +411,7 @@ describe("claimOrder", () => {
 
   test("an indeterminate claim that arrives after its order was made to wait again has no effect, however late it is", async () => {
     const waiting = await aWaitingOrder();
-    const result = await indeterminateClaim(waiting, "arrives_late");
+    const result = await indeterminateClaim(waiting, "lands_late");
     expect(await waitAfter(result)).toEqual({ kind: "waiting" });
     await arrivals();
     expect(await stored(waiting)).toMatchObject({ waiting: waiting.waiting });

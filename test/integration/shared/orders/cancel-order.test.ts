@@ -170,7 +170,7 @@ describe("the write", () => {
     const transaction = await aDebit(accountId);
     // The service itself voids a debit without an answer: that comes later.
     ledger.proxy.fault = ({ operation, body }) => {
-      if (operation === "TransactWriteItems") return "arrives_late";
+      if (operation === "TransactWriteItems") return "lands_late";
       return body.includes('"void"') ? "conflict" : undefined;
     };
     const opened = openTransaction(ledger, transaction, [], deadlineIn(20_000));

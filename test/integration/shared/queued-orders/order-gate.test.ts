@@ -14,11 +14,12 @@ import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
 import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
-import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startScriptedServer } from "../../../builders/scripted-server.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
+import type { WireFault } from "../../../strict/faults.ts";
 
 /** Goal: purchases that are switched off are off everywhere within 10 seconds, whatever happens to the reading. */
 let proxy: DynamoDbProxy;
@@ -37,7 +38,7 @@ beforeEach(async () => {
 });
 afterAll(() => proxy.stop());
 
-const countReads = (fault?: Fault): void => {
+const countReads = (fault?: WireFault): void => {
   proxy.fault = ({ operation, body }) => {
     if (operation !== "BatchGetItem") return undefined;
     reads += 1;

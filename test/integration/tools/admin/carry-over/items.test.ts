@@ -16,12 +16,13 @@ import { isoTime } from "../../../../../shared/platform/time.ts";
 import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
-import { type DynamoDbProxy, type Fault, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
 import { aTransaction } from "../../../../builders/transaction.ts";
+import type { WireFault } from "../../../../strict/faults.ts";
 
 let proxy: DynamoDbProxy;
 /** The old ledger and the restored one, both without the proxy. */
@@ -109,7 +110,7 @@ test.each([1, 2, 3])(
   async (seed) => {
     await settleAndOrderAfterRestore();
     const random = seeded(seed);
-    const faults: readonly Fault[] = ["throttled", "answer_lost", "never_arrives", "conflict"];
+    const faults: readonly WireFault[] = ["throttled", "answer_lost", "never_arrives", "conflict"];
     proxy.fault = () => (random() < 0.33 ? faults[Math.floor(random() * faults.length)] : undefined);
     const result = await carry();
     proxy.fault = () => undefined;
