@@ -158,7 +158,9 @@ const waitResult = async (ledger: Ledger, target: WaitTarget, result: WriteResul
 /** An indeterminate claim may still arrive at the order that waits. It cannot once the order has another one. */
 const voidClaim = async (ledger: Ledger, order: WaitingOrder): Promise<WaitResult> => {
   const { from } = transitions.claim;
-  const { Update } = transactionUpdate(ledger, order, { from }, { claim: randomUUID() }, claimIs(order.claim));
+  // It waits as long as before: the sender reads `updated_at` as the time since which it waits.
+  const set = { claim: randomUUID(), updated_at: order.updated_at };
+  const { Update } = transactionUpdate(ledger, order, { from }, set, claimIs(order.claim));
   try {
     await retryContention(() => ledger.db.send(new UpdateCommand(Update)));
     return { kind: "waiting" };

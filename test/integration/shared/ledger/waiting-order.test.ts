@@ -391,9 +391,10 @@ describe("claimOrder", () => {
     for (const order of orders) expect(await claimAsSender(ledger, order)).toMatchObject({ kind: "claimed" });
   });
 
-  test("a claim that never arrives is indeterminate, and making its order wait again leaves it as it is", async () => {
+  test("a claim that never arrives is indeterminate, and making its order wait again changes neither it nor the time since which it waits", async () => {
     const waiting = await aWaitingOrder();
     const result = await indeterminateClaim(waiting, "never_arrives");
+    ledger.nowMs += 60_000;
     expect(await waitAfter(result)).toEqual({ kind: "waiting" });
     expect(await stored(waiting)).toEqual({ ...waiting, claim: expect.any(String) });
     expect(await numbers(waiting.account_id)).toEqual([1]);
