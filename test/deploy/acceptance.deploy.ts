@@ -45,9 +45,6 @@ const contents = async () => {
 
 test.each([
   [[], "Name a stage that does not exist yet, and a region"],
-  [["--stage", "try"], "Name a stage that does not exist yet, and a region"],
-  [["--stage", "prod", "--region", REGION], 'Stage "prod" is in infra/stages.ts.'],
-  [["--stage", "Try-1", "--region", REGION], "A stage's name is 1 to 16 lower-case letters and digits"],
   [["--stage", "try", "--region", REGION, "--keep"], "Unknown option '--keep'"],
   [["--stage", "try", "--region", REGION], `is not bootstrapped. Run npx cdk bootstrap aws://${ACCOUNT}/${REGION}`],
 ])("acceptance with the options %j is refused with one sentence, and exit code 2", async (options, sentence) => {

@@ -90,7 +90,7 @@ test("the deployed stacks have the template and code of a second synthesis", asy
 });
 
 test("npx cdk diff shows no change after the deployment", async () => {
-  const { code, stdout, stderr } = await run("npx", "cdk", "diff", "--fail", "--output", scratch);
+  const { code, stdout, stderr } = await run("npx", "cdk", "diff", "--fail", "--app", scratch);
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("Number of stacks with differences: 0")]);
 });
 
@@ -213,7 +213,7 @@ test("a settled purchase is delivered to the account's endpoint once, signed and
 });
 
 test("npm run destroy deletes the stacks and leaves the tables", async () => {
-  const options = ["--stage", "sandbox", "--force", "--output", scratch];
+  const options = ["--stage", "sandbox", "--force", "--app", scratch];
   const { code, stdout } = await run("npm", "run", "destroy", "--", ...options);
   expect([code, stdout]).toEqual([0, expect.stringContaining("Not deleted: the access and ledger tables")]);
   const { StackSummaries = [] } = await new CloudFormationClient({}).send(new ListStacksCommand({}));

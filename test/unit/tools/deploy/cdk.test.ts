@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
@@ -33,44 +33,14 @@ const runWith = async (environment: Readonly<Record<string, string>>, ...args: r
   }
 };
 
-/** The templates, asset manifests and bundles in a folder, by name. */
-const outputsIn = (folder: string): Map<string, string> =>
-  new Map(
-    readdirSync(folder, { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.(template|assets)\.json$|index\.mjs$/.test(name))
-      .sort()
-      .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
-  );
-
-test("two runs of npm run synth write the same templates and code, without an AWS account", async () => {
-  const folders = [join(scratch, "one"), join(scratch, "two")];
-  for (const folder of folders) expect(await run("synth", "--output", folder)).toMatchObject({ code: 0 });
-  const [one = new Map(), two = new Map()] = folders.map(outputsIn);
-  expect([...one.keys()].filter((name) => name.endsWith("index.mjs"))).toHaveLength(functionNamesOf({}).length);
-  expect([...one.keys()]).toContain("Sandbox-Service.template.json");
-  expect(two).toEqual(one);
+test("npm run synth writes the templates and code of the sandbox, without an AWS account", async () => {
+  expect(await run("synth", "--output", scratch)).toMatchObject({ code: 0 });
+  const written = readdirSync(scratch, { recursive: true, encoding: "utf8" });
+  expect(written.filter((name) => name.endsWith("index.mjs"))).toHaveLength(functionNamesOf({}).length);
+  expect(written).toContain("Sandbox-Service.template.json");
 });
 
-test.each([
-  [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
-  [["publish"], 'There is no command "publish". The commands are synth, diff, deploy, destroy.'],
-  [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
-  [["diff"], "Name the stage: npm run diff -- --stage NAME."],
-  [["deploy", "--stage"], "--stage needs the name of a stage in infra/stages.ts."],
-  [["deploy", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
-  [["deploy", "--stage=sandbox"], "There is no AWS region. Set AWS_REGION, or a region in your profile."],
-  [
-    ["destroy", "--stage", "prod"],
-    'Stage "prod" has the placeholder 000000000000 as its account. Set its account and region in infra/stages.ts first.',
-  ],
-])(
-  "tools/deploy/cdk.ts with the arguments %j exits with 1 and one sentence on standard error",
-  async (args, sentence) => {
-    expect(await run(...args)).toEqual({ code: 1, stderr: `${sentence}\n` });
-  },
-);
-
-test("npm run deploy with a region and without credentials exits with 1 and one sentence on standard error", async () => {
+test("a command that is refused exits with 1 and one sentence on standard error", async () => {
   const sentence = "There are no AWS credentials. Sign in (aws sso login), set AWS_PROFILE, or add --profile.";
   const environment = { AWS_DEFAULT_REGION: "eu-west-1" };
   expect(await runWith(environment, "deploy", "--stage", "sandbox")).toEqual({ code: 1, stderr: `${sentence}\n` });

@@ -81,6 +81,19 @@ test("deploy is refused without credentials, with an unknown profile, and withou
   );
 });
 
+test.each([
+  [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
+  [["publish"], 'There is no command "publish". The commands are synth, diff, deploy, destroy.'],
+  [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
+  [["diff"], "Name the stage: npm run diff -- --stage NAME."],
+  [["deploy", "--stage"], "--stage needs the name of a stage in infra/stages.ts."],
+  [["deploy", "--stage=sandbox"], "There is no AWS region. Set AWS_REGION, or a region in your profile."],
+])("the arguments %j are refused", async (args, sentence) => {
+  aws.enter();
+  expect(await refusalOf(args)).toBe(sentence);
+  expect(aws.requests).toEqual([]);
+});
+
 test("deploy is refused with an expired session, in the words of AWS", async () => {
   const expired = await startFakeAws(() => ({ error: "ExpiredToken", message: "The security token is expired" }));
   expired.enter(keys);
