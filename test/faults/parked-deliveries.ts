@@ -85,7 +85,7 @@ export const parkedDeliveries = (outageMinutes: number): void => {
       }
       await aMinute();
       // The first events were posted before the endpoint was known to be down.
-      if (minute >= EVERY_MINUTES) inQueueMax = Math.max(inQueueMax, await system.eventSources.waiting());
+      if (minute >= EVERY_MINUTES) inQueueMax = Math.max(inQueueMax, system.eventSources.waiting());
     }
 
     const probesMax = outageMinutes / 5 + EVENTS_TOGETHER + 20;

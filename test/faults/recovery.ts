@@ -75,7 +75,7 @@ export const sendUntilNoneWaits = async (system: System): Promise<void> => {
 export const deliverUntilIdle = async (system: System): Promise<void> => {
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     await system.eventSources.deliver();
-    const isQuiet = (await system.eventSources.waiting()) === 0;
+    const isQuiet = system.eventSources.waiting() === 0;
     if (isQuiet && !(await hasParked(system))) {
       system.strict()?.passLag();
       return;

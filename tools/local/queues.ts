@@ -26,6 +26,8 @@ export type LocalQueues = {
   readonly endpoint: string;
   readonly client: SQSClient;
   readonly url: (queueName: string) => string;
+  /** How many messages a queue holds, and how many of them a receive finds now. */
+  readonly messages: (queueName: string) => { readonly all: number; readonly visible: number };
   readonly stop: () => Promise<void>;
 };
 
@@ -58,6 +60,17 @@ export const startQueues = async (
     endpoint,
     client,
     url,
+    messages: (queueName) => {
+      const { ready = [], delayed = [], inflight = [] } = server.inspectQueue(queueName)?.messages ?? {};
+      const hiddenUntilMs = [
+        ...delayed.map(({ delayUntil = 0 }) => delayUntil),
+        ...inflight.map(({ visibilityDeadline }) => visibilityDeadline),
+      ];
+      return {
+        all: ready.length + hiddenUntilMs.length,
+        visible: ready.length + hiddenUntilMs.filter((untilMs) => untilMs <= Date.now()).length,
+      };
+    },
     stop: async () => {
       client.destroy();
       await Promise.race([server.stop(), sleep(STOP_MS_MAX)]);

@@ -1,18 +1,6 @@
 import { createHash } from "node:crypto";
-import { DescribeTableCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import {
-  DescribeStreamCommand,
-  DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  type _Record as StreamRecord,
-} from "@aws-sdk/client-dynamodb-streams";
-import {
-  DeleteMessageBatchCommand,
-  GetQueueAttributesCommand,
-  type Message,
-  ReceiveMessageCommand,
-} from "@aws-sdk/client-sqs";
+import type { _Record } from "@aws-sdk/client-dynamodb-streams";
+import { DeleteMessageBatchCommand, type Message, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import { queues } from "../../../infra/queues.ts";
@@ -22,14 +10,19 @@ import { transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { stateOf, type TransactionState } from "../../../shared/ledger/transaction-state.ts";
 import { deadLettersOf } from "../../../shared/platform/queue-names.ts";
 import type { Invoke } from "../../../tools/local/functions.ts";
-import { localClient } from "../../../tools/local/local-aws.ts";
 import type { LocalQueues } from "../../../tools/local/queues.ts";
 import { matchesPattern } from "../../../tools/local/stream-consumer.ts";
+import type { Forward } from "../../strict/wire.ts";
 import { catchUp, now, outside } from "./clock.ts";
 import { meet } from "./realities.ts";
 import type { StrictAws } from "./strict-aws.ts";
 
 type QueueName = keyof typeof queues;
+
+/** As it is sent, with a time that is no Date. */
+type StreamRecord = {
+  readonly dynamodb?: Omit<NonNullable<_Record["dynamodb"]>, "ApproximateCreationDateTime">;
+};
 
 /** One change of a transaction's state in the ledger's stream; undefined where there is no transaction. */
 export type StateChange = {
@@ -62,7 +55,7 @@ export type EventSources = {
   /** DynamoDB removes the changes that nobody has read. */
   readonly trimHorizon: () => void;
   /** How many messages the queues hold, visible or not. */
-  readonly waiting: () => Promise<number>;
+  readonly waiting: () => number;
   readonly deadLetters: () => Promise<readonly string[]>;
   /** Every change of a transaction's state in the stream so far. */
   readonly changes: StateChange[];
@@ -83,7 +76,9 @@ type Shard = { readonly pending: StreamRecord[]; isBusy: boolean };
 
 export const openEventSources = async (parts: {
   readonly sqs: LocalQueues;
-  readonly dynamodb: string;
+  readonly dynamodb: Forward;
+  /** The same emulator's streams. */
+  readonly streams: Forward;
   readonly ledgerTable: string;
   readonly invoke: Invoke;
   /** How the queues deliver; undefined is each message once, in order. */
@@ -92,7 +87,7 @@ export const openEventSources = async (parts: {
   readonly note: (sample: Sample) => void;
 }): Promise<EventSources> => {
   const { sqs, invoke } = parts;
-  const stream = await streamReader(parts.dynamodb, parts.ledgerTable);
+  const stream = await streamReader(parts.dynamodb, parts.streams, parts.ledgerTable);
   const changes: StateChange[] = [];
   const records: StreamRecord[] = [];
   /** When a change was seen first: the emulator's own time is not simulated. */
@@ -167,6 +162,7 @@ export const openEventSources = async (parts: {
   };
 
   const receive = async (name: QueueName): Promise<readonly Message[]> => {
+    if (sqs.messages(name).visible === 0) return [];
     const command = new ReceiveMessageCommand({
       QueueUrl: sqs.url(name),
       MaxNumberOfMessages: 10,
@@ -218,12 +214,6 @@ export const openEventSources = async (parts: {
     await outside(() => sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: sqs.url(name), Entries })));
   };
 
-  const waitingIn = async (name: string): Promise<number> => {
-    const command = new GetQueueAttributesCommand({ QueueUrl: sqs.url(name), AttributeNames: ["All"] });
-    const { Attributes = {} } = await outside(() => sqs.client.send(command));
-    return counts.reduce((total, count) => total + Number(Attributes[count] ?? 0), 0);
-  };
-
   const handleBatch = async (name: QueueName, batch: readonly GivenMessage[]): Promise<void> => {
     const handled = await deliverTogether(
       name,
@@ -254,11 +244,11 @@ export const openEventSources = async (parts: {
 
   const ageMs = (sinceMs: readonly number[]): number => Math.max(0, ...sinceMs.map((since) => now() - since));
   /** What CloudWatch measures each minute. */
-  const sample = async (): Promise<void> => {
+  const sample = (): void => {
     sampledMs = now();
     for (const name of queueNames) {
       const oldestMs = ageMs([...unhandled.values()].filter((one) => one.name === name).map(({ sentMs }) => sentMs));
-      const [messages, deadLetters] = [await waitingIn(name), await waitingIn(deadLettersOf(name))];
+      const [messages, deadLetters] = [sqs.messages(name).all, sqs.messages(deadLettersOf(name)).all];
       parts.note({ atMs: now(), kind: "queue", name, oldestMs, messages, deadLetters });
     }
     for (const name of consumerNames) {
@@ -282,7 +272,7 @@ export const openEventSources = async (parts: {
       }
     },
     poll: async () => {
-      if (now() - sampledMs >= SAMPLE_MS) await sample();
+      if (now() - sampledMs >= SAMPLE_MS) sample();
       await readStream();
       for (const name of consumerNames) {
         for (const shard of readable(name)) {
@@ -313,14 +303,18 @@ export const openEventSources = async (parts: {
       if (streamConsumers[name].startingPosition === "LATEST") return;
       for (const record of records) hand(name, record);
     },
-    waiting: async () => {
+    waiting: () => {
       const pending = shards.webhooks.flat().flatMap((shard) => shard?.pending ?? []).length;
-      return pending + (await waitingIn("outcomes")) + (await waitingIn("delivery"));
+      return pending + sqs.messages("outcomes").all + sqs.messages("delivery").all;
     },
     deadLetters: async () => {
-      const read = Object.keys(queues).map((name) =>
-        sqs.client.send(new ReceiveMessageCommand({ QueueUrl: sqs.url(deadLettersOf(name)), MaxNumberOfMessages: 10 })),
-      );
+      const read = queueNames
+        .filter((name) => sqs.messages(deadLettersOf(name)).visible > 0)
+        .map((name) =>
+          sqs.client.send(
+            new ReceiveMessageCommand({ QueueUrl: sqs.url(deadLettersOf(name)), MaxNumberOfMessages: 10 }),
+          ),
+        );
       return (await Promise.all(read)).flatMap(({ Messages = [] }) => Messages.map(({ Body = "" }) => Body));
     },
   };
@@ -333,12 +327,6 @@ const consumerNames = ["webhooks", "statistics"] as const satisfies readonly Con
 /** All changes of one item are in one shard. */
 const shardOf = ({ dynamodb }: StreamRecord, count: number): number =>
   Number.parseInt(createHash("sha256").update(JSON.stringify(dynamodb?.Keys)).digest("hex").slice(0, 8), 16) % count;
-
-const counts = [
-  "ApproximateNumberOfMessages",
-  "ApproximateNumberOfMessagesNotVisible",
-  "ApproximateNumberOfMessagesDelayed",
-] as const;
 
 const batchAnswer = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })) });
 
@@ -367,22 +355,32 @@ const changeOf = ({ dynamodb }: StreamRecord): StateChange[] => {
 /** A page with fewer records is the last one for now. */
 const PAGE_RECORDS = 1_000;
 
+const streamArn = z.object({ Table: z.object({ LatestStreamArn: z.string() }) });
+const streamShard = z.object({
+  StreamDescription: z.object({ Shards: z.array(z.object({ ShardId: z.string() })).length(1) }),
+});
+const shardIterator = z.object({ ShardIterator: z.string() });
+const streamPage = z.object({ Records: z.array(z.custom<StreamRecord>()), NextShardIterator: z.string() });
+
 /** Reads a table's stream from its beginning; each call returns the records since the one before. */
-const streamReader = async (endpoint: string, table: string): Promise<() => Promise<StreamRecord[]>> => {
-  const client = new DynamoDBStreamsClient(localClient(endpoint));
-  const { Table } = await new DynamoDBClient(localClient(endpoint)).send(
-    new DescribeTableCommand({ TableName: table }),
-  );
-  const StreamArn = Table?.LatestStreamArn;
-  const { StreamDescription } = await client.send(new DescribeStreamCommand({ StreamArn }));
-  const ShardId = StreamDescription?.Shards?.[0]?.ShardId;
+const streamReader = async (
+  dynamodb: Forward,
+  streams: Forward,
+  table: string,
+): Promise<() => Promise<StreamRecord[]>> => {
+  const ask = async <Answer>(forward: Forward, operation: string, request: unknown, answer: z.ZodType<Answer>) =>
+    answer.parse(JSON.parse((await forward(operation, JSON.stringify(request))).body));
+  const { Table } = await ask(dynamodb, "DescribeTable", { TableName: table }, streamArn);
+  const StreamArn = Table.LatestStreamArn;
+  const { StreamDescription } = await ask(streams, "DescribeStream", { StreamArn }, streamShard);
+  const ShardId = StreamDescription.Shards[0]?.ShardId;
   const beginning = { StreamArn, ShardId, ShardIteratorType: "TRIM_HORIZON" } as const;
-  let { ShardIterator: iterator } = await client.send(new GetShardIteratorCommand(beginning));
+  let { ShardIterator: iterator } = await ask(streams, "GetShardIterator", beginning, shardIterator);
   return async () => {
     const all: StreamRecord[] = [];
     for (;;) {
-      const command = new GetRecordsCommand({ ShardIterator: iterator, Limit: PAGE_RECORDS });
-      const { Records = [], NextShardIterator } = await client.send(command);
+      const request = { ShardIterator: iterator, Limit: PAGE_RECORDS };
+      const { Records, NextShardIterator } = await ask(streams, "GetRecords", request, streamPage);
       iterator = NextShardIterator;
       all.push(...Records);
       if (Records.length < PAGE_RECORDS) return all;

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { refusalOf } from "../../strict/faults.ts";
-import type { WireAnswer } from "../../strict/wire.ts";
+import type { Forward, WireAnswer } from "../../strict/wire.ts";
 import { now, outside, type Process, pass, simulate } from "./clock.ts";
 import { type Effect, type Fault, isFreezeEffect } from "./effects.ts";
 import type { ClientEnd, Serve } from "./network.ts";
@@ -34,13 +34,15 @@ export const landLateWrites = async (ageMs = 0): Promise<number> => {
  * as `strict` says at that moment.
  */
 export const createInjector = (parts: {
+  /** The emulator itself, where `strict` is undefined. */
+  readonly toDynamoDb: Forward;
   readonly strict: () => StrictAws | undefined;
   /** Half of the time from a request to its answer. */
   readonly latencyMs: () => number;
   readonly happens: (share: number) => boolean;
   readonly note: Noted;
 }): { readonly serve: Serve; readonly close: () => void } => {
-  const { strict, latencyMs, happens, note } = parts;
+  const { toDynamoDb, strict, latencyMs, happens, note } = parts;
   const agent = new Agent({ keepAlive: true });
   /** By call: the SDK's own retries of a call get the same fault. */
   const decided = new Map<string, Fault | undefined>();
@@ -84,7 +86,8 @@ export const createInjector = (parts: {
   ): Promise<Answer | undefined> => {
     const aws = strict();
     if (place === "secrets" && aws?.throttlesSecrets()) return awsAnswer(refusalOf("throttled", name, ""));
-    if (place !== "dynamodb" || aws === undefined) return forward(port, request, body);
+    if (place !== "dynamodb") return forward(port, request, body);
+    if (aws === undefined) return awsAnswer(await toDynamoDb(name, body.toString()));
     const { lost, delayMs, ...answer } = await aws.dynamodb.handle(name, body.toString());
     if (lost) return undefined;
     await pass(delayMs);

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { subscribe } from "node:diagnostics_channel";
+import { createServer, type IncomingMessage, Server, type ServerResponse } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { Duplex } from "node:stream";
 import * as z from "zod";
@@ -164,14 +165,69 @@ class ServerEnd extends End {
   }
 }
 
+/**
+ * One end of a connection of the test itself to a server in this process, without a socket: its system calls would take
+ * longer than all else.
+ */
+class LocalEnd extends End {
+  other: LocalEnd | undefined;
+
+  #send(chunk: Buffer | null): void {
+    const { other } = this;
+    process.nextTick(() => {
+      if (other !== undefined && !other.destroyed && !other.readableEnded) other.push(chunk);
+    });
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.#send(chunk);
+    done();
+  }
+  override _final(done: Done): void {
+    this.#send(null);
+    done();
+  }
+  override _destroy(error: Error | null, done: Done): void {
+    this.#send(null);
+    done(error);
+  }
+}
+
+/** The HTTP servers in this process, by their port. */
+const localServers = new Map<number, Server>();
+
+/** Source: Node.js, "Diagnostics Channel", net. */
+subscribe("tracing:net.server.listen:asyncEnd", (message) => {
+  const { data } = listening.safeParse(message);
+  if (data !== undefined) localServers.set(data.server.port, data.server.server);
+});
+const addressOf = z.object({ port: z.int() });
+const listening = z.object({
+  server: z.instanceof(Server).transform((server) => ({ server, ...addressOf.parse(server.address()) })),
+});
+
+/** Undefined if no server of this process listens there. */
+const connectLocally = (port: number): LocalEnd | undefined => {
+  const server = localServers.get(port);
+  if (!server?.listening) return undefined;
+  const [client, served] = [new LocalEnd(), new LocalEnd()];
+  Object.assign(client, { other: served });
+  Object.assign(served, { other: client });
+  process.nextTick(() => {
+    server.emit("connection", served);
+    client.emit("connect");
+  });
+  return client;
+};
+
 /** Serves one request that a process sends. */
 export type Serve = (client: ClientEnd, request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 const target = z.object({ port: z.coerce.number(), signal: z.instanceof(AbortSignal).optional() });
 
 /**
- * Has the connections of processes end at `serve`, without sockets; those of the test itself are real. Returns the
- * function that undoes it.
+ * Has the connections of processes end at `serve`, without sockets; those of the test itself end at the real servers.
+ * Returns the function that undoes it.
  */
 export const openNetwork = (
   serve: Serve,
@@ -199,7 +255,8 @@ export const openNetwork = (
     (real: typeof connect) =>
     (...args: unknown[]): unknown => {
       const owner = processes.getStore();
-      return owner === undefined ? Reflect.apply(real, net, args) : connectSimulated(owner, args[0], args[1]);
+      if (owner !== undefined) return connectSimulated(owner, args[0], args[1]);
+      return connectLocally(target.safeParse(args[0]).data?.port ?? 0) ?? Reflect.apply(real, net, args);
     };
   Object.assign(net, { connect: simulated(connect), createConnection: simulated(createConnection) });
   syncBuiltinESMExports();

@@ -31,7 +31,9 @@ import { emulatorClientAt } from "../../builders/emulator-client.ts";
 import { freshTables } from "../../builders/tables.ts";
 import { chanceOf } from "../../strict/chance.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
-import { now, openClock, processes } from "./clock.ts";
+import { DYNAMODB_STREAMS, forwardTo } from "../../strict/wire.ts";
+import { now, openClock, outside, processes } from "./clock.ts";
+import { withDirectReads } from "./direct-reads.ts";
 import type { Effect, Ending, FaultPlan } from "./effects.ts";
 import { type EventSources, openEventSources, type Sample } from "./event-sources.ts";
 import { type Fleet, type Invocation, openFleet } from "./fleet.ts";
@@ -166,7 +168,10 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
     [portOf(secretsManager.endpoint), "secrets"],
     [portOf(simulator.baseUrl), "upstream"],
   ]);
+  const emulator = forwardTo(dynamodb);
+  const streams = forwardTo(dynamodb, DYNAMODB_STREAMS);
   const injector = createInjector({
+    toDynamoDb: (operation, body) => outside(() => emulator.forward(operation, body)),
     strict: () => strict,
     latencyMs,
     happens: (share) => chance.happens(share),
@@ -181,7 +186,7 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
     if (state !== "dead") observed.lines.push({ atMs: now(), by, line: String(line) });
   };
 
-  const db = documentClient();
+  const db = withDirectReads(documentClient(), emulator.forward);
   const accounts: AccountStore = { db, accessTable, ledgerTable };
   const system: Pick<System, "plan" | "weather" | "run"> = {
     plan: () => undefined,
@@ -207,7 +212,8 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
   };
   const openSources = (ledgerTable: string): Promise<EventSources> =>
     openEventSources({
-      ...{ sqs, dynamodb, ledgerTable, invoke: fleet.invoke, strict: () => strict },
+      ...{ sqs, ledgerTable, invoke: fleet.invoke, strict: () => strict },
+      ...{ dynamodb: emulator.forward, streams: streams.forward },
       note: (sample) => void observed.samples.push(sample),
     });
   const { token, hmac } = { token: secrets["webhook-token"], hmac: secrets["upstream-webhook-hmac"] };
@@ -280,6 +286,8 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
       restoreRandom();
       restoreEnvironment();
       injector.close();
+      emulator.close();
+      streams.close();
       await Promise.all([simulator.stop(), sqs.stop(), secretsManager.stop(), stopDynamodb()]);
       rmSync(folder, { recursive: true, force: true });
       endStrict();
