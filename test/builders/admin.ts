@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
@@ -11,6 +13,8 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../shared/ledger/schema.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
+import { runAdmin } from "../../tools/admin/run.ts";
+import { onTerminal, type Terminal } from "../../tools/admin/terminal.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 
@@ -20,7 +24,7 @@ export type AdminRun = { readonly code: number | null; readonly stdout: string; 
 export type OperatedService = RunningService & {
   readonly folder: string;
   readonly serviceFile: string;
-  /** Runs the command line as a user does, in a process of its own. */
+  /** Runs the operator's command line, in this process. */
   readonly admin: (args: readonly string[], stdin?: string) => Promise<AdminRun>;
   /** The same with `--json`; throws unless the exit code is 0. */
   readonly adminJson: (args: readonly string[], stdin?: string) => Promise<unknown>;
@@ -55,8 +59,7 @@ export const startOperatedService = async (): Promise<OperatedService> => {
   const service = await startService({ dataDir: join(folder, "data"), serviceFile });
   const db = documentClient();
   const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
-  const admin: OperatedService["admin"] = (args, stdin) =>
-    runProgram(process.execPath, [ADMIN, ...args], { serviceFile, ...(stdin !== undefined && { stdin }) });
+  const admin: OperatedService["admin"] = (args, stdin) => runCommand(args, { serviceFile, stdin });
   const controlSimulator: OperatedService["controlSimulator"] = (method, path, body) =>
     fetch(service.details.upstream.base_url.replace(/\/v1$/, `/_simulator/${path}`), {
       method,
@@ -118,6 +121,35 @@ export const startOperatedService = async (): Promise<OperatedService> => {
   };
 };
 
+/** Runs the operator's command line in this process, where it is loaded once. */
+export const runCommand = async (
+  args: readonly string[],
+  { serviceFile, stdin = "" }: { readonly serviceFile: string; readonly stdin?: string | undefined },
+): Promise<AdminRun> => {
+  const { terminal, output } = testTerminal({ ...process.env, SERVICE_FILE: serviceFile }, stdin);
+  const code = await onTerminal(terminal, () => runAdmin(args));
+  return { code, ...(await output()) };
+};
+
+/** A terminal that keeps what is written to it. */
+export const testTerminal = (env: Terminal["env"] = process.env, stdin = "") => {
+  const stdout = new PassThrough();
+  const stderr = new PassThrough();
+  const texts = Promise.all([text(stdout), text(stderr)]);
+  const terminal: Terminal = { stdin: Readable.from([stdin]), stdout, stderr, env };
+  return {
+    terminal,
+    /** Ends it. */
+    output: async () => {
+      stdout.end();
+      stderr.end();
+      const [printed, messages] = await texts;
+      return { stdout: printed, stderr: messages };
+    },
+  };
+};
+
+/** Runs a program in a process of its own. */
 export const runProgram = async (
   program: string,
   args: readonly string[],
@@ -136,8 +168,8 @@ export const runProgram = async (
     env: { ...process.env, ...options.env, NODE_COMPILE_CACHE, SERVICE_FILE: serviceFile },
   });
   const output = { stdout: "", stderr: "" };
-  child.stdout.on("data", (text) => (output.stdout += text));
-  child.stderr.on("data", (text) => (output.stderr += text));
+  child.stdout.on("data", (part) => (output.stdout += part));
+  child.stderr.on("data", (part) => (output.stderr += part));
   // A program that reads no input may exit before it gets any.
   child.stdin.on("error", () => {});
   child.stdin.end(stdin);

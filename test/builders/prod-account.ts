@@ -1,4 +1,4 @@
 import { stages } from "../../infra/stages.ts";
 
-// Preloaded with --import: the stage prod as an operator has it, with an account in the place of the placeholder.
+// To be imported: the stage prod as an operator has it, with an account in the place of the placeholder.
 Object.assign(stages.prod ?? {}, { account: "123456789012", region: "us-east-1" });

@@ -7,7 +7,7 @@ import { accountPk } from "../../shared/ledger/schema.ts";
 import { type OnOrOff, writePurchasesSwitch } from "../../shared/orders/purchases-switch.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { type AdminRun, type OperatedService, runCommand, startOperatedService } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 
 /** Goal: each command used after a restore does what its help says. test/faults/restore.test.ts runs the procedure. */
@@ -100,7 +100,7 @@ const runWith = async (
   const serviceFile = `${service.folder}/with-settings.json`;
   const environment = { ...details.environment, WORKERS: workers };
   writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, environment }));
-  return runProgram(process.execPath, [ADMIN, ...args], { serviceFile });
+  return runCommand(args, { serviceFile });
 };
 
 const carryOverReport = z.object({

@@ -8,7 +8,7 @@ import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { upstreamKeyId } from "../../shared/upstream/key-pool.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
-import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { type AdminRun, type OperatedService, runCommand, startOperatedService } from "../builders/admin.ts";
 import { WAIT_MS_MAX } from "../builders/until.ts";
 
 /** Goal: each command about the service itself (catalog, secrets, doctor) does what its help says. */
@@ -230,7 +230,7 @@ test("purchases off works without a ledger, and exits with 1 because the audit e
   const serviceFile = join(service.folder, "without-ledger.json");
   const environment = { ...details.environment, LEDGER_TABLE: "gone" };
   writeFileSync(adminFileOf(serviceFile), JSON.stringify({ ...details, environment }));
-  const run = (...args: readonly string[]) => runProgram(process.execPath, [ADMIN, ...args], { serviceFile });
+  const run = (...args: readonly string[]) => runCommand(args, { serviceFile });
   onTestFinished(async () => void (await service.adminJson(["purchases", "on"])));
   const { code, stdout } = await run("purchases", "off", "--why", "the ledger was deleted");
   expect([code, stdout]).toEqual([

@@ -11,10 +11,12 @@ import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { setEnvironment } from "../../tools/local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
-import { ADMIN, type AdminRun, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { type AdminRun, type OperatedService, runCommand, startOperatedService } from "../builders/admin.ts";
 import { type DynamoDbAhead, startDynamoDbAhead } from "../builders/dynamodb-ahead.ts";
 import { aTransaction } from "../builders/transaction.ts";
+import "../builders/prod-account.ts";
 
 /**
  * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint stands in for CloudFormation, Lambda,
@@ -154,20 +156,21 @@ const identity = (status: number): string => {
   return `<GetCallerIdentityResponse ${namespace}><GetCallerIdentityResult>${result}</GetCallerIdentityResult></GetCallerIdentityResponse>`;
 };
 
-const PROD_ACCOUNT = new URL("../builders/prod-account.ts", import.meta.url).href;
-
 /** The tables, queues and secrets are the local service's, whose endpoints this process's environment names. */
-const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
-  runProgram(process.execPath, ["--import", PROD_ACCOUNT, ADMIN, ...args, "--stage", stage], {
-    serviceFile: "/nowhere/service.json",
-    env: {
-      AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
-      AWS_ENDPOINT_URL_LAMBDA: endpoint,
-      AWS_ENDPOINT_URL_SNS: endpoint,
-      AWS_ENDPOINT_URL_STS: endpoint,
-      AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
-    },
+const onStage = async (stage: string, ...args: readonly string[]): Promise<AdminRun> => {
+  const restoreEnvironment = setEnvironment({
+    AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
+    AWS_ENDPOINT_URL_LAMBDA: endpoint,
+    AWS_ENDPOINT_URL_SNS: endpoint,
+    AWS_ENDPOINT_URL_STS: endpoint,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
   });
+  try {
+    return await runCommand([...args, "--stage", stage], { serviceFile: "/nowhere/service.json" });
+  } finally {
+    restoreEnvironment();
+  }
+};
 
 test("a command with --stage works on the tables of that stage", async () => {
   const made = await onStage("prod", "accounts", "create", "checkout", "--json");

@@ -6,12 +6,11 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { recordEvent } from "../../shared/upstream-events/stored-event.ts";
 import {
-  ADMIN,
   type AdminRun,
   ageTransaction,
   bankReference,
   type OperatedService,
-  runProgram,
+  runCommand,
   startOperatedService,
 } from "../builders/admin.ts";
 import { eventually } from "../builders/eventually.ts";
@@ -418,7 +417,7 @@ test("consents export prints a chain that consents verify accepts with the servi
   expect(forgery.code).toBe(1);
   expect(forgery.stdout).toContain("the audit log has no export with this count and hash");
 
-  const without = await runProgram(process.execPath, [ADMIN, "consents", "verify"], {
+  const without = await runCommand(["consents", "verify"], {
     serviceFile: "/no/such/service.json",
     stdin: file,
   });

@@ -14,9 +14,10 @@ import { secretNames, secretTable } from "../../shared/platform/secret-table.ts"
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
+import { onTerminal } from "../../tools/admin/terminal.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { ageTransaction, type OperatedService, startOperatedService, testTerminal } from "../builders/admin.ts";
 import { eventually } from "../builders/eventually.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import { type CannedAnswers, recordCalls, type SdkCall } from "../builders/recorded-calls.ts";
@@ -91,22 +92,20 @@ const needed = new Map<string, readonly Grant[]>();
 
 /** Runs a command on the stage; resolves with what it prints. The name is as in `readOnly`, without arguments. */
 const admin = async (name: string, ...args: readonly string[]): Promise<string> => {
-  const printed: string[] = [];
-  const output = vi.spyOn(process.stdout, "write").mockImplementation((text) => printed.push(String(text)) > 0);
+  const { terminal, output } = testTerminal();
   const program = adminProgram({ isQuiet: true });
   const words = [...name.split(" "), ...args, "--stage", "prod", "--json"];
   const grants: Grant[] = [];
   const isReading = readOnly.get(name) === true;
   const onCall = (call: SdkCall): void => void grants.push(...requiredGrants(call, { isReading, stage }));
   try {
-    await recordCalls({ canned, onCall }, () => program.parseAsync(words, { from: "user" }));
+    await recordCalls({ canned, onCall }, () =>
+      onTerminal(terminal, () => program.parseAsync(words, { from: "user" })),
+    );
   } finally {
-    output.mockRestore();
-    // A check may have found a fault.
-    process.exitCode = 0;
     needed.set(name, [...(needed.get(name) ?? []), ...grants]);
   }
-  return printed.join("").trim();
+  return (await output()).stdout.trim();
 };
 
 /** A field of what a command prints. */

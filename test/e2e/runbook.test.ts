@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
@@ -8,7 +9,7 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { ADMIN, ageTransaction, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
+import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { eventually } from "../builders/eventually.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
@@ -268,23 +269,25 @@ const run = async (line: string, names: Names): Promise<Names> => {
     if (value === undefined) throw new Error(`${line}: <${name}> has no value`);
     return value;
   });
-  const isFile = filled.includes(" > ");
-  const script = filled.replace(/^npm run (?:-s )?admin -- (.*?)( [<>] |$)/, (_whole, args: string, rest: string) =>
-    [`'${process.execPath}' '${ADMIN}' ${args}`, isFile ? "" : " --json", rest].join(""),
-  );
-  expect(script).not.toBe(filled);
+  const [, silent, typed = "", direction, file = ""] =
+    /^npm run (-s )?admin -- (.*?)(?: ([<>]) (\S+))?$/.exec(filled) ?? [];
   // Without -s, npm writes its own lines into the file.
-  expect(filled.startsWith("npm run -s ")).toBe(isFile);
-  const { code, stdout, stderr } = await runProgram("/bin/sh", ["-c", script], {
-    serviceFile: service.serviceFile,
-    cwd: service.folder,
-  });
+  expect({ line, silent: silent !== undefined }).toEqual({ line, silent: direction === ">" });
+  const isFile = direction === ">";
+  const stdin = direction === "<" ? readFileSync(join(service.folder, file), "utf8") : undefined;
+  const args = execFileSync("/bin/sh", ["-c", `printf '%s\\0' ${typed}`], { encoding: "utf8" })
+    .split("\0")
+    .slice(0, -1);
+  const { code, stdout, stderr } = await service.admin(isFile ? args : [...args, "--json"], stdin);
   expect({ line, code, stderr: code === Number(expected) ? "" : stderr }).toEqual({
     line,
     code: Number(expected),
     stderr: "",
   });
-  if (isFile) return names;
+  if (isFile) {
+    writeFileSync(join(service.folder, file), stdout);
+    return names;
+  }
   const { account_id: account, key_id: key } = resultNames.parse(JSON.parse(stdout));
   return { ...names, ...(account !== undefined && { account }), ...(key !== undefined && { key }) };
 };
@@ -300,7 +303,6 @@ test("the runbook onboards a caller with 5 commands", () => {
 
 test.for(sections.filter(({ blocks }) => blocks.length > 0))(
   'the commands of the runbook\'s section "$heading" work as written',
-  // Each command is a process of its own.
   async ({ heading, blocks }) => {
     const situation = situations[heading] ?? nothing;
     let names = await situation.begin();

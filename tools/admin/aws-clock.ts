@@ -2,6 +2,7 @@ import { DynamoDBClient, GetItemCommand } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Clock, systemClock } from "../../shared/platform/time.ts";
+import { printMessage } from "./terminal.ts";
 
 /** One AWS response: when this machine sent the request and received it, and its `Date` header, in whole seconds. */
 export type TimedResponse = { readonly sentMs: number; readonly receivedMs: number; readonly dateMs: number };
@@ -30,7 +31,7 @@ export const awsClock = async (table: string): Promise<Clock> => {
   const offS = Math.round(Math.abs(offsetMs) / 1_000);
   if (offS * 1_000 >= REPORTED_MS_MIN) {
     const direction = offsetMs > 0 ? "behind" : "ahead of";
-    process.stderr.write(`This machine's clock is ${offS} s ${direction} AWS's. AWS's time is used.\n`);
+    printMessage(`This machine's clock is ${offS} s ${direction} AWS's. AWS's time is used.`);
   }
   return () => systemClock() + offsetMs;
 };

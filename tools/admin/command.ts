@@ -5,6 +5,7 @@ import { whySchema } from "../../shared/contract/actions/action.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
 import { byField } from "./fields.ts";
+import { terminal } from "./terminal.ts";
 
 /** A command's result: for `--json`, and as text. */
 export type Report = {
@@ -77,8 +78,8 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     const input = parseInput(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) }, typedNames);
     const print = async (report: Report): Promise<void> => {
       const text = json ? JSON.stringify(report.json) : report.text;
-      await pipeline(linesOf(text), process.stdout, { end: false }).catch(unlessReaderEnded);
-      if (report.ok === false) process.exitCode = 1;
+      await pipeline(linesOf(text), terminal().stdout, { end: false }).catch(unlessReaderEnded);
+      if (report.ok === false) terminal().exitCode = 1;
     };
     let context: AdminContext;
     try {

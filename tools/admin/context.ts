@@ -14,6 +14,7 @@ import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upst
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { awsClock } from "./aws-clock.ts";
 import { localTarget, stageTarget, type Target } from "./target.ts";
+import { terminal } from "./terminal.ts";
 
 /** Which service a command operates, and in whose name. */
 export type AdminOptions = {
@@ -39,7 +40,7 @@ export const openAdminContext = async (
   { stage, profile, by }: AdminOptions,
   access: Access = "write",
 ): Promise<AdminContext> => {
-  const serviceFile = process.env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
+  const serviceFile = terminal().env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
   const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage, { profile });
   const { environment } = target;
   // The local tables have this machine's time.

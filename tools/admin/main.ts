@@ -1,52 +1,9 @@
 import { Console } from "node:console";
-import { CommanderError } from "commander";
-import { SettingsError } from "../../infra/settings-error.ts";
-import { isRefusal } from "../../shared/actions/refusal.ts";
 import { logOutput } from "../../shared/platform/log.ts";
-import { adminProgram } from "./program.ts";
-
-const EXIT_FAILED = 1;
-/** Refused: nothing was changed. */
-const EXIT_REFUSED = 2;
-
-/** No connection to a part of the service. */
-const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && ["ECONNREFUSED", "ECONNRESET"].includes(String(error.code));
-
-/** The error as `--json` prints it. `refused`: nothing was changed. */
-type CommandError = { readonly kind: "refused" | "failed"; readonly message: string };
-
-const commandErrorOf = (error: unknown): CommandError => {
-  if (error instanceof CommanderError) return { kind: "refused", message: usageErrorMessage(error) };
-  if (isRefusal(error) || error instanceof SettingsError)
-    return { kind: "refused", message: `${error.message.replace(/\.$/, "")}.` };
-  if (isUnreachable(error))
-    return { kind: "failed", message: "The service does not answer. Check that it is running." };
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return { kind: "failed", message: `The command failed. ${text}` };
-};
-
-/** commander's own message. Without a command commander prints the help and gives no message. */
-const usageErrorMessage = ({ code, message }: CommanderError): string =>
-  code === "commander.help" ? "Name a command. --help lists them." : message.replace(/^error: /, "");
-
-const main = async (args: readonly string[]): Promise<number> => {
-  const isJson = args.includes("--json");
-  try {
-    await adminProgram({ isQuiet: isJson }).parseAsync();
-    return Number(process.exitCode ?? 0);
-  } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    const commandError = commandErrorOf(error);
-    if (isJson) process.stdout.write(`${JSON.stringify({ error: commandError })}\n`);
-    // commander has printed it already.
-    else if (!(error instanceof CommanderError)) process.stderr.write(`${commandError.message}\n`);
-    return commandError.kind === "refused" ? EXIT_REFUSED : EXIT_FAILED;
-  }
-};
+import { runAdmin } from "./run.ts";
 
 // Standard output holds the result only: what shared code and packages log goes to standard error.
 const stderr = new Console(process.stderr, process.stderr);
 globalThis.console = stderr;
 logOutput.write = (line) => stderr.log(line);
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runAdmin(process.argv.slice(2));

@@ -9,6 +9,7 @@ import {
 import { InFlightError } from "../../shared/platform/operator-error.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { AdminContext } from "./context.ts";
+import { printMessage } from "./terminal.ts";
 import { duration } from "./views/print.ts";
 
 const outputs: { readonly [Name in ActionName]: { readonly output: z.ZodType<ActionOutput<Name>> } } = actions;
@@ -48,7 +49,7 @@ const afterFlight = async <Result>(act: () => Promise<Result>): Promise<Result> 
   } catch (error) {
     if (!(error instanceof InFlightError)) throw error;
     const { retryAfterMs } = error;
-    process.stderr.write(`The transaction's request may still be running: waiting ${duration(retryAfterMs)} ...\n`);
+    printMessage(`The transaction's request may still be running: waiting ${duration(retryAfterMs)} ...`);
     await sleep(retryAfterMs);
     return act();
   }

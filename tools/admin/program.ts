@@ -14,6 +14,7 @@ import { addSecretCommands } from "./commands/secrets.ts";
 import { addTransactionCommands } from "./commands/transactions.ts";
 import { addWalletCommands } from "./commands/wallet.ts";
 import { addWebhookCommands } from "./commands/webhook.ts";
+import { terminal } from "./terminal.ts";
 
 /** Groups of commands, in the order of the help, with those of their commands that no action's entry states. */
 const groups: readonly (readonly [name: string, summary: string, addByHand?: (group: Command) => void])[] = [
@@ -55,7 +56,10 @@ const addGroups = (program: Command): void => {
 /** The operator's whole command line. With `isQuiet`, commander prints no usage errors: `main` reports them as JSON. */
 export const adminProgram = ({ isQuiet = false } = {}): Command => {
   const program = new Command("admin")
-    .configureOutput(isQuiet ? { writeErr: () => {} } : {})
+    .configureOutput({
+      writeOut: (text) => void terminal().stdout.write(text),
+      writeErr: (text) => void (isQuiet || terminal().stderr.write(text)),
+    })
     .usage("<command> [options]")
     .description(
       "Operate the service on this machine, or a deployed stage with --stage. Amounts are in NGN.\n\n" +

@@ -12,6 +12,7 @@ import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/k
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { readStdin } from "../stdin.ts";
+import { printMessage } from "../terminal.ts";
 import { duration, table } from "../views/print.ts";
 
 const namesOfKind = (kind: SecretKind): string =>
@@ -124,7 +125,7 @@ const put = async (
   const spec = secretTable[name];
   const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;
   // Printed before the call: if its response is lost, the token may be set, and a second rotation would end its URL.
-  if (url !== undefined) process.stderr.write(`Setting the new URL for the upstream: ${url}\n`);
+  if (url !== undefined) printMessage(`Setting the new URL for the upstream: ${url}`);
   const command = new PutSecretValueCommand({ SecretId: environment[spec.variable], SecretString: value });
   await context.secrets.send(command);
   const keyIds = isKeyPool(name) ? keyLines(value).map(upstreamKeyId) : undefined;

@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { printMessage } from "../terminal.ts";
 
 export { koboText, nairaText } from "../../../shared/contract/money.ts";
 export { duration, orNull } from "../../../shared/platform/format.ts";
@@ -57,5 +58,5 @@ export const sections = (parts: Readonly<Record<string, string>>): string =>
 
 /** Prints the progress of a long command on standard error, with the time; standard output holds the result only. */
 export const logProgress = (message: string): void => {
-  process.stderr.write(`${new Date().toISOString()} ${message}\n`);
+  printMessage(`${new Date().toISOString()} ${message}`);
 };
