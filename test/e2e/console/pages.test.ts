@@ -158,6 +158,8 @@ describe("every page", () => {
     await visit(page, `${ofDemo("webhook")}?reference=${orders.delivered}`, "Webhook");
     await page.getByText("webhook-signature: not shown").waitFor();
     await expectAccessible(page);
+    await page.setViewportSize({ width: 375, height: 740 });
+    await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
   });
 
   test("has no button that changes something for a reader", async () => {

@@ -93,7 +93,7 @@ test("wallet threshold sets a threshold that wallet show tells, and 0 removes it
   ]);
 });
 
-test("wallet verify says that a balance equals its entries, and by how much another one differs", async () => {
+test("wallet verify says that a balance equals its entries", async () => {
   const { accountId: account } = await operator.anAccount();
   expect(await walletRuns["wallet verify"](context(), { account })).toEqual({
     account_id: account,
