@@ -12,6 +12,14 @@ const output = z.looseObject({
   Responses: z.record(z.string(), z.array(item)).optional(),
 });
 
+const bytes = (base64: unknown): Uint8Array => new Uint8Array(Buffer.from(String(base64), "base64"));
+
+/** Binary values and sets of them are sent as base64. An attribute of the name B or BS is an object. */
+const decodeBinary = (name: string, value: unknown): unknown => {
+  if (name === "B" && typeof value === "string") return bytes(value);
+  return name === "BS" && Array.isArray(value) ? value.map(bytes) : value;
+};
+
 /** A read as DynamoDB's JSON; undefined for another command. */
 const readOf = (command: unknown): readonly [operation: string, request: unknown] | undefined => {
   if (command instanceof GetCommand) {
@@ -50,7 +58,7 @@ export const withDirectReads = (db: DynamoDBDocumentClient, forward: Forward): D
     if (read === undefined) return Reflect.apply(sendBySdk, db, args);
     const [operation, request] = read;
     const { status, body } = await forward(operation, JSON.stringify(request));
-    return status === 200 ? output.parse(JSON.parse(body)) : Reflect.apply(sendBySdk, db, args);
+    return status === 200 ? output.parse(JSON.parse(body, decodeBinary)) : Reflect.apply(sendBySdk, db, args);
   };
   return Object.assign(db, { send });
 };
