@@ -250,6 +250,7 @@ test("an open transaction that is resolved as failed is refunded, is final, and 
   expect(again).toEqual({ code: 2, stdout: "", stderr: expect.stringMatching(/was settled as failed at .* final/) });
   expect((await admin("transactions", "list", "--open")).stdout).not.toContain(reference);
   const { stdout } = await admin("transactions", "show", reference);
+  expect(stdout).toMatch(/^ *amount +500\.00$/m);
   expect(stdout).toMatch(/created +500\.00 NGN debited/);
   expect(stdout).toMatch(/transactions resolve +by .*, reference=\S+ status=failed, "not in their list"/);
 });

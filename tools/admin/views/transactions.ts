@@ -52,7 +52,7 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
 
 export const transactionText = ({ history, ...details }: ActionOutput<"transactions show">): string =>
   sections({
-    [details.reference]: fields(details),
+    [details.reference]: fields({ ...details, amount: nairaText(details.amount) }),
     History: table(
       ["at", "what", "details"],
       history.map(({ at, what, details }) => [at, what, details]),
