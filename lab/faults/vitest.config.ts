@@ -5,7 +5,8 @@ import { limits } from "../../test/builders/limits.ts";
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
   test: {
-    include: ["lab/faults/*.long.ts"],
+    include: ["lab/faults/*.long.ts", "test/faults/realities.test.ts"],
+    env: { REALITIES: "long" },
     setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     // The functions' log lines are not printed; other output shows the progress.

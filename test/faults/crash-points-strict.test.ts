@@ -5,6 +5,6 @@ crashPoints({
   extent: { dies_after: ["unassisted"] },
   settings: ["everything"],
   seed: Date.now() % 1_000_000_000,
-  every: 6,
-  everyOfLong: 12,
+  every: 12,
+  everyOfLong: 24,
 });

@@ -1,7 +1,7 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** Only every n-th effect is hit, and of long scenarios every third of these. */
-const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 2);
+/** Only every n-th effect is hit, each run others, and of long scenarios every third of these. */
+const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 4);
 
 /**
  * A kill before an effect equals a kill after the effect before it, and the model assists recoveries. `npm run
