@@ -248,7 +248,6 @@ export const notFoundSpec = {
 
 export const consoleApiSpec = {
   invokedBy: { kind: "routes" },
-  needsConsole: true,
   memoryMb: 512,
   timeoutS: API_FUNCTION_TIMEOUT_S,
   // `webhook test` leaves from the same addresses as webhooks do.
@@ -278,7 +277,7 @@ export const consoleApiSpec = {
     "REFERENCE_KEY_SECRET_ID",
     "WEBHOOK_KEY_SECRET_ID",
   ],
-  impact: "People cannot use the console; no app is affected, and `npm run admin` works.",
+  impact: "People cannot use the console, nor operators the same actions; no app is affected.",
 } as const satisfies FunctionSpec;
 
 export const serveConsoleSpec = {

@@ -1,26 +1,34 @@
-import type { ConsoleFunctionName } from "./functions.ts";
-
 export type ConsoleRoute = {
   readonly method: "GET" | "POST";
   /** `{path+}` stands for any rest of the path. No two of them overlap: AWS does not say which it prefers. */
-  readonly path: `/console${string}`;
-  readonly function: ConsoleFunctionName;
-  /** The request needs a token of the company's identity provider, which API Gateway verifies. */
-  readonly needsToken?: true;
+  readonly path: `/console${string}` | `/operations/${string}`;
+  readonly function: "console-api" | "serve-console";
+  /** What API Gateway verifies: a token of the company's identity provider, or a signature with AWS credentials. */
+  readonly authorizer?: "jwt" | "iam";
   /** Its share of the stage's rate limit. */
   readonly share: number;
 };
 
 /**
- * The routes of a stage with a console. One route stands for all actions of a method: the permissions of a route for
+ * The routes that only a stage with a console has. One route stands for all actions of a method: the permissions of a route for
  * each would exceed the 20 KB that AWS allows for the policy of a function.
  */
 export const consoleRoutes: readonly ConsoleRoute[] = [
   { method: "GET", path: "/console", function: "serve-console", share: 0.1 },
   { method: "GET", path: "/console/{path+}", function: "serve-console", share: 0.25 },
-  { method: "GET", path: "/console-api/{path+}", function: "console-api", needsToken: true, share: 0.25 },
-  { method: "POST", path: "/console-api/{path+}", function: "console-api", needsToken: true, share: 0.1 },
+  { method: "GET", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.25 },
+  { method: "POST", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.1 },
 ];
+
+/** The same actions for operators, in every stage. The method lets IAM tell reads from changes. */
+export const operatorRoutes: readonly ConsoleRoute[] = [
+  { method: "GET", path: "/operations/{path+}", function: "console-api", authorizer: "iam", share: 0.25 },
+  { method: "POST", path: "/operations/{path+}", function: "console-api", authorizer: "iam", share: 0.1 },
+];
+
+/** Those of operators come first, so that a console changes none of what API Gateway has for them. */
+export const consoleRoutesOf = ({ console }: { readonly console?: unknown }): readonly ConsoleRoute[] =>
+  console === undefined ? operatorRoutes : [...operatorRoutes, ...consoleRoutes];
 
 /** As API Gateway names a route in its settings and in its access log. */
 export const consoleRouteKey = ({ method, path }: ConsoleRoute): string => `${method} ${path}`;

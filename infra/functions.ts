@@ -4,7 +4,6 @@ import { functionSpecs } from "../functions/specs.ts";
 type Specs = typeof functionSpecs;
 export type FunctionName = keyof Specs;
 type NameWith<Part> = { [Name in FunctionName]: Specs[Name] extends Part ? Name : never }[FunctionName];
-export type ConsoleFunctionName = NameWith<{ readonly needsConsole: true }>;
 export type ScheduledFunction = NameWith<{ readonly invokedBy: { readonly kind: "schedule" } }>;
 
 /** Every function's name. */

@@ -23,25 +23,30 @@ const accounts = { db, accessTable: env.ACCESS_TABLE, ledgerTable: env.LEDGER_TA
 const ledger = { db, table: env.LEDGER_TABLE, clock };
 const stage = stageName();
 
-/** The actions of the console. */
-export const handler = consoleHandler(actions, runs, parseConsoleSettings(env.CONSOLE), {
-  ledger,
-  accounts,
-  endpoints: { accounts, webhookSealingKey: secret(secrets, env.WEBHOOK_KEY_SECRET_ID), clock },
-  addressRules: {
-    allowed: parseIpRanges(env.WEBHOOK_ALLOWED_CIDRS),
-    refusedHosts: splitList(env.WEBHOOK_REFUSED_HOSTS),
-    resolve: systemResolve,
+/** The actions of the console, and of operators. */
+export const handler = consoleHandler(
+  actions,
+  runs,
+  env.CONSOLE === "" ? undefined : parseConsoleSettings(env.CONSOLE),
+  {
+    ledger,
+    accounts,
+    endpoints: { accounts, webhookSealingKey: secret(secrets, env.WEBHOOK_KEY_SECRET_ID), clock },
+    addressRules: {
+      allowed: parseIpRanges(env.WEBHOOK_ALLOWED_CIDRS),
+      refusedHosts: splitList(env.WEBHOOK_REFUSED_HOSTS),
+      resolve: systemResolve,
+    },
+    catalog: catalogStore(db, env.CACHE_TABLE),
+    purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
+    waitingMinutes: env.WAITING_MINUTES,
+    facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
+    keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
+    sqs: sqsClient(),
+    queues: queueUrls({
+      outcomes: env.OUTCOMES_QUEUE_URL,
+      delivery: env.DELIVERY_QUEUE_URL,
+      stage: stage === LOCAL_STAGE ? undefined : stage,
+    }),
   },
-  catalog: catalogStore(db, env.CACHE_TABLE),
-  purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
-  waitingMinutes: env.WAITING_MINUTES,
-  facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
-  keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
-  sqs: sqsClient(),
-  queues: queueUrls({
-    outcomes: env.OUTCOMES_QUEUE_URL,
-    delivery: env.DELIVERY_QUEUE_URL,
-    stage: stage === LOCAL_STAGE ? undefined : stage,
-  }),
-});
+);

@@ -13,7 +13,7 @@ import {
   type IHttpRouteAuthorizer,
   LogGroupLogDestination,
 } from "aws-cdk-lib/aws-apigatewayv2";
-import { HttpJwtAuthorizer } from "aws-cdk-lib/aws-apigatewayv2-authorizers";
+import { HttpIamAuthorizer, HttpJwtAuthorizer } from "aws-cdk-lib/aws-apigatewayv2-authorizers";
 import { HttpLambdaIntegration } from "aws-cdk-lib/aws-apigatewayv2-integrations";
 import { Certificate } from "aws-cdk-lib/aws-certificatemanager";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
@@ -23,7 +23,7 @@ import { Construct } from "constructs";
 import { type Route, routeKey } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
-import { type ConsoleRoute, consoleRouteKey, consoleRoutes } from "../console-routes.ts";
+import { type ConsoleRoute, consoleRouteKey, consoleRoutes, consoleRoutesOf } from "../console-routes.ts";
 import { accessLogFields, DEFAULT_ROUTE, routeLimits } from "../gateway.ts";
 import type { StageSettings } from "../stages.ts";
 import { acknowledge } from "./acknowledge.ts";
@@ -39,28 +39,28 @@ export interface ApiProps {
  * responses; its access log has them, except where they are excessive. Source: AWS, "API Gateway: missing CloudWatch
  * logs".
  */
-const serverErrors = (hasConsole: boolean): string => {
-  const others = (hasConsole ? consoleRoutes : []).map((route) => ` && ($.route != "${consoleRouteKey(route)}")`);
+const serverErrors = (settings: Pick<StageSettings, "console">): string => {
+  const others = consoleRoutesOf(settings).map((route) => ` && ($.route != "${consoleRouteKey(route)}")`);
   return `{ (($.status = "500") || (($.status = "5*") && ($.answered != "5*")))${others.join("")} }`;
 };
-const gatewayThrottles = (hasConsole: boolean): string => {
-  const others = routesWithoutLoss(hasConsole).map((key) => `($.route != "${key}")`);
+const gatewayThrottles = (settings: Pick<StageSettings, "console">): string => {
+  const others = routesWithoutLoss(settings).map((key) => `($.route != "${key}")`);
   return `{ ${['($.status = "429")', '($.answered != "429")', ...others].join(" && ")} }`;
 };
 
 /**
- * Routes whose throttling costs no app anything: unknown paths, documents, and the console, whose page tries again.
+ * Routes whose throttling costs no app anything: unknown paths, documents, and actions, which are tried again.
  * Otherwise some requests a second of anybody, a scanner for example, would raise an alarm.
  */
-const routesWithoutLoss = (hasConsole: boolean): readonly string[] => [
+const routesWithoutLoss = (settings: Pick<StageSettings, "console">): readonly string[] => [
   DEFAULT_ROUTE,
   ...Object.values<Route>(routes).flatMap((route) => (route.document === undefined ? [] : [routeKey(route)])),
-  ...(hasConsole ? consoleRoutes.map(consoleRouteKey) : []),
+  ...consoleRoutesOf(settings).map(consoleRouteKey),
 ];
 
 /** Actions of the console that were refused because the person may not do them. */
 const CONSOLE_REFUSALS = `{ ($.status = "403") && (${consoleRoutes
-  .filter(({ needsToken }) => needsToken)
+  .filter(({ authorizer }) => authorizer === "jwt")
   .map((route) => `($.route = "${consoleRouteKey(route)}")`)
   .join(" || ")}) }`;
 
@@ -78,8 +78,8 @@ export class Api extends Construct {
   private readonly deployment: HttpStage;
   /** The requests a second of each route. */
   private readonly limits: ReadonlyMap<string, number>;
-  /** Verifies the tokens of people; absent if the stage has no console. */
-  private readonly authorizer: IHttpRouteAuthorizer | undefined;
+  /** Verify tokens of people, if the stage has a console, and signatures of operators. */
+  private readonly authorizers: { readonly jwt: IHttpRouteAuthorizer | undefined; readonly iam: IHttpRouteAuthorizer };
   private readonly integrations = new Map<ServiceFunction, FunctionIntegration>();
 
   constructor(scope: Construct, id: string, { stage, settings }: ApiProps) {
@@ -87,7 +87,10 @@ export class Api extends Construct {
     const { console, domain, logRetentionDays, requestsPerSecondMax } = settings;
     this.stage = stage;
     this.limits = routeLimits(requestsPerSecondMax);
-    this.authorizer = console && new HttpJwtAuthorizer("Console", console.issuer, { jwtAudience: [console.clientId] });
+    this.authorizers = {
+      jwt: console && new HttpJwtAuthorizer("Console", console.issuer, { jwtAudience: [console.clientId] }),
+      iam: new HttpIamAuthorizer(),
+    };
     this.api = new HttpApi(this, "Http", {
       apiName: `${stage}-airtime`,
       createDefaultStage: false,
@@ -125,7 +128,7 @@ export class Api extends Construct {
       "APIG4",
       "Every function authenticates the key itself, because the same write counts the request",
     );
-    this.addGatewayMetrics(console !== undefined);
+    this.addGatewayMetrics(settings);
     if (console) this.countConsoleRefusals();
   }
 
@@ -151,13 +154,14 @@ export class Api extends Construct {
     return `${this.url.slice(0, -"/v1".length)}/console`;
   }
 
-  /** Adds a route of the console. */
+  /** Adds a route of the console or of operators. */
   addConsoleRoute(route: ConsoleRoute, handler: ServiceFunction): void {
+    const authorizer = route.authorizer && this.authorizers[route.authorizer];
     const [added] = this.api.addRoutes({
       path: route.path,
       methods: [HttpMethod[route.method]],
       integration: this.integrationOf(handler),
-      ...(route.needsToken && this.authorizer && { authorizer: this.authorizer }),
+      ...(authorizer && { authorizer }),
     });
     if (added !== undefined) this.limit(added, consoleRouteKey(route));
   }
@@ -220,17 +224,17 @@ export class Api extends Construct {
     });
   }
 
-  private addGatewayMetrics(hasConsole: boolean): void {
+  private addGatewayMetrics(settings: Pick<StageSettings, "console">): void {
     new MetricFilter(this, "ServerErrors", {
       logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(serverErrors(hasConsole)),
+      filterPattern: FilterPattern.literal(serverErrors(settings)),
       metricNamespace: METRICS_NAMESPACE,
       metricName: this.serverErrors.metricName,
       metricValue: "1",
     });
     new MetricFilter(this, "Throttles", {
       logGroup: this.accessLogs,
-      filterPattern: FilterPattern.literal(gatewayThrottles(hasConsole)),
+      filterPattern: FilterPattern.literal(gatewayThrottles(settings)),
       metricNamespace: METRICS_NAMESPACE,
       metricName: this.throttles.metricName,
       metricValue: "1",

@@ -40,13 +40,9 @@ export const settingsValues = (
   WAITING_MINUTES: String(settings.waiting.minutes),
   WORKERS: settings.workers,
   AWS_CALLS: settings.awsCalls,
-  ...consoleValues(settings),
+  SELLS: sells(settings) ? "yes" : "no",
+  // A stage without a console has no output of it.
+  CONSOLE: settings.console === undefined ? "" : JSON.stringify(settings.console),
   WEBHOOK_ALLOWED_CIDRS: settings.webhookAllowedCidrs.join(),
   WEBHOOK_REFUSED_HOSTS: [...ownHosts, new URL(settings.upstreamBaseUrl).host].join(),
 });
-
-/** Only functions of the console read these. A stage without one has no output of them. */
-const consoleValues = (settings: StageSettings): Pick<FunctionEnvironment, "CONSOLE" | "SELLS"> =>
-  settings.console === undefined
-    ? { CONSOLE: "", SELLS: "" }
-    : { CONSOLE: JSON.stringify(settings.console), SELLS: sells(settings) ? "yes" : "no" };

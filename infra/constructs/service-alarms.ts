@@ -69,7 +69,6 @@ const thresholds = [
 /** The alarms that belong to no single queue, stream or schedule. */
 export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tables }: ServiceAlarmsProps): void => {
   const { logBytesPerHourMax, waiting } = settings;
-  const hasConsole = settings.console !== undefined;
   for (const [name, each] of functions.all) {
     const id = each.node.id;
     alarms.addThresholdAlarm(`${id}Errors`, {
@@ -111,7 +110,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     impact:
       "Again and again callers, or the upstream, get a 429 of the gateway without an X-Error-Code: they send again. Find the route in the access logs; raise requestsPerSecondMax if the requests are real.",
   });
-  if (hasConsole) {
+  if (settings.console !== undefined) {
     alarms.addThresholdAlarm("ConsoleRefusals", {
       metric: api.consoleRefusals,
       threshold: CONSOLE_REFUSALS_MAX,
@@ -129,7 +128,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waiting.minutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
   });
   for (const [event, spec] of Object.entries<LogEventSpec>(logEvents)) {
-    if (spec.level !== "alarm" || (event.startsWith("console.") && !hasConsole)) continue;
+    if (spec.level !== "alarm") continue;
     const id = `Event-${event}`;
     const metric = alarms.stageMetric("Alarms", "Sum", { Event: event });
     const impact = `${spec.meaning} ${spec.action} Log event: ${event}.`;

@@ -2,7 +2,7 @@ import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import type { Route } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
-import { consoleRoutes } from "../console-routes.ts";
+import { consoleRoutesOf } from "../console-routes.ts";
 import { defaultFunction } from "../functions.ts";
 import { queues as queueSpecs } from "../queues.ts";
 import type { StageSettings } from "../stages.ts";
@@ -56,7 +56,7 @@ export class Service extends Stack {
     // What invokes the functions.
     for (const route of Object.values<Route>(routes)) api.addRoute(route, functions.named(route.function));
     api.addDefaultRoute(functions.named(defaultFunction));
-    for (const route of hasConsole ? consoleRoutes : []) api.addConsoleRoute(route, functions.named(route.function));
+    for (const route of consoleRoutesOf(settings)) api.addConsoleRoute(route, functions.named(route.function));
     queues.outcomes.addConsumer(functions.named(queueSpecs.outcomes.consumer), isWorking);
     queues.delivery.addConsumer(functions.named(queueSpecs.delivery.consumer), isWorking);
     for (const spec of Object.values(streamConsumers)) {

@@ -9,6 +9,9 @@ import { NotAllowedError, NotFoundError } from "../platform/operator-error.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 import type { Person } from "./person.ts";
 
+/** What decides which accounts a person owns. */
+type Owner = Pick<Person, "email" | "groups">;
+
 /** What a person may do in the whole service; null: what the accounts that they own allow. */
 export type Role = ConsoleRequest["role"];
 
@@ -17,18 +20,18 @@ type Capacity = "operator" | "reader" | "owner" | "person";
 
 /** Group names are compared exactly. */
 export const roleOf = (
-  { groups }: Person,
+  { groups }: Owner,
   { operatorGroup, readerGroup }: Pick<ConsoleSettings, "operatorGroup" | "readerGroup">,
 ): Role => {
   if (groups.includes(operatorGroup)) return "operator";
   return groups.includes(readerGroup) ? "reader" : null;
 };
 
-export const owns = ({ email, groups }: Person, { owners }: Account): boolean =>
+export const owns = ({ email, groups }: Owner, { owners }: Account): boolean =>
   owners.some(({ kind, value }) => (kind === "email" ? value.toLowerCase() === email : groups.includes(value)));
 
 /** The accounts that a person owns, oldest first. Reads all accounts, because no index has their owners. */
-export const ownedAccounts = async (ledger: Ledger, person: Person): Promise<readonly Account[]> => {
+export const ownedAccounts = async (ledger: Ledger, person: Owner): Promise<readonly Account[]> => {
   const accounts = await getItems(ledger, await listKeys(ledger, ACCOUNTS_LIST, ALL_TIMES), accountSchema);
   return accounts.filter((account) => owns(person, account));
 };
@@ -39,7 +42,7 @@ export const ownedAccounts = async (ledger: Ledger, person: Person): Promise<rea
  */
 export const authorise = async (
   ledger: Ledger,
-  { person, role }: { readonly person: Person; readonly role: Role },
+  { person, role }: { readonly person: Owner; readonly role: Role },
   { scope, kind }: Pick<Action, "scope" | "kind">,
   input: unknown,
 ): Promise<{ readonly capacity: Capacity; readonly account?: string }> => {

@@ -7,12 +7,21 @@ import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { parseInput } from "../lambda/api-request.ts";
 import { type ApiResponse, envelopedError, successResponse } from "../lambda/api-response.ts";
+import type { Actor } from "../ledger/audit.ts";
 import { errorFields, log, stageName } from "../platform/log.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { authorise, ownedAccounts, type Role, roleOf } from "./authorisation.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 import { maskPhones } from "./mask-phones.ts";
-import { type ConsoleEvent, consoleEvent, type Person, readPerson, WrongTokenError } from "./person.ts";
+import {
+  type ConsoleEvent,
+  consoleEvent,
+  type Person,
+  readOperator,
+  readPerson,
+  UnverifiedTokenError,
+  WrongTokenError,
+} from "./person.ts";
 
 /** The part of an action's context that all requests share. */
 type ConsoleStores = Omit<ActionContext, "actor" | "isOperator" | "request">;
@@ -20,7 +29,12 @@ type ConsoleStores = Omit<ActionContext, "actor" | "isOperator" | "request">;
 /** A table each of whose names has an action. */
 type Actions<Table> = ActionTable & { readonly [Name in keyof Table]: Action };
 
-type SignedIn = { readonly person: Person; readonly role: Role };
+/** Who sent a request. */
+type SignedIn = {
+  readonly actor: Actor;
+  readonly role: Role;
+  readonly person: Pick<Person, "email" | "groups">;
+};
 
 /** What is known of a request so far, for its log line. */
 type Progress = { route?: string; role?: string; account?: string; person?: string };
@@ -28,13 +42,14 @@ type Progress = { route?: string; role?: string; account?: string; person?: stri
 type Serve = (request: ConsoleEvent, signedIn: SignedIn, progress: Progress) => Promise<ApiResponse>;
 
 /**
- * The handler of all actions: a GET for a read, a POST for a change, below /console-api. Order of checks: token, route,
- * fields, permission, reason.
+ * The handler of all actions: a GET for a read, a POST for a change, below /console-api for people who signed in and
+ * below /operations for operators. Order of checks: token or signature, route, fields, permission, reason.
  */
 export const consoleHandler = <Table extends Actions<Table>>(
   actions: Table,
   runs: ActionRuns<Table>,
-  settings: ConsoleSettings,
+  /** Absent if the stage has no console: then it serves operators alone. */
+  settings: ConsoleSettings | undefined,
   stores: ConsoleStores,
 ) => {
   const names = Object.keys(actions).filter((name): name is keyof Table & string => Object.hasOwn(actions, name));
@@ -46,15 +61,14 @@ export const consoleHandler = <Table extends Actions<Table>>(
   );
 
   const answer = async (request: ConsoleEvent, progress: Progress): Promise<ApiResponse> => {
-    const person = readPerson(request, settings.groupsClaim);
-    const role = roleOf(person, settings);
-    progress.person = person.sub;
-    progress.role = role ?? "none";
+    const signedIn = readSignedIn(request, settings);
+    progress.person = signedIn.actor.person?.sub ?? signedIn.actor.caller_arn;
+    progress.role = signedIn.role ?? "none";
     const route = `${request.requestContext.http.method} ${request.pathParameters?.path}`;
     const serve = byRoute.get(route);
     if (serve === undefined) throw new ServiceError("not_found", { message: "There is no such action" });
     progress.route = route;
-    return serve(request, { person, role }, progress);
+    return serve(request, signedIn, progress);
   };
 
   return async (event: unknown): Promise<ApiResponse> => {
@@ -81,6 +95,15 @@ export const consoleHandler = <Table extends Actions<Table>>(
   };
 };
 
+const readSignedIn = (request: ConsoleEvent, settings: ConsoleSettings | undefined): SignedIn => {
+  const actor = readOperator(request);
+  if (actor !== undefined) return { actor, role: "operator", person: { groups: [] } };
+  if (settings === undefined) throw new UnverifiedTokenError("The stage has no console, so nobody signs in");
+  const person = readPerson(request, settings.groupsClaim);
+  const { by, issuer, sub } = person;
+  return { actor: { by, person: { issuer, sub } }, role: roleOf(person, settings), person };
+};
+
 const routeOf = (name: string, { kind }: Action): string =>
   `${kind === "read" ? "GET" : "POST"} ${name.replaceAll(" ", "/")}`;
 
@@ -92,7 +115,7 @@ const serveAction =
     action: Table[Name],
     run: ActionRuns<Table>[Name],
   ): Serve =>
-  async (request, { person, role }, progress) => {
+  async (request, { actor, person, role }, progress) => {
     // The path's only parameter is the action.
     const input = parseInput<Table[Name]["input"]>(action.input, { ...request, pathParameters: null });
     const { capacity, account } = await authorise(stores.ledger, { person, role }, action, input);
@@ -105,11 +128,11 @@ const serveAction =
       ...stores,
       actor: () => {
         if (action.kind === "read" && !action.audited) throw new Error("This read writes an audit entry");
-        return { by: person.by, person: { issuer: person.issuer, sub: person.sub } };
+        return actor;
       },
       isOperator: capacity === "operator",
       request: {
-        by: person.by,
+        by: actor.by,
         role,
         ownedAccounts: () => ownedAccounts(stores.ledger, person),
         sourceIp: request.requestContext.http.sourceIp,

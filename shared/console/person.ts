@@ -1,11 +1,21 @@
 import * as z from "zod";
-import { printableText } from "../contract/actions/action.ts";
+import { invalid } from "../call/invalid.ts";
+import { operatorName, printableText } from "../contract/actions/action.ts";
 import { apiEvent } from "../lambda/api-request.ts";
+import type { Actor } from "../ledger/audit.ts";
 
-/** A request that API Gateway's JWT authorizer let through. Claims are texts there. */
+/**
+ * A request that an authorizer of API Gateway let through: of a token, whose claims are texts there, or of a signature
+ * with AWS credentials. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs".
+ */
 export const consoleEvent = apiEvent.extend({
   requestContext: apiEvent.shape.requestContext.extend({
-    authorizer: z.object({ jwt: z.object({ claims: z.object({ iss: z.string(), sub: z.string() }) }) }).optional(),
+    authorizer: z
+      .object({
+        jwt: z.object({ claims: z.object({ iss: z.string(), sub: z.string() }) }).optional(),
+        iam: z.object({ userArn: z.string().min(1) }).optional(),
+      })
+      .optional(),
   }),
 });
 export type ConsoleEvent = z.output<typeof consoleEvent>;
@@ -21,6 +31,9 @@ export type Person = {
   readonly email?: string;
   readonly groups: readonly string[];
 };
+
+/** The name that an operator gives, percent-encoded because headers are ASCII. */
+export const OPERATOR_NAME = "x-operator-name";
 
 /** The request's token is not the one that API Gateway verified, or there is no authorizer at all. */
 export class UnverifiedTokenError extends Error {
@@ -58,7 +71,7 @@ const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) 
  */
 export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClaim: string): Person => {
   const token = idToken.safeParse(payloadOf(headers.authorization));
-  const verified = requestContext.authorizer?.jwt.claims;
+  const verified = requestContext.authorizer?.jwt?.claims;
   if (token.data === undefined || token.data.iss !== verified?.iss || token.data.sub !== verified.sub) {
     throw new UnverifiedTokenError("The token is not the one that the authorizer verified");
   }
@@ -72,6 +85,29 @@ export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClai
     ...(email !== undefined && { email }),
     groups: groupsSchema.parse(claims[groupsClaim]),
   };
+};
+
+/**
+ * Who signed a request with AWS credentials; undefined if API Gateway verified no signature. The ARN is verified, and the
+ * name beside it is not.
+ */
+export const readOperator = ({ headers, requestContext }: ConsoleEvent): Actor | undefined => {
+  const arn = requestContext.authorizer?.iam?.userArn;
+  if (arn === undefined) return undefined;
+  const given = headers[OPERATOR_NAME];
+  // The end of the ARN is the user's name, or that of the session.
+  if (given === undefined) return { caller_arn: arn, by: arn.slice(arn.lastIndexOf("/") + 1) };
+  const { data, error } = operatorName.safeParse(percentDecoded(given));
+  if (data === undefined) throw invalid({ [OPERATOR_NAME]: error.issues.map(({ message }) => message) });
+  return { caller_arn: arn, by: data };
+};
+
+const percentDecoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 };
 
 /** People may choose their name at some providers, so it could be the e-mail address of another person. */

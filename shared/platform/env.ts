@@ -48,8 +48,8 @@ export const environment = z.object({
   WAITING_MINUTES: z.coerce.number().int().min(0).max(WAITING_MINUTES_MAX),
   /** `off` stops background changes of the ledger. The doctor of the console and of the admin commands says so. */
   WORKERS: z.enum(["on", "off"]),
-  /** `no`: the stage serves test keys only. Empty if it has no console, whose functions alone read it. */
-  SELLS: z.enum(["yes", "no", ""]),
+  /** `no`: the stage serves test keys only. */
+  SELLS: z.enum(["yes", "no"]),
   /** The stage's setting `console`, as JSON (shared/console/console-settings.ts); empty if it has no console. */
   CONSOLE: z.string(),
   /** `sdk` switches the short path of DynamoDB calls off everywhere (shared/platform/dynamodb/short-path.ts). */

@@ -50,7 +50,7 @@ export const logEvents = {
       duration_ms: "number",
     },
     meaning:
-      "A request of the console was answered. `person` is the subject that the identity provider gave; `role` is in what capacity the person did it.",
+      "An action was answered. `person` is the subject that the identity provider gave, or the ARN of the operator's AWS identity; `role` is in what capacity the person did it.",
     action: "None.",
   },
   "console.failed": {
@@ -58,7 +58,7 @@ export const logEvents = {
     urgency: "ticket",
     fields: { request_id: "string", route: "string?", ...thrown },
     meaning:
-      "A person got a 500 in the console. `UnverifiedTokenError`: a token is not the one that API Gateway verified.",
+      "An action was answered with 500. `UnverifiedTokenError`: a token is not the one that API Gateway verified.",
     action: "Search the logs for the request_id. After an UnverifiedTokenError, check the console's authorizer.",
   },
   "order.outcome_not_recorded": {

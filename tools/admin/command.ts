@@ -1,10 +1,9 @@
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import * as z from "zod";
-import { whySchema } from "../../shared/contract/actions/action.ts";
+import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
-import { byField } from "./fields.ts";
 import { terminal } from "./terminal.ts";
 
 /** A command's result: for `--json`, and as text. */
@@ -50,7 +49,7 @@ const globalOptions = z.object({
   json: z.boolean().default(false),
   stage: z.string().optional(),
   profile: z.string().optional(),
-  by: byField.optional(),
+  by: operatorName.optional(),
 });
 
 /** Adds a group of commands. */

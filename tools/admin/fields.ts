@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
-import { printableText } from "../../shared/contract/actions/action.ts";
 import { webhookEventsInput } from "../../shared/contract/actions/webhook.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
@@ -56,9 +55,6 @@ export const durationField = z
     const unit = z.enum(["s", "m", "h", "d"]).safeParse(text.at(-1)).data;
     return unit === undefined ? 0 : Number(text.slice(0, -1)) * UNITS_MS[unit];
   });
-
-/** The operator's name. */
-export const byField = printableText.min(1, "Must not be empty").max(100);
 
 /** A date or a time. */
 export const timeField = z.union([utcTimeField, z.iso.date()], {

@@ -1,7 +1,5 @@
-import { defaultProvider } from "@aws-sdk/credential-provider-node";
-import { Sha256 } from "@smithy/core/checksum";
-import { SignatureV4 } from "@smithy/signature-v4";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { signedHeaders } from "./signed-headers.ts";
 
 const MS_MAX = 10_000;
 const form = { "content-type": "application/x-www-form-urlencoded" };
@@ -22,15 +20,7 @@ export const askEc2 = async (
     parameters.set(`Filter.${index + 1}.Value.1`, value);
   }
   const body = parameters.toString();
-  const signer = new SignatureV4({ service: "ec2", region, credentials: defaultProvider(), sha256: Sha256 });
-  const { headers } = await signer.sign({
-    method: "POST",
-    protocol: url.protocol,
-    hostname: url.hostname,
-    path: "/",
-    headers: { ...form, host: url.host },
-    body,
-  });
+  const headers = await signedHeaders({ service: "ec2", region }, url, { method: "POST", headers: form, body });
   const response = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(MS_MAX) });
   const xml = await response.text();
   if (response.ok) return xml;

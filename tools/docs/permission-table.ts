@@ -2,14 +2,17 @@ import { type Action, needsReason } from "../../shared/contract/actions/action.t
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 
-/** Who asks; an owner about the own account, or about another owner's account. */
-export const askers = ["operator", "reader", "owner", "other owner", "no role", "no token"] as const;
+/**
+ * Who asks; an owner about the own account, or about another owner's account. An AWS operator signs with AWS
+ * credentials, and IAM decides before whether the request arrives.
+ */
+export const askers = ["operator", "AWS operator", "reader", "owner", "other owner", "no role", "no token"] as const;
 export type Asker = (typeof askers)[number];
 
 /** The status of an answer, where the state of the service allows the action. */
 export const permissionStatus = ({ scope, kind }: Pick<Action, "scope" | "kind">, asker: Asker): number => {
   if (asker === "no token") return 401;
-  if (scope === "person" || asker === "operator") return 200;
+  if (scope === "person" || asker === "operator" || asker === "AWS operator") return 200;
   if (asker === "reader") return kind === "read" ? 200 : 403;
   if (scope === "service" || asker === "no role") return 403;
   return asker === "owner" ? 200 : 404;

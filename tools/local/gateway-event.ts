@@ -3,20 +3,22 @@ import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { DEFAULT_ROUTE } from "../../infra/gateway.ts";
 import { ACCOUNT_ID } from "./local-aws.ts";
 
+type Authorizer = "jwt" | "iam";
+
 /** A route; `path` is in API Gateway's syntax. */
 export type GatewayRoute = {
   readonly method: string;
   readonly path: string;
   readonly function: string;
-  /** The gateway's authorizer has to let the request through. */
-  readonly needsToken?: true;
+  /** What has to let the request through. */
+  readonly authorizer?: Authorizer;
 };
 
 /** The route of a request, or `$default`. */
-type RouteMatch = {
+export type RouteMatch = {
   readonly functionName: string;
   readonly routeKey: string;
-  readonly needsToken?: true;
+  readonly authorizer?: Authorizer;
   readonly pathParameters?: Readonly<Record<string, string>>;
 };
 
@@ -48,7 +50,7 @@ export const createRouter = (routes: readonly GatewayRoute[], defaultFunction: s
       return {
         functionName: route.function,
         routeKey,
-        ...(route.needsToken && { needsToken: true }),
+        ...(route.authorizer && { authorizer: route.authorizer }),
         ...(hasParameters && { pathParameters }),
       };
     }

@@ -7,8 +7,9 @@ import { accessLogLine } from "../../infra/access-log.ts";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
-import { createRouter, type GatewayRoute, gatewayEvent, splitTarget } from "./gateway-event.ts";
-import type { Authorize, AuthorizedClaims } from "./jwt-authorizer.ts";
+import { createRouter, type GatewayRoute, gatewayEvent, type RouteMatch, splitTarget } from "./gateway-event.ts";
+import { iamCaller } from "./iam-authorizer.ts";
+import type { Authorize } from "./jwt-authorizer.ts";
 import { localLog } from "./local-log.ts";
 import { createThrottle } from "./throttle.ts";
 
@@ -22,6 +23,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** Responses that API Gateway itself makes; they lack the service's headers. */
 const platformMessages = new Map([
   [401, "Unauthorized"],
+  [403, "Forbidden"],
   [413, "Request Entity Too Large"],
   [429, "Too Many Requests"],
   [500, "Internal Server Error"],
@@ -73,6 +75,21 @@ export const openGateway = async (options: {
     void serveRequest(request, response);
   });
 
+  /** What the authorizer of a route adds to the event; undefined if it refuses the request. */
+  const authorized = async (
+    { authorizer }: RouteMatch,
+    request: IncomingMessage,
+    { headers }: APIGatewayProxyEventV2,
+    body: Buffer,
+  ): Promise<object | undefined> => {
+    if (authorizer === "iam") {
+      const iam = await iamCaller({ method: request.method ?? "", ...splitTarget(request), headers, body });
+      return iam && { iam };
+    }
+    const claims = authorizer === "jwt" ? await authorize(headers.authorization) : {};
+    return claims && { jwt: { claims, scopes: null } };
+  };
+
   const serveRequest = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const target = route(request.method ?? "", splitTarget(request).path);
     const begunMs = performance.now();
@@ -90,9 +107,9 @@ export const openGateway = async (options: {
       if (body === "too_large") return sendPlatformError(response, 413);
       if (invoke === undefined) return sendPlatformError(response, 503);
       const event = gatewayEvent(request, body, target, requestId);
-      const claims = target.needsToken ? await authorize(event.headers.authorization) : {};
-      if (claims === undefined) return sendUnauthorized(response, event.headers.authorization !== undefined);
-      const result = await invoke(target.functionName, target.needsToken ? withClaims(event, claims) : event);
+      const authorizer = await authorized(target, request, event, body);
+      if (authorizer === undefined) return sendRefused(response, target, event.headers.authorization !== undefined);
+      const result = await invoke(target.functionName, target.authorizer ? withAuthorizer(event, authorizer) : event);
       const answer = functionResponse.parse(result);
       sendResponse(response, answer);
       answered = answer.statusCode;
@@ -153,13 +170,17 @@ const sendResponse = (response: ServerResponse, result: z.output<typeof function
   response.writeHead(result.statusCode).end(body);
 };
 
-const withClaims = (event: APIGatewayProxyEventV2, claims: AuthorizedClaims) => ({
+const withAuthorizer = (event: APIGatewayProxyEventV2, authorizer: object) => ({
   ...event,
-  requestContext: { ...event.requestContext, authorizer: { jwt: { claims, scopes: null } } },
+  requestContext: { ...event.requestContext, authorizer },
 });
 
 /** Source: AWS, "Troubleshooting HTTP API JWT authorizers". */
-const sendUnauthorized = (response: ServerResponse, hasToken: boolean): void => {
+const sendRefused = (response: ServerResponse, { authorizer }: RouteMatch, hasToken: boolean): void => {
+  if (authorizer === "iam") {
+    sendPlatformError(response, 403);
+    return;
+  }
   const problem = ' scope="" error="invalid_token" error_description="the token is not valid"';
   sendPlatformError(response, 401, { "www-authenticate": `Bearer${hasToken ? problem : ""}` });
 };

@@ -1,7 +1,7 @@
 /** The made-up region, account and credentials of the AWS emulators on this machine. */
 export const REGION = "us-east-1";
 export const ACCOUNT_ID = "000000000000";
-const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+export const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 /** Settings of an SDK client of an emulator. */
 export const localClient = (endpoint: string) => ({ endpoint, region: REGION, credentials });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { consoleFiles } from "../../infra/bundle/console-files.ts";
-import { consoleRoutes } from "../../infra/console-routes.ts";
+import { consoleRoutes, operatorRoutes } from "../../infra/console-routes.ts";
 import { defaultFunction, functionNames, type ScheduledFunction } from "../../infra/functions.ts";
 import { routeLimits } from "../../infra/gateway.ts";
 import { queues } from "../../infra/queues.ts";
@@ -35,7 +35,7 @@ import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, localTableNames } from "./tables.ts";
 
 const FUNCTIONS = new URL("../../functions/", import.meta.url);
-const allRoutes: readonly GatewayRoute[] = [...Object.values(routes), ...consoleRoutes];
+const allRoutes: readonly GatewayRoute[] = [...Object.values(routes), ...consoleRoutes, ...operatorRoutes];
 /** Ten times the limits of docs/interface.md 6.1, because all local accounts share one upstream key. */
 const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 

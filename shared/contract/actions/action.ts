@@ -80,6 +80,9 @@ export const printableText = z
   .trim()
   .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
 
+/** What an operator is called in the audit log. */
+export const operatorName = printableText.min(1, "Must not be empty").max(100);
+
 /** The longest of the caller's own and of the upstream's. */
 const REFERENCE_MAX = 100;
 

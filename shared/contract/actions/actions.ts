@@ -18,7 +18,7 @@ import { walletActions } from "./wallet.ts";
 import { webhookActions } from "./webhook.ts";
 import { whitelistActions } from "./whitelist.ts";
 
-/** Every action of the console, by name. */
+/** Every action, by name. */
 export const actions = {
   ...personActions,
   ...accountsActions,
@@ -46,5 +46,8 @@ export type ActionOutput<Name extends ActionName> = z.output<Actions[Name]["outp
 
 export const actionNames = Object.keys(actions).filter((name): name is ActionName => name in actions);
 
-/** The path of an action: `/console-api/keys/create`. */
+/** The path of an action for people who signed in: `/console-api/keys/create`. */
 export const actionPath = (name: ActionName): `/console-api/${string}` => `/console-api/${name.replaceAll(" ", "/")}`;
+
+/** The path of the same action for operators, who sign with AWS credentials. */
+export const operationPath = (name: ActionName): `/operations/${string}` => `/operations/${name.replaceAll(" ", "/")}`;

@@ -2,10 +2,18 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { ActionTable } from "../../../shared/contract/actions/action.ts";
-import { type ActionName, actionNames, actionPath, actions } from "../../../shared/contract/actions/actions.ts";
+import {
+  type ActionName,
+  actionNames,
+  actionPath,
+  actions,
+  operationPath,
+} from "../../../shared/contract/actions/actions.ts";
 import { sleep } from "../../../shared/platform/time.ts";
+import { signedHeaders } from "../../../tools/aws/signed-headers.ts";
 import { askers, permissionStatus } from "../../../tools/docs/permission-table.ts";
 import { OWNER_EMAIL } from "../../../tools/local/identity-provider.ts";
+import { credentials, REGION } from "../../../tools/local/local-aws.ts";
 import { type RunningService, startService } from "../../../tools/local/service.ts";
 import { aNinCheck } from "../../builders/identity.ts";
 import { VERIFY_NIN } from "../../builders/identity-service.ts";
@@ -136,10 +144,11 @@ const NO_ACCOUNT = `acc_${"0".repeat(18)}`;
 const NO_EVENT = `event_${"0".repeat(24)}`;
 
 /** Who asks. An expired token is like none. */
-const columns = [...askers, "expired token"] as const;
+const columns = [...askers, "expired token", "no signature"] as const;
 type Column = (typeof columns)[number];
 
 const expectedStatus = (name: ActionName, column: Column): number => {
+  if (column === "no signature") return 403;
   const status = permissionStatus(actions[name], column === "expired token" ? "no token" : column);
   return status === 200 ? (rows[name].refusedWith ?? 200) : status;
 };
@@ -151,17 +160,32 @@ const tokens = new Map<string, string>();
 let own: TestAccount;
 let other: TestAccount;
 
-const sendRaw = async (token: string | undefined, name: ActionName, input: object): Promise<Answer> => {
+type Authorization = (
+  url: URL,
+  request: { method: string; body?: string },
+) => Promise<Readonly<Record<string, string>>>;
+
+const send = async (path: string, name: ActionName, input: object, authorization: Authorization): Promise<Answer> => {
   const isChange = actions[name].kind === "change";
-  const url = new URL(actionPath(name), service.details.console.url);
+  const url = new URL(path, service.details.console.url);
   if (!isChange) for (const [field, value] of Object.entries(input)) url.searchParams.set(field, String(value));
-  const response = await fetch(url, {
-    method: isChange ? "POST" : "GET",
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-    ...(isChange && { body: JSON.stringify(input) }),
-  });
+  const request = { method: isChange ? "POST" : "GET", ...(isChange && { body: JSON.stringify(input) }) };
+  const response = await fetch(url, { ...request, headers: await authorization(url, request) });
   return { status: response.status, text: await response.text() };
 };
+
+const sendRaw = (token: string | undefined, name: ActionName, input: object): Promise<Answer> =>
+  send(actionPath(name), name, input, async () => ({
+    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+  }));
+
+/** As an operator with AWS credentials: those of this machine, or none. */
+const sendToOperators = (column: "AWS operator" | "no signature", name: ActionName, input: object): Promise<Answer> =>
+  send(operationPath(name), name, input, async (url, request) =>
+    column === "AWS operator"
+      ? signedHeaders({ service: "execute-api", region: REGION, credentials }, url, request)
+      : {},
+  );
 
 const sendAs = <Name extends ActionName>(who: string, name: Name, input: SentInput<Name>): Promise<Answer> =>
   sendRaw(tokens.get(who), name, input);
@@ -217,7 +241,7 @@ afterAll(async () => {
 });
 
 /** Who asks in each column; nobody without a token. */
-const people: Readonly<Record<Column, string>> = {
+const people: Readonly<Record<Exclude<Column, "AWS operator" | "no signature">, string>> = {
   operator: "operator",
   reader: "reader",
   owner: "owner",
@@ -232,6 +256,9 @@ const accountActions = actionNames.filter((name) => actions[name].scope === "acc
 /** Sends the action as a column of the table says. */
 const sendIn = async <Name extends ActionName>(column: Column, name: Name): Promise<Answer> => {
   const on = column === "other owner" ? other : own;
+  if (column === "AWS operator" || column === "no signature") {
+    return sendToOperators(column, name, await rows[name].input(on));
+  }
   return sendAs(people[column], name, await rows[name].input(on));
 };
 

@@ -1,15 +1,18 @@
 import { expect, test } from "vitest";
-import { consoleRoutes } from "../../../infra/console-routes.ts";
+import { consoleRoutes, operatorRoutes } from "../../../infra/console-routes.ts";
 import { functionNames, invokedBy, specOf } from "../../../infra/functions.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 
 test.each(functionNames)("%s is invoked by routes exactly if a route names it", (name) => {
-  const served = [...Object.values(routes), ...consoleRoutes].some((route) => route.function === name);
+  const served = [...Object.values(routes), ...consoleRoutes, ...operatorRoutes].some(
+    (route) => route.function === name,
+  );
   expect(specOf(name).invokedBy.kind === "routes").toBe(served);
 });
 
 test("every route names a function", () => {
-  for (const route of [...Object.values(routes), ...consoleRoutes]) expect(functionNames).toContain(route.function);
+  for (const route of [...Object.values(routes), ...consoleRoutes, ...operatorRoutes])
+    expect(functionNames).toContain(route.function);
 });
 
 test("a queue, a stream or the default route that invokes no function or two is an error", () => {

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { changeAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
@@ -40,7 +40,7 @@ const actions = {
     scope: "account",
     kind: "change",
     input: accountInput.extend({ text: z.string(), why }),
-    output: z.object({ by: z.string(), person: z.string().optional() }),
+    output: z.object({ by: z.string(), person: z.string().optional(), caller_arn: z.string().optional() }),
     summary: "Change a note",
     command: "none",
   },
@@ -107,8 +107,8 @@ const trouble = {
 const runs: ActionRuns<typeof actions> = {
   "notes list": async ({ isOperator }, { limit }) => ({ text: "to 08031234567", limit, isOperator }),
   "notes change": async (context, { account }) => {
-    const { by, person } = auditItem(context, account, { action: "notes change" });
-    return { by, person: person?.sub };
+    const { by, person, caller_arn } = auditItem(context, account, { action: "notes change" });
+    return { by, person: person?.sub, caller_arn };
   },
   "notes find": async () => ({}),
   "notes move": async () => ({}),
@@ -123,13 +123,17 @@ const runs: ActionRuns<typeof actions> = {
   },
 };
 
-let handle: (event: unknown) => Promise<{ statusCode?: number; headers: Record<string, string>; body?: string }>;
+type Handler = (event: unknown) => Promise<{ statusCode?: number; headers: Record<string, string>; body?: string }>;
+let handle: Handler;
+/** In a stage without a console. */
+let handleBare: Handler;
 let mine: string;
 let others: string;
 
 beforeAll(async () => {
   const { actor, isOperator, ...stores } = anActionContext(await freshTables());
   handle = consoleHandler(actions, runs, settings, stores);
+  handleBare = consoleHandler(actions, runs, undefined, stores);
   const create = async (owner: string): Promise<string> => {
     const { account_id } = await createAccount(stores.accounts, { name: "notes", whitelist: [] });
     const owners = [{ kind: "email" as const, value: owner }];
@@ -154,24 +158,42 @@ const reader = person(["readers"], { email: undefined });
 const owner = person();
 const nobody = person([], { email: "eve@example.com" });
 
+type Sent = { readonly query?: Record<string, string>; readonly body?: unknown };
+
 /** Sends a request whose token has been verified. A body makes it a POST. */
-const send = async (
-  claims: ReturnType<typeof person>,
+const send = (claims: ReturnType<typeof person>, path: string, sent: Sent = {}) =>
+  sendVerified(
+    `/console-api/${path}`,
+    { jwt: { claims: { iss: ISSUER, sub: claims.sub }, scopes: null } },
+    { authorization: `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln` },
+    sent,
+  );
+
+const USER_ARN = "arn:aws:sts::123456789012:assumed-role/operators/ada@example.com";
+
+/** Sends a request whose signature with AWS credentials has been verified. */
+const sendSigned = (path: string, sent: Sent = {}, headers: Record<string, string> = {}) =>
+  sendVerified(`/operations/${path}`, { iam: { userArn: USER_ARN, cognitoIdentity: null } }, headers, sent);
+
+const sendVerified = async (
   path: string,
-  { query, body }: { readonly query?: Record<string, string>; readonly body?: unknown } = {},
+  authorizer: object,
+  headers: Record<string, string>,
+  { query, body }: Sent,
+  handler = handle,
 ) => {
   const method = body === undefined ? "GET" : "POST";
+  const [, base, ...rest] = path.split("/");
   const event = anApiEvent({
     method,
-    path: `/console-api/${path}`,
-    routeKey: `${method} /console-api/{path+}`,
-    pathParameters: { path },
-    headers: { authorization: `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln` },
+    path,
+    routeKey: `${method} /${base}/{path+}`,
+    pathParameters: { path: rest.join("/") },
+    headers,
     ...(query && { query }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const authorizer = { jwt: { claims: { iss: ISSUER, sub: claims.sub }, scopes: null } };
-  const response = await handle({ ...event, requestContext: { ...event.requestContext, authorizer } });
+  const response = await handler({ ...event, requestContext: { ...event.requestContext, authorizer } });
   return {
     status: response.statusCode,
     code: response.headers["x-error-code"],
@@ -193,6 +215,50 @@ test("an action's output is in the success envelope, which nothing may store", a
     status: true,
     message: "Done",
     data: { text: "to 08031234567", limit: 3, isOperator: true },
+  });
+});
+
+describe("an operator who signs with AWS credentials", () => {
+  const body = { text: "new", by: "eve", caller_arn: "arn:of:eve", why: "test" };
+
+  test("is on record with the verified ARN and the name of its session, whatever the body says", async () => {
+    const { status, body: answer } = await sendSigned("notes/change", { body: { ...body, account: others } });
+    expect(status).toBe(200);
+    expect(answer.data).toEqual({ by: "ada@example.com", caller_arn: USER_ARN });
+  });
+
+  test("may give a name, which stands beside the ARN", async () => {
+    const named = { "x-operator-name": encodeURIComponent("Adá Obi") };
+    const { body: answer } = await sendSigned("notes/change", { body: { ...body, account: others } }, named);
+    expect(answer.data).toEqual({ by: "Adá Obi", caller_arn: USER_ARN });
+  });
+
+  test.each(["%", "%00", "%20", "x".repeat(101)])("is refused with the name %s", async (name) => {
+    const answer = await sendSigned("notes/list", { query: { account: others } }, { "x-operator-name": name });
+    expect(answer).toMatchObject({ status: 422, code: "validation_failed" });
+  });
+
+  test("gets the answers of an operator who signed in: of every account, unmasked, and a reason is required", async () => {
+    const query = { account: others };
+    expect(await sendSigned("notes/list", { query })).toEqual(await send(operator, "notes/list", { query }));
+    const noReason = { body: {} };
+    expect(await sendSigned("money/give", noReason)).toEqual(await send(operator, "money/give", noReason));
+    expect(await sendSigned("money/give", { body: { why: "test" } })).toMatchObject({ status: 200 });
+    expect(await sendSigned("no/such")).toMatchObject({ status: 404 });
+    const inFlight = { body: { kind: "in_flight" } };
+    expect(await sendSigned("trouble/make", inFlight)).toEqual(await send(operator, "trouble/make", inFlight));
+  });
+
+  test("is served in a stage without a console, where a token is worth nothing", async () => {
+    const sent = { query: { account: others } };
+    const signed = await sendVerified("/operations/notes/list", { iam: { userArn: USER_ARN } }, {}, sent, handleBare);
+    expect(signed).toMatchObject({ status: 200 });
+    captureLog();
+    const authorizer = { jwt: { claims: { iss: ISSUER, sub: operator.sub } } };
+    const headers = { authorization: `Bearer e30.${Buffer.from(JSON.stringify(operator)).toString("base64url")}.c2ln` };
+    expect(await sendVerified("/console-api/notes/list", authorizer, headers, sent, handleBare)).toMatchObject({
+      status: 500,
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { consoleRoutes } from "../../../../infra/console-routes.ts";
+import { consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.ts";
 import { accessLogFields, routeLimits } from "../../../../infra/gateway.ts";
 import { type Route, routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
@@ -32,7 +32,7 @@ beforeEach(async () => {
   lines = [];
   const limits = routeLimits(REQUESTS_PER_SECOND_MAX);
   const accessLog = (line: string): void => void lines.push(line);
-  const all = [...Object.values<Route>(routes), ...consoleRoutes];
+  const all = [...Object.values<Route>(routes), ...consoleRoutes, ...operatorRoutes];
   gateway = await openGateway({ port: 0, routes: all, defaultFunction: "not-found", limits, accessLog });
   gateway.serve(async (name) => {
     if (name === "list-catalog") throw new Error("It crashed");

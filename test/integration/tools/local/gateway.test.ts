@@ -5,15 +5,18 @@ import { text } from "node:stream/consumers";
 import type { APIGatewayProxyEventV2 } from "aws-lambda";
 import { afterEach, expect, test } from "vitest";
 import { sleep } from "../../../../shared/platform/time.ts";
+import { signedHeaders } from "../../../../tools/aws/signed-headers.ts";
 import { invokeWith } from "../../../../tools/local/functions.ts";
 import { type Gateway, openGateway } from "../../../../tools/local/gateway.ts";
 import { gatewayEvent } from "../../../../tools/local/gateway-event.ts";
+import { credentials, REGION } from "../../../../tools/local/local-aws.ts";
 
 const routes = [
   { method: "GET", path: "/v1/things", function: "list" },
   { method: "POST", path: "/v1/things", function: "make" },
   { method: "GET", path: "/v1/files/{path+}", function: "list" },
-  { method: "GET", path: "/v1/files/private/{path+}", function: "show", needsToken: true },
+  { method: "GET", path: "/v1/files/private/{path+}", function: "show", authorizer: "jwt" },
+  { method: "POST", path: "/v1/operations/{path+}", function: "show", authorizer: "iam" },
   { method: "GET", path: "/v1/files/{id}/name", function: "make" },
   { method: "GET", path: "/v1/things/{id}", function: "show" },
 ] as const;
@@ -124,6 +127,37 @@ test("a route that needs a token is invoked with the authorizer's claims, and no
     requestContext: { authorizer: { jwt: { claims: { sub: "ada" }, scopes: null } } },
   });
   expect(events[1]).not.toHaveProperty("requestContext.authorizer");
+});
+
+test("a route with IAM authorisation is invoked with the caller's ARN, and answers 403 without a good signature", async () => {
+  const events: unknown[] = [];
+  const { origin } = await gatewayTo(async (event) => {
+    events.push(event);
+    return { statusCode: 200 };
+  });
+  const url = new URL("/v1/operations/things/a%20b?c=d+e&f=", origin);
+  const request = { method: "POST", body: '{"by":"eve"}', headers: { "content-type": "application/json" } };
+  const signer = { service: "execute-api", region: REGION, credentials };
+  const good = await signedHeaders(signer, url, request);
+  const stranger = { ...signer, credentials: { ...credentials, secretAccessKey: "another" } };
+
+  for (const headers of [
+    {},
+    await signedHeaders(stranger, url, request),
+    { ...good, "x-amz-date": "20261121T093000Z" },
+  ]) {
+    const refused = await fetch(url, { ...request, headers });
+    expect([refused.status, await refused.text()]).toEqual([403, '{"message":"Forbidden"}']);
+  }
+  expect(events).toEqual([]);
+
+  expect((await fetch(url, { ...request, headers: good })).status).toBe(200);
+  expect(events).toMatchObject([
+    {
+      body: request.body,
+      requestContext: { authorizer: { iam: { userArn: "arn:aws:iam::000000000000:user/local" } } },
+    },
+  ]);
 });
 
 test("a gateway without an authorizer refuses routes that need a token", async () => {

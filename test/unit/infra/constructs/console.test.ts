@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { consoleRouteKey, consoleRoutes } from "../../../../infra/console-routes.ts";
+import { consoleRouteKey, consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.ts";
 import { consoleFunctions } from "../../../../infra/functions.ts";
-import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { aConsole } from "../../../builders/console.ts";
-import { idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: the setting `console` of a stage adds the console and changes nothing else. */
 const bare = templatesOf("prod");
@@ -14,9 +13,15 @@ const added = service.every.filter(({ id }) => !bare.service.every.some((known) 
 const ofType = (type: string): readonly Resource[] => added.filter(({ Type }) => Type === type);
 
 describe("a stage without a console", () => {
-  test("a stage without a console has no function, route, authorizer, alarm or output of one", () => {
-    const text = JSON.stringify(bare.service).replaceAll("console.aws.amazon.com", "");
-    expect(text).not.toMatch(/console/i);
+  test("a stage without a console has console-api for operators, and nothing else of a console", () => {
+    const outputs = Object.keys(bare.service.outputs);
+    const own = [...bare.service.every.map(({ id }) => id), ...outputs].filter((id) => /console/i.test(id));
+    expect(own.filter((id) => !/ConsoleApi|consolefailed/.test(id))).toEqual([]);
+    const routes = JSON.stringify(bare.service.all("AWS::ApiGatewayV2::Route"));
+    expect(routes).not.toMatch(/ \/console/);
+    for (const { Properties } of bare.service.all("AWS::Lambda::Function")) {
+      expect(consoleFunctions.some((name) => Properties.FunctionName === `prod-airtime-${name}`)).toBe(false);
+    }
     expect(bare.service.all("AWS::ApiGatewayV2::Authorizer")).toEqual([]);
   });
 
@@ -30,12 +35,18 @@ describe("a stage without a console", () => {
     ...resource,
     Properties: { ...resource.Properties, [lists[resource.Type] ?? ""]: undefined },
   });
+  const withoutSettings = (resources: readonly Resource[]) =>
+    resources.map((resource) =>
+      resource.Properties.FunctionName === "prod-airtime-console-api"
+        ? { ...resource, Properties: { ...resource.Properties, Environment: undefined } }
+        : resource,
+    );
 
-  test("a console changes no other resource of the stage, except limits and filters of routes, and the dashboard", () => {
+  test("a console changes no other resource of the stage, except limits and filters of routes, the dashboard, and how people sign in", () => {
     const kept = service.every.filter((resource) => !added.includes(resource));
     const listed = kept.filter(({ Type }) => Object.hasOwn(lists, Type));
     const same = (resources: readonly Resource[]) => resources.filter(({ Type }) => !Object.hasOwn(lists, Type));
-    expect(same(kept)).toEqual(same(bare.service.every));
+    expect(withoutSettings(same(kept))).toEqual(withoutSettings(same(bare.service.every)));
     expect(listed.map(withoutList)).toEqual(
       bare.service.every.filter(({ Type }) => Object.hasOwn(lists, Type)).map(withoutList),
     );
@@ -43,7 +54,7 @@ describe("a stage without a console", () => {
       data: bare.data.every,
       network: bare.network?.every,
     });
-    const { Console: _settings, ConsoleUrl: _url, Sells: _sells, ...others } = service.outputs;
+    const { Console: _settings, ConsoleUrl: _url, ...others } = service.outputs;
     expect(others).toEqual(bare.service.outputs);
   });
 });
@@ -75,7 +86,14 @@ describe("the console of a stage", () => {
     });
   });
 
-  test("every route to console-api needs a token, and no other route of the service does", () => {
+  test("every route to console-api needs a token or a signature, and no other route of the service does", () => {
+    const protectedBy = ({ all }: typeof service, type: string) =>
+      all("AWS::ApiGatewayV2::Route")
+        .filter(({ Properties }) => Properties.AuthorizationType === type)
+        .map(({ Properties }) => Properties.RouteKey);
+    const signed = ["GET /operations/{path+}", "POST /operations/{path+}"];
+    for (const stage of [service, bare.service]) expect(protectedBy(stage, "AWS_IAM")).toEqual(signed);
+    expect(operatorRoutes.map(consoleRouteKey)).toEqual(signed);
     const protectedKeys = service
       .all("AWS::ApiGatewayV2::Route")
       .filter(({ Properties }) => Properties.AuthorizationType === "JWT")
@@ -102,19 +120,6 @@ describe("the console of a stage", () => {
     );
     expect(others).toEqual([]);
     expect(alarm?.Properties).toMatchObject({ Threshold: 10, Period: 300, TreatMissingData: "notBreaching" });
-  });
-
-  test("the alarms on events of the console exist only with it", () => {
-    const events = Object.entries(logEvents).filter(
-      ([event, { level }]) => level === "alarm" && event.startsWith("console."),
-    );
-    const own = ofType("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.MetricName === "Alarms");
-    expect(own).toHaveLength(events.length);
-    for (const [event] of events)
-      expect(
-        own.some(({ Properties }) => mentions(Properties, event)),
-        event,
-      ).toBe(true);
   });
 
   test.each([

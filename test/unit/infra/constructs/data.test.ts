@@ -107,8 +107,8 @@ describe("an adopted ledger", () => {
       all("AWS::Lambda::Function").flatMap(({ Properties }) =>
         [...JSON.stringify(Properties).matchAll(/"PURCHASES_INITIALLY":"(\w+)"/g)].map(([, value]) => value),
       );
-    expect(initially(adopted.service)).toEqual(["off", "off", "off"]);
-    expect(initially(service)).toEqual(["on", "on", "on"]);
+    expect(initially(adopted.service)).toEqual(["off", "off", "off", "off"]);
+    expect(initially(service)).toEqual(["on", "on", "on", "on"]);
   });
 
   test("the outputs have what the admin commands read", () => {

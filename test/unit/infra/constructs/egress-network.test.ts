@@ -9,11 +9,11 @@ const sandbox = templatesOf("sandbox");
 describe("the egress network", () => {
   const inVpc = service.all("AWS::Lambda::Function").filter(({ Properties }) => Properties.VpcConfig !== undefined);
 
-  test("only the five functions that call the upstream or apps are in the VPC", () => {
+  test("only the six functions that call the upstream or apps are in the VPC", () => {
     const names = inVpc.map(({ Properties }) => Properties.FunctionName);
     expect(new Set(names)).toEqual(
       new Set(
-        ["purchase", "check-identity", "refresh-catalog", "deliver-webhook", "send-waiting-orders"].map(
+        ["purchase", "check-identity", "refresh-catalog", "deliver-webhook", "send-waiting-orders", "console-api"].map(
           (name) => `prod-airtime-${name}`,
         ),
       ),

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { functionSpecs } from "../../../../functions/specs.ts";
-import { consoleRouteKey, consoleRoutes } from "../../../../infra/console-routes.ts";
+import { consoleRouteKey, consoleRoutesOf } from "../../../../infra/console-routes.ts";
 import { functionNames, specOf } from "../../../../infra/functions.ts";
 import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { streamConsumers } from "../../../../infra/streams.ts";
@@ -142,6 +142,7 @@ describe("functions", () => {
 });
 
 describe("the API", () => {
+  const consoleRoutes = consoleRoutesOf({ console: aConsole });
   const integrations = new Map(
     service
       .all("AWS::ApiGatewayV2::Integration")
@@ -154,7 +155,7 @@ describe("the API", () => {
     return [z.string().parse(Properties.RouteKey), integrations.get(idIn(integration))];
   });
 
-  test("every route of both tables has its function, the default route has not-found, and there is no other route", () => {
+  test("every route of all tables has its function, the default route has not-found, and there is no other route", () => {
     const expected = [
       ...Object.values<Route>(routes).map((route): [string, string] => [routeKey(route), route.function]),
       ...consoleRoutes.map((route): [string, string] => [consoleRouteKey(route), route.function]),

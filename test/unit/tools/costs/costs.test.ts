@@ -45,7 +45,7 @@ describe("restCosts", () => {
 
 test("a console costs its alarms at rest, and nothing else", () => {
   const { alarms, dollars } = consoleRestCost();
-  expect(alarms).toBe(3 * consoleFunctions.length + 2);
+  expect(alarms).toBe(3 * consoleFunctions.length + 1);
   expect(dollars).toBeCloseTo(0.1 * alarms, 9);
 });
 
