@@ -13,10 +13,10 @@ test("200 purchases while DynamoDB raises conflicts and holds items for up to 40
   await runPurchases({ orders: 200, concurrency: 24, settles: false, aws });
 });
 
-test("of 200 messages in the outcomes queue, valid ones are applied exactly once and invalid ones become dead letters", async () => {
-  await runOutcomeQueue({ messages: 200, visibilityS: 2, receives: 3 });
+test("of 100 messages in the outcomes queue, valid ones are applied exactly once and invalid ones become dead letters", async () => {
+  await runOutcomeQueue({ messages: 100, visibilityS: 2, receives: 3 });
 });
 
-test("600 hostile requests get responses of the interface, charge nothing wrongly and leave no personal data in the log", async () => {
-  await runFuzz({ requests: 600, seed: 20_261_121 });
+test("300 hostile requests get responses of the interface, charge nothing wrongly and leave no personal data in the log", async () => {
+  await runFuzz({ requests: 300, seed: 20_261_121 });
 });

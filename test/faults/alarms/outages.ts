@@ -16,7 +16,7 @@ const WALLET_NAIRA = 100_000;
 const SHORT_MINUTES = 3;
 const LONG_MINUTES = 30;
 
-/** A place that fails for some minutes in one way, in an hour in which an order comes each minute. */
+/** A place that fails for some minutes in one way, at the beginning of a time in which an order comes each minute. */
 export type Outage = { readonly place: Effect["place"]; readonly fault: Fault; readonly minutes: number };
 
 /** Each alarm that notified somebody, with the minute in which it was raised first. */
@@ -34,10 +34,11 @@ export const allOutages: readonly Outage[] = [
   ...outage("receiver", "never_arrives"),
 ];
 
-export const runOutages = (outages: readonly Outage[]): Promise<readonly OutageResult[]> =>
+/** `minutes`: how long each is observed. */
+export const runOutages = (outages: readonly Outage[], minutes = HOUR_MINUTES): Promise<readonly OutageResult[]> =>
   withStage(async (system, endpoint) => {
     const results: OutageResult[] = [];
-    for (const each of outages) results.push({ ...each, alarms: await runOutage(system, endpoint, each) });
+    for (const each of outages) results.push({ ...each, alarms: await runOutage(system, endpoint, each, minutes) });
     return results;
   });
 
@@ -45,13 +46,14 @@ const runOutage = async (
   system: System,
   endpoint: AppEndpoint,
   { place, fault, minutes }: Outage,
+  observedMinutes: number,
 ): Promise<ReadonlyMap<string, number>> => {
   await system.fleet.revive();
   advance(3 * HOUR_MINUTES * MINUTE_MS);
   await system.runSchedule("refresh-catalog");
   const account = await openTestAccount(system, endpoint, WALLET_NAIRA);
   const beginMs = now();
-  for (let minute = 0; minute < HOUR_MINUTES; minute += 1) {
+  for (let minute = 0; minute < observedMinutes; minute += 1) {
     const isFailing = minute < minutes;
     system.plan = (effect) => (isFailing && effect.place === place && canHit(effect, fault) ? fault : undefined);
     await account.send(routes.buyData, { ...anOrder(), reference: `order-${minute}` });
