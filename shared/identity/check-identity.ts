@@ -14,17 +14,18 @@ import {
 import type { Kobo } from "../contract/money.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import { consentPk } from "../ledger/schema.ts";
+import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction, transactionCore } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
-import type { Fulfilment, OrderDeps, PlacedOrder } from "../orders/order.ts";
+import type { FinalisedOrder, OrderDeps, PlacedOrder } from "../orders/order.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
-import { placeOrder } from "../orders/place-order.ts";
+import { finaliseOrder, openOrder, outcomeNotRecorded, prepareOrder, refusalOf } from "../orders/place-order.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import type { RefusalNotes } from "../orders/upstream-refusal.ts";
 import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
-import type { CheckOutcome, IdentityCheck, Upstream, UpstreamFacts } from "../upstream/upstream.ts";
+import type { CheckOutcome, IdentityCheck, Upstream } from "../upstream/upstream.ts";
 import type { Consent } from "./consent.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
@@ -123,52 +124,64 @@ const retrieval = (
  */
 const checkIdentity = async <Result extends z.ZodObject>(
   deps: IdentityDeps,
-  { input, caller, request, deadline }: IdentityCall<CommonInput>,
+  { input, caller, request: { requestId }, deadline }: IdentityCall<CommonInput>,
   identityRequest: IdentityRequest<Result>,
 ) => {
-  const upstream = deps.upstreams[caller.mode];
-  const { field, number } = identityRequest.subject;
-  let found: z.output<Result> | undefined;
-  const placed = await placeOrder(
-    deps,
+  const { type, title, amountKobo, check, subject, extent } = identityRequest;
+  const fields = [subject.field, subject.number, extent];
+  const quote = await deps.upstreams[caller.mode]
+    .assertReady(check, deadline)
+    .then(() => ({ amountKobo, description: title }), refusalOf);
+  const prepared = await prepareOrder(deps, { caller, type, callerReference: input.reference, fields }, quote);
+  if (prepared.kind === "placed") return responseFor(deps.replays, prepared.placed, identityRequest, undefined);
+  const { transaction, keyedHashes } = prepared;
+  const records = [newConsent(transaction, keyedHashes, identityRequest, requestId, input.purpose)];
+  const opened = await openOrder(deps, prepared, { records }, deadline);
+  if (opened.kind === "placed") return responseFor(deps.replays, opened.placed, identityRequest, undefined);
+  const { placed, found } = await checkAndFinalise(deps, identityRequest, transaction, deadline);
+  return responseFor(deps.replays, placed, identityRequest, found);
+};
+
+/** Sends the check upstream and settles it. From the debit on no error may be sent. */
+const checkAndFinalise = async <Result extends z.ZodObject>(
+  deps: IdentityDeps,
+  identityRequest: IdentityRequest<Result>,
+  transaction: Transaction,
+  deadline: Deadline,
+): Promise<{ readonly placed: FinalisedOrder; readonly found?: z.output<Result> | undefined }> => {
+  try {
+    const outcome = await checkUpstream(deps, identityRequest.check, transaction, deadline);
+    const found = readResult(deps, identityRequest, transaction, outcome);
+    if (found !== undefined) await storeForReplay(deps.replays, transaction, found, deadline);
+    const settlement: Settlement =
+      found === undefined ? { status: "failed", failure: failureFor(outcome) } : { status: "success" };
+    const fulfilment = { settlement: { ...settlement, ...settlementFactsOf(outcome) } };
+    return { placed: await finaliseOrder(deps, transaction, fulfilment, deadline), found };
+  } catch (error) {
+    return { placed: outcomeNotRecorded(transaction, error) };
+  }
+};
+
+/** The result of a check that found a record; undefined if there is none, or none that can be returned. */
+const readResult = <Result extends z.ZodObject>(
+  { upstreamDates, ledger }: IdentityDeps,
+  { result, subject }: IdentityRequest<Result>,
+  transaction: Transaction,
+  outcome: CheckOutcome,
+): z.output<Result> | undefined => {
+  if (outcome.kind !== "found") return undefined;
+  const found = normaliseRecord(
+    outcome.record,
+    result,
+    { [subject.field]: subject.number },
     {
-      caller,
-      type: identityRequest.type,
-      callerReference: input.reference,
-      fields: [field, number, identityRequest.extent],
-      quote: async () => {
-        await upstream.assertReady(identityRequest.check, deadline);
-        return { amountKobo: identityRequest.amountKobo, description: identityRequest.title };
-      },
-      records: (transaction, keyedHashes) => [
-        newConsent(transaction, keyedHashes, identityRequest, request.requestId, input.purpose),
-      ],
-      fulfil: async (transaction) => {
-        const outcome = await checkUpstream(deps, identityRequest.check, transaction, deadline);
-        if (outcome.kind !== "found") return refund(failureFor(outcome), outcome);
-        found = normaliseRecord(
-          outcome.record,
-          identityRequest.result,
-          { [field]: number },
-          {
-            order: deps.upstreamDates,
-            nowMs: deps.ledger.clock(),
-            onUnreadable: (date, shape) =>
-              log.warn("identity.date_unreadable", { reference: referenceOf(transaction), field: date, shape }),
-          },
-        );
-        if (found === undefined || !fitsResponse(found)) return refund({ code: "delivery_failed" }, outcome);
-        await storeForReplay(deps.replays, transaction, found, deadline);
-        return { settlement: { status: "success", ...settlementFactsOf(outcome) } };
-      },
+      order: upstreamDates,
+      nowMs: ledger.clock(),
+      onUnreadable: (date, shape) =>
+        log.warn("identity.date_unreadable", { reference: referenceOf(transaction), field: date, shape }),
     },
-    deadline,
   );
-  return responseOf(
-    placed,
-    identityRequest.title,
-    await resultFor(deps.replays, placed, identityRequest.result, found),
-  );
+  return found !== undefined && fitsResponse(found) ? found : undefined;
 };
 
 /**
@@ -208,7 +221,13 @@ const RESPONSE_BYTES_MAX = 5_900_000;
 const fitsResponse = (result: unknown): boolean =>
   Buffer.byteLength(JSON.stringify(JSON.stringify(result))) <= RESPONSE_BYTES_MAX;
 
-const responseOf = <Result>(placed: PlacedOrder, title: string, result: Result | null) => {
+const responseFor = async <Result extends z.ZodObject>(
+  replays: ReplayStore,
+  placed: PlacedOrder,
+  { title, result: schema }: Pick<IdentityRequest<Result>, "title" | "result">,
+  found: z.output<Result> | undefined,
+) => {
+  const result = await resultFor(replays, placed, schema, found);
   return {
     message: result === null ? "The check is being processed" : "The record was found",
     data: { transaction: { title, ...transactionCore(placed.transaction) }, result },
@@ -244,11 +263,8 @@ const storeForReplay = async (
   }
 };
 
-const refund = (failure: Failure, facts: UpstreamFacts): Fulfilment => ({
-  settlement: { status: "failed", failure, ...settlementFactsOf(facts) },
-});
-
-const failureFor = (outcome: Exclude<CheckOutcome, { kind: "found" }>): Failure => {
+/** Why a check without a result failed. */
+const failureFor = (outcome: CheckOutcome): Failure => {
   if (outcome.kind === "no_record") return { code: "record_not_found" };
   if (outcome.kind === "refused" && outcome.fields.length > 0) {
     return { code: "validation_failed", fields: [...outcome.fields] };

@@ -5,59 +5,89 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { withMaskedPhone } from "../ledger/mask-phone.ts";
 import { type OpenResult, openTransaction, openUnlessOvertaking, type RecordItem } from "../ledger/open-transaction.ts";
 import { OPEN_TRANSACTION, transactionList, transactionPk } from "../ledger/schema.ts";
-import { NOT_DELIVERED, type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
+import { type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
 import { alertIfContradicted } from "../ledger/settlement-alerts.ts";
-import { type OrderToSend, referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { makeOrderWait, type WaitTarget } from "../ledger/waiting-order.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
-import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote, Wait } from "./order.ts";
-import type { OutcomeMessage, OutcomeQueue, WaitMessage } from "./outcome-queue.ts";
+import type { FinalisedOrder, Fulfilment, OrderDeps, OrderRequest, PlacedOrder, QueuePolicy, Quote } from "./order.ts";
+import type { OutcomeMessage, OutcomeQueue } from "./outcome-queue.ts";
 import { refusalByGate } from "./purchases-switch.ts";
 
 /**
- * The path of every order: price it; debit the wallet and open the transaction in one write; send it upstream once;
- * settle.
+ * The path of every order: the caller prices it (buy-data.ts, buy-airtime.ts, check-identity.ts), `prepareOrder` makes
+ * its transaction, `openOrder` debits the wallet and opens the transaction in one write, the caller sends it upstream
+ * once, and `finaliseOrder` settles it.
  *
  * Before the debit every failure is an error that has changed nothing. After it the response is the transaction, with
  * its known status or as `processing`.
  */
-export const placeOrder = async <Priced extends Quote>(
-  deps: OrderDeps,
-  order: OrderRequest<Priced>,
+
+/** The order has its response already: nothing is sent upstream. */
+type Placed = { readonly kind: "placed"; readonly placed: PlacedOrder };
+
+export type PreparedOrder<Priced extends Quote> = Pick<OrderRequest, "caller" | "callerReference"> & {
+  readonly kind: "prepared";
+  readonly transaction: Transaction;
+  readonly quote: Priced;
+  readonly keyedHashes: KeyedHashes;
+};
+
+/**
+ * The transaction of an order, unless the order is refused or a replay of one that is. `quote`: its price, or why it is
+ * refused (`refusalOf`).
+ */
+export const prepareOrder = async <Priced extends Quote>(
+  deps: Omit<OrderDeps, "outcomeQueue">,
+  request: OrderRequest,
+  quote: Priced | ServiceError,
+): Promise<PreparedOrder<Priced> | Placed> => {
+  const keyedHashes = await hashesFor(deps, request);
+  const fingerprint = keyedHashes.fingerprint([request.type, ...request.fields]);
+  const refusal = await refusalByGate(deps.gate);
+  if (refusal !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprint, refusal);
+  if (quote instanceof ServiceError) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprint, quote);
+  const { caller, callerReference } = request;
+  const transaction = newTransaction(deps.ledger, keyedHashes, request, quote, fingerprint);
+  return { kind: "prepared", caller, callerReference, transaction, quote, keyedHashes };
+};
+
+/** Why an order is refused whose pricing failed. */
+export const refusalOf = (error: unknown): ServiceError =>
+  error instanceof ServiceError ? error : failedBeforeDebit(error);
+
+/** The order is debited: it must be sent upstream, or queued. */
+type Opened = { readonly kind: "opened"; readonly mustQueue: boolean };
+
+/** Debits the wallet and opens the transaction. `records`: further items of the same write. */
+export const openOrder = async <Priced extends Quote>(
+  { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
+  { transaction, ...prepared }: PreparedOrder<Priced>,
+  { queue = "never", records = [] }: { readonly queue?: QueuePolicy; readonly records?: readonly RecordItem[] },
   deadline: Deadline,
-): Promise<PlacedOrder> => {
-  const keyedHashes = await hashesFor(deps, order);
-  const fingerprint = keyedHashes.fingerprint([order.type, ...order.fields]);
-  const replayOr = (refusal: ServiceError) => replayOrThrow(deps.ledger, keyedHashes, order, fingerprint, refusal);
-
-  const quote = await quoteOrRefusal(deps, order);
-  if (quote instanceof ServiceError) return replayOr(quote);
-
-  const transaction = newTransaction(deps.ledger, keyedHashes, order, quote, fingerprint);
-  const records = order.records?.(transaction, keyedHashes) ?? [];
-  const opened = await openInTurn(deps.ledger, transaction, records, order.waiting?.isNeeded, deadline);
+): Promise<Opened | Placed> => {
+  const { fingerprint } = transaction;
+  const opened = await openInTurn(ledger, transaction, records, queue, deadline);
   switch (opened.kind) {
-    case "opened": {
-      const fulfil = async () =>
-        order.waiting && opened.mustWait ? { wait: order.waiting.wait(quote) } : order.fulfil(transaction, quote);
-      return { ...(await fulfilAndSettle(deps, fulfil, transaction, deadline)), replayed: false };
-    }
+    case "opened":
+      return { kind: "opened", mustQueue: opened.mustQueue };
     case "exists":
       return replayOrConflict(opened.transaction, fingerprint);
     case "insufficient_balance":
       throw new ServiceError("insufficient_balance");
     case "restricted":
       throw new ServiceError("account_restricted");
-    case "busy":
-      return replayOr(new ServiceError("provider_unavailable", { retryAfterS: 1 }));
+    case "busy": {
+      const refusal = new ServiceError("provider_unavailable", { retryAfterS: 1 });
+      return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprint, refusal);
+    }
     case "void":
-      return { transaction: opened.transaction, replayed: false, isOutcomeSecured: true };
+      return { kind: "placed", placed: { transaction: opened.transaction, replayed: false, isOutcomeSecured: true } };
     case "indeterminate":
-      await enqueueVoid(deps.outcomeQueue, transaction, deadline);
-      if (order.callerReference !== undefined) {
+      await enqueueVoid(outcomeQueue, transaction, deadline);
+      if (prepared.callerReference !== undefined) {
         // An earlier order with the reference may have been delivered: an error would say that it was not.
         throw new OutcomeUnknown("An indeterminate debit, and another transaction may have its reference");
       }
@@ -69,28 +99,24 @@ export const placeOrder = async <Priced extends Quote>(
   }
 };
 
-/**
- * Opens the transaction of an order. `mustWait`: it is not sent at once, because that is needed, or because it would
- * overtake waiting orders of its account. Without `isWaitNeeded` an order never waits.
- */
+/** Opens the transaction of an order. `mustQueue`: it is queued by policy, or because it would overtake queued orders. */
 const openInTurn = async (
   ledger: Ledger,
   transaction: Transaction,
   records: readonly RecordItem[],
-  isWaitNeeded: (() => boolean) | undefined,
+  queue: QueuePolicy,
   deadline: Deadline,
-): Promise<OpenResult & { readonly mustWait?: boolean }> => {
-  if (isWaitNeeded === undefined) return openTransaction(ledger, transaction, records, deadline);
-  if (!isWaitNeeded()) {
+): Promise<OpenResult & { readonly mustQueue: boolean }> => {
+  if (queue === "behind_others") {
     const opened = await openUnlessOvertaking(ledger, transaction, records, deadline);
-    if (opened.kind !== "would_overtake") return opened;
+    if (opened.kind !== "would_overtake") return { ...opened, mustQueue: false };
   }
-  return { ...(await openTransaction(ledger, transaction, records, deadline)), mustWait: true };
+  return { ...(await openTransaction(ledger, transaction, records, deadline)), mustQueue: queue !== "never" };
 };
 
 /** Without the reference key no replay is recognised. */
 const hashesFor = async (
-  { keyedHashes }: OrderDeps,
+  { keyedHashes }: Pick<OrderDeps, "keyedHashes">,
   { callerReference }: Pick<OrderRequest, "callerReference">,
 ): Promise<KeyedHashes> => {
   try {
@@ -104,19 +130,6 @@ const hashesFor = async (
 /** An unforeseen error of a request that has changed nothing. */
 const failedBeforeDebit = (cause: unknown): ServiceError => new ServiceError("internal_error", {}, { cause });
 
-const quoteOrRefusal = async <Priced extends Quote>(
-  { gate }: OrderDeps,
-  { quote }: OrderRequest<Priced>,
-): Promise<Priced | ServiceError> => {
-  const refusal = await refusalByGate(gate);
-  if (refusal !== undefined) return refusal;
-  try {
-    return await quote();
-  } catch (error) {
-    return error instanceof ServiceError ? error : failedBeforeDebit(error);
-  }
-};
-
 /**
  * Refuses an order before its debit, unless it is a replay: the caller would take the refusal for the outcome of the
  * first order. If the ledger cannot be read, no error may be sent. A wrong value (422) has precedence over a conflict.
@@ -127,7 +140,7 @@ const replayOrThrow = async (
   { caller, callerReference }: Pick<OrderRequest, "caller" | "callerReference">,
   fingerprint: string,
   refusal: ServiceError,
-): Promise<PlacedOrder> => {
+): Promise<Placed> => {
   if (callerReference === undefined) throw refusal;
   const transaction = await findByCallerReference(ledger, keyedHashes, caller, callerReference).catch(
     (cause: unknown) => {
@@ -143,8 +156,8 @@ const replayOrThrow = async (
 const isReplay = ({ debit, fingerprint: stored }: Transaction, fingerprint: string): boolean =>
   stored === fingerprint || debit === "cancelled";
 
-const replayOrConflict = (transaction: Transaction, fingerprint: string): PlacedOrder => {
-  if (isReplay(transaction, fingerprint)) return { transaction, replayed: true };
+const replayOrConflict = (transaction: Transaction, fingerprint: string): Placed => {
+  if (isReplay(transaction, fingerprint)) return { kind: "placed", placed: { transaction, replayed: true } };
   throw new ServiceError("reference_reused", {
     fields: { reference: ["Was used for a different request: choose another"] },
   });
@@ -181,81 +194,50 @@ const newTransaction = (
   };
 };
 
-/**
- * Sends the order upstream and settles it, or makes it wait. It throws nothing: after the debit no error may be sent.
- */
-export const fulfilAndSettle = async (
-  { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
-  fulfil: () => Promise<Fulfilment>,
+/** Settles a debited order by what the upstream said of it. If that fails, `outcomeNotRecorded` has the response. */
+export const finaliseOrder = async (
+  deps: Pick<OrderDeps, "ledger" | "outcomeQueue">,
   transaction: Transaction,
+  { settlement, later }: Fulfilment,
   deadline: Deadline,
-): Promise<{
-  readonly transaction: Transaction;
-  readonly isOutcomeSecured: boolean;
-  readonly estimatedS?: number;
-  /** Present if the order waits now, or will once the queue has made it wait. */
-  readonly wait?: Wait;
-}> => {
-  try {
-    const { settlement, later, wait } = await fulfil();
-    if (wait !== undefined) return await waitOrQueue({ ledger, outcomeQueue }, transaction, wait, deadline);
-    if (later !== undefined) await outcomeQueue.send(messageOf(transaction, later.settlement), later.afterS, deadline);
-    if (settlement === undefined) {
-      const estimatedS = later?.estimatedS;
-      return { transaction, isOutcomeSecured: true, ...(estimatedS !== undefined && { estimatedS }) };
-    }
-    return await settleOrQueue({ ledger, outcomeQueue }, transaction, settlement, deadline);
-  } catch (error) {
-    log.alarm("order.outcome_not_recorded", { reference: referenceOf(transaction), ...errorFields(error) });
-    return { transaction, isOutcomeSecured: false };
+): Promise<FinalisedOrder> => {
+  if (later !== undefined) {
+    await deps.outcomeQueue.send(messageOf(transaction, later.settlement), later.afterS, deadline);
   }
+  if (settlement !== undefined) return settleOrDefer(deps, transaction, settlement, deadline);
+  const estimatedS = later?.estimatedS;
+  return { ...secured(transaction), ...(estimatedS !== undefined && { estimatedS }) };
 };
 
-/** Settles an order, now or by the outcomes queue. */
-const settleOrQueue = async (
+/** The response to a debited order whose sending or settlement failed: from the debit on no error may be sent. */
+export const outcomeNotRecorded = (transaction: Transaction, error: unknown): FinalisedOrder => {
+  log.alarm("order.outcome_not_recorded", { reference: referenceOf(transaction), ...errorFields(error) });
+  return { transaction, replayed: false, isOutcomeSecured: false };
+};
+
+const secured = (transaction: Transaction): FinalisedOrder => ({
+  transaction,
+  replayed: false,
+  isOutcomeSecured: true,
+});
+
+/** Settles an order now, or has the outcomes queue settle it. */
+const settleOrDefer = async (
   { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
   transaction: Transaction,
   settlement: Settlement,
   deadline: Deadline,
-): Promise<{ readonly transaction: Transaction; readonly isOutcomeSecured: true }> => {
+): Promise<FinalisedOrder> => {
   const result = await settleTransaction(ledger, transaction, settlement, deadline);
   switch (result.kind) {
     case "applied":
-      return { transaction: settledTransaction(transaction, settlement), isOutcomeSecured: true };
+      return secured(settledTransaction(transaction, settlement));
     case "already_settled":
       alertIfContradicted(result.transaction, settlement);
-      return { transaction: result.transaction, isOutcomeSecured: true };
+      return secured(result.transaction);
     case "indeterminate":
       await outcomeQueue.send(messageOf(transaction, settlement), 0, deadline);
-      return { transaction, isOutcomeSecured: true };
-  }
-};
-
-/**
- * Makes an order wait that was certainly not carried out, now or by the outcomes queue. Only an order that waits now
- * has an estimate: one that the queue makes wait may be overtaken before.
- */
-const waitOrQueue = async (
-  { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
-  transaction: Transaction,
-  wait: Wait,
-  deadline: Deadline,
-): ReturnType<typeof fulfilAndSettle> => {
-  const target = { ...transaction, refusals: wait.refusals, claimed: wait.claimed };
-  const result = await makeOrderWait(ledger, target, wait.order, deadline);
-  switch (result.kind) {
-    case "waiting": {
-      const estimatedS = wait.estimateS?.(result.ahead ?? 0);
-      return { transaction, isOutcomeSecured: true, wait, ...(estimatedS !== undefined && { estimatedS }) };
-    }
-    case "not_open":
-      return { transaction: result.transaction, isOutcomeSecured: true };
-    case "overtaken":
-      // It was not sent, and is refunded rather than sent after a later one of its account.
-      return settleOrQueue({ ledger, outcomeQueue }, transaction, NOT_DELIVERED, deadline);
-    case "indeterminate":
-      await outcomeQueue.send(waitMessageOf(ledger, target, wait.order), 0, deadline);
-      return { transaction, isOutcomeSecured: true, wait };
+      return secured(transaction);
   }
 };
 
@@ -273,23 +255,6 @@ const enqueueVoid = async (queue: OutcomeQueue, transaction: Transaction, deadli
     throw new OutcomeUnknown("The end of an indeterminate debit could not be queued", { cause: error });
   }
 };
-
-export const waitMessageOf = (
-  { table }: Pick<Ledger, "table">,
-  { pk, mode, write_token, account_id, claim, refusals, claimed }: WaitTarget,
-  order: OrderToSend,
-): WaitMessage => ({
-  kind: "wait",
-  mode,
-  transaction_pk: pk,
-  write_token,
-  account_id,
-  ...(claim !== undefined && { claim }),
-  table,
-  ...(refusals !== undefined && { refusals }),
-  ...(claimed !== undefined && { claimed }),
-  order,
-});
 
 const messageOf = (transaction: Transaction, settlement: Settlement): OutcomeMessage => ({
   kind: "settlement",

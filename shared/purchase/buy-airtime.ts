@@ -4,45 +4,39 @@ import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { Network } from "../contract/catalog.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
-import { placeOrder } from "../orders/place-order.ts";
-import { purchaseCallbacks, purchaseWaiting } from "../queued-orders/queue-policy.ts";
+import { refusalOf } from "../orders/place-order.ts";
+import { mayBeQueued } from "../queued-orders/queue-policy.ts";
 import type { OrderQuote } from "../queued-orders/send-purchase.ts";
 import type { UpstreamOrder } from "../upstream/upstream.ts";
-import type { PurchaseDeps } from "./buy-data.ts";
+import { type PurchaseDeps, placePurchase } from "./place-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
 
 export type AirtimeDeps = PurchaseDeps & { readonly airtimeKoboMax: Kobo };
+type AirtimeCall = Pick<Call<AirtimePurchaseRequest>, "input" | "caller" | "deadline">;
 
 /** POST /vtu/airtime/purchase. */
-export const buyAirtime =
-  (deps: AirtimeDeps) =>
-  async ({ input, caller, deadline }: Pick<Call<AirtimePurchaseRequest>, "input" | "caller" | "deadline">) => {
-    const { phone_number: phoneNumber, reference } = input;
-    const amountKobo = koboFromNaira(input.amount);
-    const upstream = deps.upstreams[caller.mode];
-    const waiting = purchaseWaiting(deps, upstream, caller.mode);
-    const placed = await placeOrder(
-      deps,
-      {
-        caller,
-        type: "airtime",
-        callerReference: reference,
-        fields: [namesOf(input.network).join(), String(amountKobo), phoneNumber],
-        quote: async (): Promise<OrderQuote> => {
-          assertAllowed(amountKobo, deps.airtimeKoboMax);
-          const plans = await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock);
-          const network = findNetwork(input.network, [...plans.networks.values()]);
-          const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo, phoneNumber };
-          await upstream.assertReady(order, deadline, { mayWait: waiting !== undefined });
-          const description = `${network.name} airtime for ${phoneNumber}`;
-          return { order, amountKobo, description, network: network.name, phoneNumber };
-        },
-        ...purchaseCallbacks(deps, upstream, waiting, deadline),
-      },
-      deadline,
-    );
-    return purchaseResponse(placed);
-  };
+export const buyAirtime = (deps: AirtimeDeps) => async (call: AirtimeCall) => {
+  const { input, caller, deadline } = call;
+  const { phone_number: phoneNumber, reference: callerReference } = input;
+  const fields = [namesOf(input.network).join(), String(koboFromNaira(input.amount)), phoneNumber];
+  const quote = await quoteAirtime(deps, call).catch(refusalOf);
+  return purchaseResponse(
+    await placePurchase(deps, { caller, type: "airtime", callerReference, fields }, quote, deadline),
+  );
+};
+
+/** Prices the order; throws a ServiceError to refuse it before the debit. */
+const quoteAirtime = async (deps: AirtimeDeps, { input, caller, deadline }: AirtimeCall): Promise<OrderQuote> => {
+  const { phone_number: phoneNumber } = input;
+  const amountKobo = koboFromNaira(input.amount);
+  assertAllowed(amountKobo, deps.airtimeKoboMax);
+  const plans = await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock);
+  const network = findNetwork(input.network, [...plans.networks.values()]);
+  const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo, phoneNumber };
+  await deps.upstreams[caller.mode].assertReady(order, deadline, { mayWait: mayBeQueued(deps, caller.mode) });
+  const description = `${network.name} airtime for ${phoneNumber}`;
+  return { order, amountKobo, description, network: network.name, phoneNumber };
+};
 
 const assertAllowed = (amount: Kobo, max: Kobo): void => {
   if (amount > max) throw invalid({ amount: [`Must be at most ${nairaFromKobo(max)} NGN`] });

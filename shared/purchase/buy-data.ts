@@ -1,56 +1,41 @@
 import type { Call } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
-import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
 import type { DataPlan, Network } from "../contract/catalog.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { koboFromNaira } from "../contract/money.ts";
 import type { DataPurchaseRequest } from "../contract/purchase.ts";
-import type { Mode } from "../contract/transaction.ts";
-import type { OrderDeps } from "../orders/order.ts";
-import { placeOrder } from "../orders/place-order.ts";
-import { purchaseCallbacks, purchaseWaiting, type WaitingDeps } from "../queued-orders/queue-policy.ts";
+import { refusalOf } from "../orders/place-order.ts";
+import { mayBeQueued } from "../queued-orders/queue-policy.ts";
 import type { OrderQuote } from "../queued-orders/send-purchase.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import { type PurchaseDeps, placePurchase } from "./place-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
 
 /** Keeps the transaction's item below 1 KB. */
 const BUNDLE_NAME_LENGTH_MAX = 90;
 
-export type PurchaseDeps = OrderDeps &
-  WaitingDeps & {
-    readonly catalog: CatalogMemory;
-    readonly upstreams: Readonly<Record<Mode, Upstream>>;
-  };
+type DataCall = Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">;
 
 /** POST /vtu/data/purchase. */
-export const buyData =
-  (deps: PurchaseDeps) =>
-  async ({ input, caller, deadline }: Pick<Call<DataPurchaseRequest>, "input" | "caller" | "deadline">) => {
-    const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference } = input;
-    const upstream = deps.upstreams[caller.mode];
-    const waiting = purchaseWaiting(deps, upstream, caller.mode);
-    const placed = await placeOrder(
-      deps,
-      {
-        caller,
-        type: "data",
-        callerReference: reference,
-        fields: [String(networkId), String(planId), phoneNumber],
-        quote: async () => {
-          const quote = quoteData(await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock), input);
-          await upstream.assertReady(quote.order, deadline, { mayWait: waiting !== undefined });
-          return quote;
-        },
-        ...purchaseCallbacks(deps, upstream, waiting, deadline),
-      },
-      deadline,
-    );
-    return purchaseResponse(placed);
-  };
+export const buyData = (deps: PurchaseDeps) => async (call: DataCall) => {
+  const { input, caller, deadline } = call;
+  const { network_id: networkId, plan_id: planId, phone_number: phoneNumber, reference: callerReference } = input;
+  const fields = [String(networkId), String(planId), phoneNumber];
+  const quote = await quoteData(deps, call).catch(refusalOf);
+  return purchaseResponse(
+    await placePurchase(deps, { caller, type: "data", callerReference, fields }, quote, deadline),
+  );
+};
 
-const quoteData = (
+/** Prices the order; throws a ServiceError to refuse it before the debit. */
+const quoteData = async (deps: PurchaseDeps, { input, caller, deadline }: DataCall): Promise<OrderQuote> => {
+  const quote = quotePlan(await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock), input);
+  await deps.upstreams[caller.mode].assertReady(quote.order, deadline, { mayWait: mayBeQueued(deps, caller.mode) });
+  return quote;
+};
+
+const quotePlan = (
   { networks, plans }: PlanIndex,
   { network_id, plan_id, phone_number }: DataPurchaseRequest,
 ): OrderQuote => {

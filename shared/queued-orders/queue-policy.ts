@@ -2,45 +2,34 @@ import type { Mode } from "../contract/transaction.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OrderToSend } from "../ledger/transaction.ts";
 import type { WaitingOrder } from "../ledger/waiting-order.ts";
-import type { OrderRequest, Waiting } from "../orders/order.ts";
-import type { Deadline } from "../platform/deadline.ts";
-import { ORDER_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/upstream.ts";
+import type { QueuePolicy } from "../orders/order.ts";
+import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
 import type { OrderGate } from "./order-gate.ts";
-import { fulfilPurchase, type OrderQuote, type Sending } from "./send-purchase.ts";
 import { estimatedDeliveryS, waitUntilMs } from "./upstream-pace.ts";
 
-export type WaitingDeps = {
+export type QueueDeps = {
   readonly ledger: Pick<Ledger, "clock">;
-  readonly gate: OrderGate;
-  /** Longest wait of an order; 0 if orders do not wait. */
+  readonly gate: Pick<OrderGate, "pace">;
+  /** Longest time that an order is queued; 0 if no order is. */
   readonly waitingMinutes: number;
 };
 
-/**
- * How a purchase waits for the upstream's limit; undefined if it does not: in test mode, which never reaches the
- * upstream, and where the stage says that no order waits.
- */
-export const purchaseWaiting = (
-  deps: WaitingDeps,
-  upstream: Pick<Upstream, "waitS">,
-  mode: Mode,
-): Waiting<OrderQuote> | undefined => {
-  if (mode === "test" || deps.waitingMinutes === 0) return undefined;
-  const estimateS = (ahead: number): number =>
-    estimatedDeliveryS(deps.gate.pace(), { nowMs: deps.ledger.clock(), limitS: upstream.waitS("vtu"), ahead });
-  return {
-    isNeeded: () => {
-      const nowMs = deps.ledger.clock();
-      return upstream.waitS("vtu") > 0 || nowMs < waitUntilMs(deps.gate.pace(), nowMs);
-    },
-    wait: ({ order }, reason) => ({
-      order: orderToSendOf(order),
-      ...(reason === ORDER_LIMITED ? { refusals: 1 } : { estimateS }),
-    }),
-  };
+/** Whether purchases may be queued: never in test mode, which does not reach the upstream. */
+export const mayBeQueued = ({ waitingMinutes }: Pick<QueueDeps, "waitingMinutes">, mode: Mode): boolean =>
+  mode === "live" && waitingMinutes > 0;
+
+/** When a purchase is queued now: in any case while the limit is known to be spent, or other orders are queued. */
+export const queuePolicy = (deps: QueueDeps, upstream: Pick<Upstream, "waitS">, mode: Mode): QueuePolicy => {
+  if (!mayBeQueued(deps, mode)) return "never";
+  const nowMs = deps.ledger.clock();
+  return upstream.waitS("vtu") > 0 || nowMs < waitUntilMs(deps.gate.pace(), nowMs) ? "always" : "behind_others";
 };
 
-const orderToSendOf = (order: UpstreamOrder): OrderToSend =>
+/** About how many seconds until an order is sent that is queued now. `ahead`: orders of its account before it. */
+export const estimateS = ({ ledger, gate }: QueueDeps, upstream: Pick<Upstream, "waitS">, ahead: number): number =>
+  estimatedDeliveryS(gate.pace(), { nowMs: ledger.clock(), limitS: upstream.waitS("vtu"), ahead });
+
+export const orderToSendOf = (order: UpstreamOrder): OrderToSend =>
   order.kind === "data"
     ? { kind: "data", network_id: order.networkId, plan_id: order.planId }
     : { kind: "airtime", network: order.network };
@@ -53,20 +42,3 @@ export const upstreamOrderOf = ({ waiting: { order }, ...transaction }: WaitingO
     ? { kind: "data", networkId: order.network_id, planId: order.plan_id, phoneNumber }
     : { kind: "airtime", network: order.network, amountKobo, phoneNumber };
 };
-
-/** The callbacks of an order that send a purchase at once, or make it wait. */
-export const purchaseCallbacks = (
-  { gate }: WaitingDeps,
-  upstream: Sending["upstream"],
-  waiting: Waiting<OrderQuote> | undefined,
-  deadline: Deadline,
-): Pick<OrderRequest<OrderQuote>, "fulfil" | "waiting"> => ({
-  fulfil: (transaction, quote) =>
-    fulfilPurchase(
-      { upstream, gate, wait: waiting && ((reason) => waiting.wait(quote, reason)) },
-      quote.order,
-      transaction,
-      deadline,
-    ),
-  ...(waiting && { waiting }),
-});

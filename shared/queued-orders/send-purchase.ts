@@ -1,7 +1,7 @@
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
-import type { Fulfilment, Quote, Wait } from "../orders/order.ts";
+import type { Fulfilment, Quote } from "../orders/order.ts";
 import { settlementFactsOf } from "../orders/settlement-facts.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import {
@@ -11,6 +11,7 @@ import {
   RATE_LIMITED,
   TURN_OVER,
   type Upstream,
+  type UpstreamBlocks,
   type UpstreamOrder,
 } from "../upstream/upstream.ts";
 import type { OrderGate } from "./order-gate.ts";
@@ -18,44 +19,55 @@ import type { OrderGate } from "./order-gate.ts";
 /** A quote, with the order in the upstream's terms. */
 export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 
-/** Why an order waits that was to be sent. */
-export type WaitReason = typeof RATE_LIMITED | typeof ORDER_LIMITED | typeof TURN_OVER;
-
-/** How an order is sent, and what happens if the upstream's rate limit refuses it. */
-export type Sending = {
+type Sending = {
   readonly upstream: Pick<Upstream, "buy" | "blocks" | "learnBlocks">;
   readonly gate: Pick<OrderGate, "blocks" | "noteBlocks" | "noteOutcome">;
-  /**
-   * How the order waits, for this reason. Absent if it does not wait, undefined if it does not any more: it is
-   * refunded.
-   */
-  readonly wait?: ((reason: WaitReason) => Wait | undefined) | undefined;
-  readonly beginning?: Beginning;
 };
 
-/** Sends a debited order upstream. Resolves with what its outcome does to the ledger. */
-export const fulfilPurchase = async (
-  { upstream, gate, wait, beginning }: Sending,
+export type SentPurchase = { readonly outcome: Outcome; readonly blocksBefore: UpstreamBlocks };
+
+/** Sends a debited order upstream, once. `noteSent` follows. */
+export const sendPurchase = async (
+  { upstream, gate }: Sending,
   order: UpstreamOrder,
   transaction: Transaction,
   deadline: Deadline,
-): Promise<Fulfilment> => {
-  const before = gate.blocks();
-  upstream.learnBlocks(before);
+  beginning?: Beginning,
+): Promise<SentPurchase> => {
+  const blocksBefore = gate.blocks();
+  upstream.learnBlocks(blocksBefore);
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline, beginning);
   logOutcome(transaction, outcome);
-  // Before anything that takes time: the sender holds the account's later orders from then on.
-  const again = outcome.kind === "account_error" && isWaitReason(outcome.reason) ? wait?.(outcome.reason) : undefined;
-  if (transaction.mode === "live") await gate.noteOutcome(outcome, deadline);
-  if (wait !== undefined) await gate.noteBlocks(upstream.blocks(), before, deadline);
-  if (again !== undefined) return { wait: again };
+  return { outcome, blocksBefore };
+};
+
+/** Tells operators and the other instances what a sent order shows. Never rejects. */
+export const noteSent = async (
+  { upstream, gate }: Sending,
+  { outcome, blocksBefore }: SentPurchase,
+  { mode, mayBeQueued }: Pick<Transaction, "mode"> & { readonly mayBeQueued: boolean },
+  deadline: Deadline,
+): Promise<void> => {
+  if (mode === "live") await gate.noteOutcome(outcome, deadline);
+  if (mayBeQueued) await gate.noteBlocks(upstream.blocks(), blocksBefore, deadline);
+};
+
+/** Why an order is queued that was to be sent. */
+export type QueueReason = typeof RATE_LIMITED | typeof ORDER_LIMITED | typeof TURN_OVER;
+
+/** Undefined if the order has an outcome. */
+export const queueReasonOf = (outcome: Outcome): QueueReason | undefined =>
+  outcome.kind === "account_error" && isQueueReason(outcome.reason) ? outcome.reason : undefined;
+
+const isQueueReason = (reason: string): reason is QueueReason =>
+  reason === RATE_LIMITED || reason === ORDER_LIMITED || reason === TURN_OVER;
+
+/** What the outcome of an order does to the ledger. */
+export const fulfilmentOf = (outcome: Outcome): Fulfilment => {
   const settlement = settlementFor(outcome);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};
   return { ...(settlement && { settlement }), ...(outcome.later && { later: laterSettlement(outcome.later) }) };
 };
-
-const isWaitReason = (reason: string): reason is WaitReason =>
-  reason === RATE_LIMITED || reason === ORDER_LIMITED || reason === TURN_OVER;
 
 /** Undefined if there is nothing new to persist. */
 const settlementFor = (outcome: Outcome): Settlement | undefined => {

@@ -6,9 +6,8 @@ import { type Failure, isFinalStatus, referenceOf } from "../ledger/transaction.
 import { type ClaimedOrder, claimOrder, type WaitingOrder, type WaitTarget } from "../ledger/waiting-order.ts";
 import { afterClaim, withFront } from "../ledger/waiting-queue.ts";
 import { walletNotRestricted, walletQueueClaim, walletQueueGap } from "../ledger/wallet.ts";
-import type { Wait } from "../orders/order.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
-import { fulfilAndSettle, waitMessageOf } from "../orders/place-order.ts";
+import { finaliseOrder, outcomeNotRecorded } from "../orders/place-order.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime, sleep } from "../platform/time.ts";
@@ -21,10 +20,11 @@ import {
 } from "../platform/time-budgets.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { type Beginning, ORDER_LIMITED, TURN_OVER, type UpstreamOrder } from "../upstream/upstream.ts";
+import { enqueueOrDefer, type QueueEntry, waitMessageOf } from "./enqueue-or-defer.ts";
 import { endInLane, type Lane } from "./lane.ts";
 import type { OrderGate } from "./order-gate.ts";
 import { upstreamOrderOf } from "./queue-policy.ts";
-import { fulfilPurchase, type Sending } from "./send-purchase.ts";
+import { fulfilmentOf, noteSent, queueReasonOf, type SentPurchase, sendPurchase } from "./send-purchase.ts";
 
 /** How much longer a turn lasts whose order the upstream's limit refuses again. */
 const REFUSED_TURN_MS = 1_000;
@@ -168,7 +168,7 @@ const openTurn = ({ clock }: Ledger) => {
 
 /** Claims an order of a queue and sends it, if it is still the account's first one. */
 const claimAndSend = async (run: Run, inLane: InLane, order: WaitingOrder): Promise<TurnResult> => {
-  const { lane, number, begun = () => {} } = inLane;
+  const { lane, number } = inLane;
   const { ledger } = run.deps;
   const upstreamOrder = upstreamOrderOf(order);
   const { turnUntil, mayBegin } = openTurn(ledger);
@@ -188,25 +188,63 @@ const claimAndSend = async (run: Run, inLane: InLane, order: WaitingOrder): Prom
   lane.turnUntil = turnUntil;
   lane.hasTurn = true;
   lane.orders.delete(number);
-  const wait: Sending["wait"] = (reason) => {
-    if (reason === ORDER_LIMITED) return setAside(order);
-    // At once: the next order may be claimed already.
-    lane.isHeld = true;
-    return { order: order.waiting.order, claimed: { number, ...(reason === TURN_OVER && { turnUntil }) } };
-  };
+  try {
+    return await sendInLane(run, inLane, order, claim.claimed, { upstreamOrder, turnUntil, mayBegin }, deadline);
+  } catch (error) {
+    outcomeNotRecorded(claim.claimed, error);
+    return "sent";
+  }
+};
+
+/** Sends a claimed order of a queue, and settles it or queues it again. */
+const sendInLane = async (
+  run: Run,
+  { lane, number, begun = () => {} }: InLane,
+  order: WaitingOrder,
+  claimed: ClaimedOrder,
+  { upstreamOrder, turnUntil, mayBegin }: ReturnType<typeof openTurn> & { readonly upstreamOrder: UpstreamOrder },
+  deadline: Deadline,
+): Promise<TurnResult> => {
   const beginning = { mayBegin: () => !lane.isHeld && mayBegin(), begun };
-  const again = await send(run, claim.claimed, upstreamOrder, { wait, beginning }, deadline);
-  if (again?.claimed === undefined) return again === undefined ? "sent" : "unchanged";
+  const sent = await sendPurchase(run.deps, upstreamOrder, claimed, deadline, beginning);
+  const reason = queueReasonOf(sent.outcome);
+  if (reason === undefined || reason === ORDER_LIMITED) {
+    const entry = reason && setAsideEntry(order);
+    return (await recordSent(run, claimed, sent, entry, deadline)) ? "unchanged" : "sent";
+  }
+  // Before anything that takes time: the next order may be claimed already.
+  lane.isHeld = true;
+  const isUnsent = reason === TURN_OVER;
+  const entry = { order: order.waiting.order, claimed: { number, ...(isUnsent && { turnUntil }) } };
+  if (!(await recordSent(run, claimed, sent, entry, deadline))) return "sent";
   lane.queue = withFront(lane.queue, number);
-  if (again.claimed.turnUntil === undefined) {
-    // The turn lasts longer: with `Retry-After: 0` the orders of all other accounts would be refused at once.
-    await sleep(REFUSED_TURN_MS);
-  } else {
+  if (isUnsent) {
     // The turn ends by itself: until the order waits again, which the queue may write, it shows that no other was claimed.
     lane.hasTurn = false;
+  } else {
+    // The turn lasts longer: with `Retry-After: 0` the orders of all other accounts would be refused at once.
+    await sleep(REFUSED_TURN_MS);
   }
   return "unchanged";
 };
+
+/** Records what the upstream said of a claimed order. True if the order is queued again, by this entry. */
+const recordSent = async (
+  { deps }: Run,
+  claimed: ClaimedOrder,
+  sent: SentPurchase,
+  entry: QueueEntry | undefined,
+  deadline: Deadline,
+): Promise<boolean> => {
+  await noteSent(deps, sent, { mode: claimed.mode, mayBeQueued: true }, deadline);
+  if (entry !== undefined) return (await enqueueOrDefer(deps, claimed, entry, deadline)).kind !== "not_queued";
+  await finaliseOrder(deps, claimed, fulfilmentOf(sent.outcome), deadline);
+  return false;
+};
+
+/** How an order is set aside that the upstream refused by itself; undefined if it is given up. */
+const setAsideEntry = ({ waiting: { order, refusals = 0 } }: WaitingOrder): QueueEntry | undefined =>
+  refusals < REFUSED_ORDER_RETRIES_MAX ? { order, refusals: refusals + 1 } : undefined;
 
 /** From its claim on, an order has as long as a request. */
 const orderDeadline = ({ deadline }: Run): Deadline => earlierDeadline(deadline, deadlineIn(CLAIMED_ORDER_MS_MAX));
@@ -222,22 +260,6 @@ const waitAgain = async (
   return "unchanged";
 };
 
-/** How an order waits that the upstream refused by itself; undefined if it is given up. */
-const setAside = ({ waiting: { order, refusals = 0 } }: WaitingOrder): Wait | undefined =>
-  refusals < REFUSED_ORDER_RETRIES_MAX ? { order, refusals: refusals + 1 } : undefined;
-
-/** Sends a claimed order. Resolves with how it waits again, if it does. */
-const send = async (
-  { deps }: Run,
-  claimed: ClaimedOrder,
-  order: UpstreamOrder,
-  sending: Pick<Sending, "wait" | "beginning">,
-  deadline: Deadline,
-): Promise<Wait | undefined> => {
-  const fulfil = () => fulfilPurchase({ ...deps, ...sending }, order, claimed, deadline);
-  return (await fulfilAndSettle(deps, fulfil, claimed, deadline)).wait;
-};
-
 /** Claims an order that was set aside, and sends it. Orders of the account that follow do not wait for it. */
 const claimAndSendAgain = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
   const { ledger } = run.deps;
@@ -250,10 +272,16 @@ const claimAndSendAgain = async (run: Run, order: WaitingOrder): Promise<TurnRes
   if (claim.kind === "indeterminate") {
     return waitAgain(run, order, { ...claim.claimed, refusals, claimed: { isIndeterminate: true } }, deadline);
   }
-  const wait: Sending["wait"] = (reason) =>
-    reason === ORDER_LIMITED ? setAside(order) : { order: order.waiting.order, refusals };
-  const again = await send(run, claim.claimed, upstreamOrder, { wait, beginning: AT_ANY_TIME }, deadline);
-  return again === undefined ? "sent" : "unchanged";
+  try {
+    const sent = await sendPurchase(run.deps, upstreamOrder, claim.claimed, deadline, AT_ANY_TIME);
+    const reason = queueReasonOf(sent.outcome);
+    const again = reason === ORDER_LIMITED ? setAsideEntry(order) : { order: order.waiting.order, refusals };
+    const isQueued = await recordSent(run, claim.claimed, sent, reason && again, deadline);
+    return isQueued ? "unchanged" : "sent";
+  } catch (error) {
+    outcomeNotRecorded(claim.claimed, error);
+    return "sent";
+  }
 };
 
 const AT_ANY_TIME: Beginning = { mayBegin: () => true, begun: () => {} };

@@ -7,10 +7,10 @@ import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import type { OrderDeps, OrderRequest } from "../../../../shared/orders/order.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote } from "../../../../shared/orders/order.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
-import { placeOrder } from "../../../../shared/orders/place-order.ts";
+import { finaliseOrder, openOrder, prepareOrder, refusalOf } from "../../../../shared/orders/place-order.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -18,7 +18,6 @@ import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
-import { waitingCount } from "../../../builders/waiting-order.ts";
 
 /** Goal: whatever happens to an order, its response, its wallet and the outcomes queue agree. */
 const key = "k".repeat(32);
@@ -39,8 +38,14 @@ const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queu
   return { ledger, keyedHashes, outcomeQueue, gate: { purchases: async () => "on" }, queued, ...changes };
 };
 
+/** An order, and what the capability does that places it. */
+type TestOrder = OrderRequest & {
+  readonly quote: () => Promise<Quote>;
+  readonly fulfil: (transaction: Transaction) => Promise<Fulfilment>;
+  readonly recordPk?: string;
+};
 /** An order for 500 NGN that is delivered. */
-const anOrder = (accountId: string, changes: Partial<OrderRequest> = {}): OrderRequest => ({
+const anOrder = (accountId: string, changes: Partial<TestOrder> = {}): TestOrder => ({
   caller: { accountId, keyId: "key_1", mode: "live" },
   type: "data",
   callerReference: "order-1",
@@ -50,10 +55,21 @@ const anOrder = (accountId: string, changes: Partial<OrderRequest> = {}): OrderR
   ...changes,
 });
 const unreadable = (): Promise<never> => Promise.reject(new Error("The cache table cannot be read"));
-const place = (order: OrderRequest, deps: OrderDeps = depsWith(), deadline: Deadline = deadlineIn(20_000)) =>
-  placeOrder(deps, order, deadline);
+const place = async (
+  { quote, fulfil, recordPk, ...request }: TestOrder,
+  deps: OrderDeps = depsWith(),
+  deadline: Deadline = deadlineIn(20_000),
+): Promise<PlacedOrder> => {
+  const prepared = await prepareOrder(deps, request, await quote().catch(refusalOf));
+  if (prepared.kind === "placed") return prepared.placed;
+  const { transaction } = prepared;
+  const records = recordPk === undefined ? [] : [{ pk: recordPk, about: transaction.pk }];
+  const opened = await openOrder(deps, prepared, { records }, deadline);
+  if (opened.kind === "placed") return opened.placed;
+  return finaliseOrder(deps, transaction, await fulfil(transaction), deadline);
+};
 
-const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
+const refusedBy = async (placed: Promise<unknown>): Promise<ServiceError> => {
   const error: unknown = await placed.then(
     () => undefined,
     (reason: unknown) => reason,
@@ -65,7 +81,7 @@ const refusalOf = async (placed: Promise<unknown>): Promise<ServiceError> => {
 const NO_RETRIES: Deadline = { remainingMs: () => 16_000 };
 const isDebit = (call: { operation: string; body: string }): boolean =>
   call.operation === "TransactWriteItems" && call.body.includes("attribute_not_exists(pk)");
-const UNSENT: OrderRequest["fulfil"] = () => Promise.reject(new Error("Nothing may be sent"));
+const UNSENT: TestOrder["fulfil"] = () => Promise.reject(new Error("Nothing may be sent"));
 
 describe("the transaction of an order", () => {
   test("a transaction has what its caller and its quote state", async () => {
@@ -110,9 +126,7 @@ describe("the transaction of an order", () => {
 
   test("the records of an order are written with its transaction", async () => {
     const pk = `consent#${randomUUID()}`;
-    const { transaction } = await place(
-      anOrder(await ledger.aWallet(1_000), { records: (about) => [{ pk, about: about.pk }] }),
-    );
+    const { transaction } = await place(anOrder(await ledger.aWallet(1_000), { recordPk: pk }));
     const { Item } = await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }));
     expect(Item).toEqual({ pk, about: transaction.pk });
   });
@@ -141,7 +155,7 @@ describe("a reference that was used before", () => {
   ])("the reference of an order with %s is a conflict, which names the field to change", async (_name, changes) => {
     const accountId = await ledger.aWallet(1_000);
     await place(anOrder(accountId));
-    const refusal = await refusalOf(place(anOrder(accountId, { ...changes, fulfil: UNSENT })));
+    const refusal = await refusedBy(place(anOrder(accountId, { ...changes, fulfil: UNSENT })));
     expect(refusal).toMatchObject({
       code: "reference_reused",
       details: { fields: { reference: [expect.any(String)] } },
@@ -168,11 +182,11 @@ describe("a reference that was used before", () => {
     const accountId = await ledger.aWallet(1_000);
     await place(anOrder(accountId));
     const other = anOrder(accountId, { fields: ["b"], quote: gone });
-    expect(await refusalOf(place(other))).toMatchObject({ code: "plan_unavailable" });
+    expect(await refusedBy(place(other))).toMatchObject({ code: "plan_unavailable" });
     const withoutReference = anOrder(accountId, { callerReference: undefined, quote: gone });
-    expect(await refusalOf(place(withoutReference))).toMatchObject({ code: "plan_unavailable" });
+    expect(await refusedBy(place(withoutReference))).toMatchObject({ code: "plan_unavailable" });
     const unknown = anOrder(accountId, { callerReference: "order-2", quote: gone });
-    expect(await refusalOf(place(unknown))).toMatchObject({ code: "plan_unavailable" });
+    expect(await refusedBy(place(unknown))).toMatchObject({ code: "plan_unavailable" });
   });
 });
 
@@ -194,8 +208,8 @@ describe("an error before the debit that could be taken for the outcome of the f
     const code = quote === broken ? "internal_error" : "provider_unavailable";
     ledger.proxy.fault = quote ? () => undefined : conflicting;
     expect(await place(anOrder(accountId, changes), depsWith(), NO_RETRIES)).toEqual({ transaction, replayed: true });
-    const refusalFor = (other: Partial<OrderRequest>) =>
-      refusalOf(place(anOrder(accountId, { ...changes, ...other }), depsWith(), NO_RETRIES));
+    const refusalFor = (other: Partial<TestOrder>) =>
+      refusedBy(place(anOrder(accountId, { ...changes, ...other }), depsWith(), NO_RETRIES));
     expect(await refusalFor({ fields: ["b"] })).toMatchObject({ code: "reference_reused" });
     expect(await refusalFor({ callerReference: "order-2" })).toMatchObject({ code });
     expect(await refusalFor({ callerReference: undefined })).toMatchObject({ code });
@@ -220,7 +234,7 @@ describe("an error before the debit that could be taken for the outcome of the f
         depsWith(),
         NO_RETRIES,
       );
-      expect((await refusalOf(withoutReference)).code).toBe(
+      expect((await refusedBy(withoutReference)).code).toBe(
         quote === broken ? "internal_error" : "provider_unavailable",
       );
     },
@@ -230,7 +244,7 @@ describe("an error before the debit that could be taken for the outcome of the f
     const accountId = await ledger.aWallet(1_000);
     const deps = depsWith({ keyedHashes: () => Promise.reject(new Error("Secrets Manager is away")) });
     await expect(place(anOrder(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
-    expect((await refusalOf(place(anOrder(accountId, { callerReference: undefined }), deps))).code).toBe(
+    expect((await refusedBy(place(anOrder(accountId, { callerReference: undefined }), deps))).code).toBe(
       "internal_error",
     );
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
@@ -243,7 +257,7 @@ describe("an order that is not sent upstream", () => {
     async (mode) => {
       const accountId = await ledger.aWallet(1_000);
       const order = anOrder(accountId, { caller: { accountId, keyId: "key_1", mode }, fulfil: UNSENT });
-      const refusal = await refusalOf(place(order, depsWith({ gate: { purchases: async () => "off" } })));
+      const refusal = await refusedBy(place(order, depsWith({ gate: { purchases: async () => "off" } })));
       expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
       expect(await ledger.balanceOf(accountId)).toBe(1_000);
     },
@@ -252,7 +266,7 @@ describe("an order that is not sent upstream", () => {
   test("an order is refused with an alarm, and nothing is debited, if it cannot be known whether purchases are on", async () => {
     const log = captureLog();
     const accountId = await ledger.aWallet(1_000);
-    const refusal = await refusalOf(
+    const refusal = await refusedBy(
       place(anOrder(accountId, { fulfil: UNSENT }), depsWith({ gate: { purchases: unreadable } })),
     );
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 5 } });
@@ -261,7 +275,7 @@ describe("an order that is not sent upstream", () => {
   });
 
   test("an order that costs more than the balance is refused", async () => {
-    const refusal = await refusalOf(place(anOrder(await ledger.aWallet(499), { fulfil: UNSENT })));
+    const refusal = await refusedBy(place(anOrder(await ledger.aWallet(499), { fulfil: UNSENT })));
     expect(refusal.code).toBe("insufficient_balance");
   });
 
@@ -269,7 +283,7 @@ describe("an order that is not sent upstream", () => {
     ledger.proxy.fault = (call) => (isDebit(call) ? "conflict" : undefined);
     const deps = depsWith();
     const order = anOrder(await ledger.aWallet(1_000), { fulfil: UNSENT });
-    const refusal = await refusalOf(place(order, deps, NO_RETRIES));
+    const refusal = await refusedBy(place(order, deps, NO_RETRIES));
     expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 1 } });
     expect(deps.queued).toEqual([]);
   });
@@ -284,7 +298,7 @@ describe("an order that is not sent upstream", () => {
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     ledger.reset();
     expect(await place(anOrder(accountId, { fulfil: UNSENT }), deps)).toEqual({ transaction, replayed: true });
-    const other = refusalOf(place(anOrder(accountId, { fields: ["b"], fulfil: UNSENT }), deps));
+    const other = refusedBy(place(anOrder(accountId, { fields: ["b"], fulfil: UNSENT }), deps));
     expect(await other).toMatchObject({ code: "reference_reused" });
     expect(deps.queued).toEqual([]);
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
@@ -306,7 +320,7 @@ describe("an order that is not sent upstream", () => {
       phoneNumber: "08031234567",
     });
     const order = anOrder(accountId, { callerReference: undefined, quote, fulfil: UNSENT });
-    const refusal = await refusalOf(place(order, deps));
+    const refusal = await refusedBy(place(order, deps));
     expect(refusal.code).toBe("delivery_failed");
     expect(refusal.details.retryAfterS).toBeUndefined();
     const [{ message, delayS } = {}] = deps.queued;
@@ -335,7 +349,7 @@ describe("an order that is not sent upstream", () => {
     ledger.proxy.fault = () => "never_arrives";
     await expect(place(anOrder(accountId, { fulfil: UNSENT }), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(deps.queued).toHaveLength(1);
-    const withoutReference = await refusalOf(
+    const withoutReference = await refusedBy(
       place(anOrder(accountId, { callerReference: undefined, fulfil: UNSENT }), deps),
     );
     expect(withoutReference).toMatchObject({
@@ -410,7 +424,7 @@ describe("an order after its debit", () => {
   });
 
   test("an order that was settled meanwhile is returned with that status", async () => {
-    const fulfil: OrderRequest["fulfil"] = async (transaction) => {
+    const fulfil: TestOrder["fulfil"] = async (transaction) => {
       await settleTransaction(ledger, transaction, { status: "success" }, deadlineIn(20_000));
       return { settlement: { status: "failed", failure: { code: "delivery_failed" } } };
     };
@@ -423,7 +437,7 @@ describe("an order after its debit", () => {
   const FAILED = { status: "failed", failure: { code: "delivery_failed" } } as const;
   const contradictions = async (ended: Settlement, answered: Settlement) => {
     const log = captureLog();
-    const fulfil: OrderRequest["fulfil"] = async (transaction) => {
+    const fulfil: TestOrder["fulfil"] = async (transaction) => {
       await settleTransaction(ledger, transaction, ended, deadlineIn(20_000));
       return { settlement: { ...answered, upstream_reference: "UP9", upstream_amount_kobo: koboFromNaira(490) } };
     };
@@ -476,107 +490,5 @@ describe("an order after its debit", () => {
         delayS: 0,
       },
     ]);
-  });
-
-  test("an order whose fulfilment throws is returned as processing with an unsecured outcome, and raises an alarm", async () => {
-    const log = captureLog();
-    const accountId = await ledger.aWallet(1_000);
-    const fulfil = () => Promise.reject(new Error("Unforeseen"));
-    const { transaction, ...placed } = await place(anOrder(accountId, { fulfil }));
-    expect(transaction.status).toBe("processing");
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
-    expect(await ledger.balanceOf(accountId)).toBe(500);
-    expect(log.text()).toContain(referenceOf(transaction));
-  });
-});
-
-describe("an order that may wait", () => {
-  const toSend = { kind: "airtime", network: "mtn" } as const;
-  const waitingIf = (isNeeded: boolean): Pick<OrderRequest, "waiting"> => ({
-    waiting: { isNeeded: () => isNeeded, wait: () => ({ order: toSend, estimateS: (ahead) => 7 + ahead }) },
-  });
-  const refusedByLimit: OrderRequest["fulfil"] = async () => ({
-    wait: { order: toSend, estimateS: (ahead) => 7 + ahead },
-  });
-  const countOf = (accountId: string) => waitingCount(ledger, accountId);
-
-  test("is sent at once while the limit is free and no other order of its account waits", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const placed = await place(anOrder(accountId, waitingIf(false)));
-    expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
-    expect(await countOf(accountId)).toBe(0);
-  });
-
-  test("is debited, waits and is not sent while the limit is spent", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const placed = await place(anOrder(accountId, { ...waitingIf(true), fulfil: UNSENT }));
-    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 7, isOutcomeSecured: true });
-    expect(await readTransaction(ledger, placed.transaction.pk)).toMatchObject({ waiting: { order: toSend } });
-    expect(await ledger.balanceOf(accountId)).toBe(500);
-  });
-
-  test("waits behind another order of its account, and a replay of it is processing and debits nothing", async () => {
-    const accountId = await ledger.aWallet(1_500);
-    await place(anOrder(accountId, { ...waitingIf(false), fulfil: refusedByLimit }));
-    const second = { callerReference: "order-2", ...waitingIf(false), fulfil: UNSENT };
-    const placed = await place(anOrder(accountId, second));
-    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 8 });
-    expect(await countOf(accountId)).toBe(2);
-    expect(await place(anOrder(accountId, second))).toMatchObject({
-      replayed: true,
-      transaction: { pk: placed.transaction.pk, status: "processing" },
-    });
-    expect(await ledger.balanceOf(accountId)).toBe(500);
-  });
-
-  test("that costs more than the balance is refused although others of its account wait", async () => {
-    const accountId = await ledger.aWallet(600);
-    await place(anOrder(accountId, { ...waitingIf(false), fulfil: refusedByLimit }));
-    const second = { callerReference: "order-2", ...waitingIf(false), fulfil: UNSENT };
-    expect(await refusalOf(place(anOrder(accountId, second)))).toMatchObject({ code: "insufficient_balance" });
-    expect(await countOf(accountId)).toBe(1);
-    expect(await ledger.balanceOf(accountId)).toBe(100);
-  });
-
-  test("has its wait queued at once if it cannot be written, and is processing", async () => {
-    const accountId = await ledger.aWallet(1_000);
-    const deps = depsWith();
-    const fulfil: OrderRequest["fulfil"] = async (transaction, quote) => {
-      ledger.firstWrites(99, "never_arrives");
-      return refusedByLimit(transaction, quote);
-    };
-    const placed = await place(anOrder(accountId, { ...waitingIf(false), fulfil }), deps);
-    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: true });
-    // Until it waits, a later order of its account may be sent at once.
-    expect(placed).not.toHaveProperty("estimatedS");
-    const { pk, write_token } = placed.transaction;
-    expect(deps.queued).toEqual([
-      {
-        message: {
-          kind: "wait",
-          table: ledger.table,
-          mode: "live",
-          transaction_pk: pk,
-          write_token,
-          account_id: accountId,
-          order: toSend,
-        },
-        delayS: 0,
-      },
-    ]);
-    expect(await countOf(accountId)).toBe(0);
-  });
-
-  test("raises an alarm and stays open if its wait can be neither written nor queued", async () => {
-    const log = captureLog();
-    const accountId = await ledger.aWallet(1_000);
-    const outcomeQueue = { send: () => Promise.reject(new Error("SQS is down")) };
-    const fulfil: OrderRequest["fulfil"] = async (transaction, quote) => {
-      ledger.firstWrites(99, "never_arrives");
-      return refusedByLimit(transaction, quote);
-    };
-    const placed = await place(anOrder(accountId, { ...waitingIf(false), fulfil }), depsWith({ outcomeQueue }));
-    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: false });
-    expect(log.lines("order.outcome_not_recorded")).not.toEqual([]);
   });
 });

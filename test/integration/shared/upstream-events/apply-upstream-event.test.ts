@@ -17,10 +17,10 @@ import {
   type SettlementMessage,
   type UnreadableMessage,
 } from "../../../../shared/orders/outcome-queue.ts";
-import { waitMessageOf } from "../../../../shared/orders/place-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { waitMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";

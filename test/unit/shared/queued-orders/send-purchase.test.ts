@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { fulfilPurchase, type Sending } from "../../../../shared/queued-orders/send-purchase.ts";
-import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/upstream/upstream.ts";
+import { fulfilmentOf, noteSent, queueReasonOf, sendPurchase } from "../../../../shared/queued-orders/send-purchase.ts";
+import type { Outcome } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
@@ -13,25 +13,17 @@ const kept = { upstream_reference: "U1", upstream_amount_kobo: 480_00 };
 const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
 const FAILED = "delivery_failed";
 
-/**
- * The fulfilment of an order for 500 NGN whose upstream reports this outcome; without `wait` it is never made to wait.
- */
-const fulfil = (outcome: Outcome, mode: Mode = "live", wait?: Sending["wait"]) => {
-  const upstream: Upstream = {
-    waitS: () => 0,
-    blocks: () => NO_BLOCKS,
-    learnBlocks: () => {},
-    assertReady: () => Promise.reject(new Error("Not expected after the debit")),
-    buy: async () => outcome,
-    check: () => Promise.reject(new Error("Not expected for a purchase")),
-  };
-  return fulfilPurchase(
-    { upstream, gate: { blocks: () => NO_BLOCKS, noteBlocks: async () => {}, noteOutcome: async () => {} }, wait },
+/** Sends an order for 500 NGN whose upstream reports this outcome. */
+const send = (outcome: Outcome, mode: Mode = "live") =>
+  sendPurchase(
+    {
+      upstream: { blocks: () => NO_BLOCKS, learnBlocks: () => {}, buy: async () => outcome },
+      gate: { blocks: () => NO_BLOCKS, noteBlocks: async () => {}, noteOutcome: async () => {} },
+    },
     order,
     aTransaction({ mode }),
     deadlineIn(1_000),
   );
-};
 
 describe("the settlement of a purchase", () => {
   test.each<readonly [string, Outcome, object]>([
@@ -60,19 +52,19 @@ describe("the settlement of a purchase", () => {
       { kind: "account_error", reason: "key", ...facts },
       { status: "failed", failure: { code: FAILED }, ...kept },
     ],
-  ])("a purchase whose outcome is %s", async (_what, outcome, settlement) => {
-    expect(await fulfil(outcome)).toEqual({ settlement });
+  ])("a purchase whose outcome is %s", (_what, outcome, settlement) => {
+    expect(fulfilmentOf(outcome)).toEqual({ settlement });
   });
 
-  test("an unknown outcome without an upstream reference settles nothing, even if the amount is known", async () => {
-    expect(await fulfil({ kind: "unknown", reason: "timeout" })).toStrictEqual({});
+  test("an unknown outcome without an upstream reference settles nothing, even if the amount is known", () => {
+    expect(fulfilmentOf({ kind: "unknown", reason: "timeout" })).toStrictEqual({});
     expect(
-      await fulfil({ kind: "unknown", reason: "processing", upstreamAmountKobo: koboFromNaira(480) }),
+      fulfilmentOf({ kind: "unknown", reason: "processing", upstreamAmountKobo: koboFromNaira(480) }),
     ).toStrictEqual({});
   });
 
-  test("an unknown outcome with an upstream reference leaves the order processing and records the reference", async () => {
-    expect(await fulfil({ kind: "unknown", reason: "processing", ...facts })).toStrictEqual({
+  test("an unknown outcome with an upstream reference leaves the order processing and records the reference", () => {
+    expect(fulfilmentOf({ kind: "unknown", reason: "processing", ...facts })).toStrictEqual({
       settlement: { status: "processing", ...kept },
     });
   });
@@ -80,32 +72,28 @@ describe("the settlement of a purchase", () => {
   test.each([
     ["success", { status: "success" }],
     ["failed", { status: "failed", failure: { code: FAILED } }],
-  ] as const)("a sandbox order that becomes %s later is settled after the delay", async (status, settlement) => {
+  ] as const)("a sandbox order that becomes %s later is settled after the delay", (status, settlement) => {
     const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, afterS: 5 } };
-    expect(await fulfil(outcome)).toStrictEqual({ later: { afterS: 5, settlement } });
+    expect(fulfilmentOf(outcome)).toStrictEqual({ later: { afterS: 5, settlement } });
   });
 });
 
 describe("a purchase that the upstream refuses with 429", () => {
   const limited = (reason: string): Outcome => ({ kind: "account_error", reason });
-  const waits = { order: { kind: "data", network_id: 1, plan_id: 101 } } as const;
-  const wait: Sending["wait"] = (reason) => ({ ...waits, ...(reason === "order_limited" && { refusals: 1 }) });
-  const refunded = { settlement: { status: "failed", failure: { code: FAILED } } };
 
-  test("waits without a count after one about the limit, and with one refusal after one about this order", async () => {
-    expect(await fulfil(limited("rate_limited"), "live", wait)).toStrictEqual({ wait: waits });
-    expect(await fulfil(limited("order_limited"), "live", wait)).toStrictEqual({ wait: { ...waits, refusals: 1 } });
+  test.each(["rate_limited", "order_limited", "turn_over"])("is queued for the reason %s", (reason) => {
+    expect(queueReasonOf(limited(reason))).toBe(reason);
   });
 
-  test("is refunded if it does not wait, or not any more", async () => {
-    for (const reason of ["rate_limited", "order_limited"]) {
-      expect(await fulfil(limited(reason)), reason).toMatchObject(refunded);
-      expect(await fulfil(limited(reason), "live", () => undefined), reason).toMatchObject(refunded);
-    }
+  test("is refunded if it is not queued", () => {
+    expect(fulfilmentOf(limited("rate_limited"))).toEqual({
+      settlement: { status: "failed", failure: { code: FAILED } },
+    });
   });
 
-  test("waits for no other reason", async () => {
-    expect(await fulfil(limited("status_403"), "live", wait)).toMatchObject(refunded);
+  test("is queued for no other reason", () => {
+    expect(queueReasonOf(limited("status_403"))).toBeUndefined();
+    expect(queueReasonOf({ kind: "unknown", reason: "rate_limited" })).toBeUndefined();
   });
 });
 
@@ -113,7 +101,7 @@ describe("the log of a purchase's outcome", () => {
   /** The log lines of an order with this outcome. */
   const logOf = async (outcome: Outcome, mode?: Mode): Promise<string> => {
     const log = captureLog();
-    await fulfil(outcome, mode);
+    await send(outcome, mode);
     return log.text();
   };
 
@@ -153,25 +141,22 @@ describe("the log of a purchase's outcome", () => {
   });
 });
 
-test("an order that the limit refuses waits before anything is noted, so that the sender holds its account's next orders", async () => {
-  const steps: string[] = [];
-  const note = (step: string) => async () => void steps.push(step);
-  await fulfilPurchase(
-    {
-      upstream: {
-        blocks: () => NO_BLOCKS,
-        learnBlocks: () => {},
-        buy: async () => ({ kind: "account_error", reason: RATE_LIMITED }),
-      },
-      gate: { blocks: () => NO_BLOCKS, noteBlocks: note("blocks"), noteOutcome: note("outcome") },
-      wait: () => {
-        steps.push("wait");
-        return { order: { kind: "data", network_id: 1, plan_id: 101 } };
-      },
-    },
-    order,
-    aTransaction(),
-    deadlineIn(1_000),
-  );
-  expect(steps).toEqual(["wait", "outcome", "blocks"]);
+describe("the notes of a sent purchase", () => {
+  test.each([
+    ["a live purchase that may be queued", "live", true, ["outcome", "blocks"]],
+    ["a live purchase that is never queued", "live", false, ["outcome"]],
+    ["a purchase of the sandbox", "test", false, []],
+  ] as const)("of %s", async (_what, mode, mayBeQueued, notes) => {
+    const noted: string[] = [];
+    const note = (what: string) => async () => void noted.push(what);
+    const gate = { blocks: () => NO_BLOCKS, noteBlocks: note("blocks"), noteOutcome: note("outcome") };
+    const upstream = {
+      blocks: () => NO_BLOCKS,
+      learnBlocks: () => {},
+      buy: () => Promise.reject(new Error("It is sent already")),
+    };
+    const sent = { outcome: { kind: "delivered" }, blocksBefore: NO_BLOCKS } as const;
+    await noteSent({ upstream, gate }, sent, { mode, mayBeQueued }, deadlineIn(1_000));
+    expect(noted).toEqual(notes);
+  });
 });

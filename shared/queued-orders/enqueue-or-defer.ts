@@ -1,0 +1,65 @@
+import type { Ledger } from "../ledger/ledger.ts";
+import { NOT_DELIVERED } from "../ledger/settle-transaction.ts";
+import type { OrderToSend, Transaction } from "../ledger/transaction.ts";
+import { makeOrderWait, type WaitTarget } from "../ledger/waiting-order.ts";
+import type { FinalisedOrder, OrderDeps } from "../orders/order.ts";
+import type { WaitMessage } from "../orders/outcome-queue.ts";
+import { finaliseOrder } from "../orders/place-order.ts";
+import type { Deadline } from "../platform/deadline.ts";
+
+/** How an order is queued. */
+export type QueueEntry = { readonly order: OrderToSend } & Pick<WaitTarget, "refusals" | "claimed">;
+
+/** Only an order that is `queued` has an estimate: a `deferred` one may be overtaken before. */
+export type Enqueued =
+  /** `ahead`: how many orders of the account are sent before it, if that is known. */
+  | { readonly kind: "queued"; readonly ahead?: number | undefined }
+  /** The outcomes queue will queue it. */
+  | { readonly kind: "deferred" }
+  | { readonly kind: "not_queued"; readonly placed: FinalisedOrder };
+
+/** Queues an order that was certainly not carried out, now or by the outcomes queue. */
+export const enqueueOrDefer = async (
+  deps: Pick<OrderDeps, "ledger" | "outcomeQueue">,
+  transaction: Transaction,
+  { order, refusals, claimed }: QueueEntry,
+  deadline: Deadline,
+): Promise<Enqueued> => {
+  const target = { ...transaction, refusals, claimed };
+  const result = await makeOrderWait(deps.ledger, target, order, deadline);
+  switch (result.kind) {
+    case "waiting":
+      return { kind: "queued", ahead: result.ahead };
+    case "not_open":
+      return {
+        kind: "not_queued",
+        placed: { transaction: result.transaction, replayed: false, isOutcomeSecured: true },
+      };
+    case "overtaken":
+      // It was not sent, and is refunded rather than sent after a later one of its account.
+      return {
+        kind: "not_queued",
+        placed: await finaliseOrder(deps, transaction, { settlement: NOT_DELIVERED }, deadline),
+      };
+    case "indeterminate":
+      await deps.outcomeQueue.send(waitMessageOf(deps.ledger, target, order), 0, deadline);
+      return { kind: "deferred" };
+  }
+};
+
+export const waitMessageOf = (
+  { table }: Pick<Ledger, "table">,
+  { pk, mode, write_token, account_id, claim, refusals, claimed }: WaitTarget,
+  order: OrderToSend,
+): WaitMessage => ({
+  kind: "wait",
+  mode,
+  transaction_pk: pk,
+  write_token,
+  account_id,
+  ...(claim !== undefined && { claim }),
+  table,
+  ...(refusals !== undefined && { refusals }),
+  ...(claimed !== undefined && { claimed }),
+  order,
+});

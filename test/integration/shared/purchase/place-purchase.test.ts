@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
+import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import type { OutcomeMessage, OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { placePurchase } from "../../../../shared/purchase/place-purchase.ts";
+import { NO_ORDER_WAITS } from "../../../../shared/queued-orders/upstream-pace.ts";
+import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/upstream/upstream.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
+import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
+import { waitingCount } from "../../../builders/waiting-order.ts";
+
+/** Goal: a debited purchase is sent or queued, and its response, its wallet and the outcomes queue agree. */
+const key = "k".repeat(32);
+const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
+let ledger: FaultyLedger;
+beforeAll(async () => {
+  ledger = await openFaultyLedger();
+});
+beforeEach(() => ledger.reset());
+afterAll(() => ledger.proxy.stop());
+
+const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
+const unexpected = () => Promise.reject(new Error("Not expected"));
+const delivered = async (): Promise<Outcome> => ({ kind: "delivered" });
+const refusedByLimit = async (): Promise<Outcome> => ({ kind: "account_error", reason: RATE_LIMITED });
+const toSend = { kind: "airtime", network: "mtn" } as const;
+
+type Options = { readonly buy?: Upstream["buy"]; readonly waitS?: number; readonly outcomeQueue?: OutcomeQueue };
+
+/** Buys airtime for 500 NGN. `waitS`: until the upstream's limit is free. */
+const place = async (
+  accountId: string,
+  callerReference: string,
+  { buy = unexpected, waitS = 0, outcomeQueue = { send: unexpected } }: Options = {},
+) => {
+  const upstream: Upstream = {
+    ...{ assertReady: unexpected, check: unexpected, buy },
+    ...{ waitS: () => waitS, blocks: () => NO_BLOCKS, learnBlocks: () => {} },
+  };
+  const amountKobo = koboFromNaira(500);
+  return placePurchase(
+    {
+      ledger,
+      keyedHashes,
+      outcomeQueue,
+      gate: {
+        purchases: async () => "on",
+        ...{ pace: () => NO_ORDER_WAITS, blocks: () => NO_BLOCKS },
+        ...{ noteBlocks: async () => {}, noteOutcome: async () => {} },
+      },
+      waitingMinutes: 15,
+      catalog: catalogMemory({ read: unexpected }, ledger.clock),
+      upstreams: { live: upstream, test: upstream },
+    },
+    { caller: { accountId, keyId: "key_1", mode: "live" }, type: "airtime", callerReference, fields: [] },
+    {
+      ...{ amountKobo, description: "Airtime", phoneNumber: "08031234567" },
+      order: { ...toSend, amountKobo, phoneNumber: "08031234567" },
+    },
+    deadlineIn(20_000),
+  );
+};
+const countOf = (accountId: string) => waitingCount(ledger, accountId);
+
+describe("a purchase that may be queued", () => {
+  test("is sent at once while the limit is free and no other order of its account is queued", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const placed = await place(accountId, "order-1", { buy: delivered });
+    expect(placed).toMatchObject({ transaction: { status: "success" }, isOutcomeSecured: true });
+    expect(await countOf(accountId)).toBe(0);
+  });
+
+  test("is debited, queued and not sent while the limit is spent", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const placed = await place(accountId, "order-1", { waitS: 30 });
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 61, isOutcomeSecured: true });
+    expect(await readTransaction(ledger, placed.transaction.pk)).toMatchObject({ waiting: { order: toSend } });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("is queued behind another order of its account, and a replay of it is processing and debits nothing", async () => {
+    const accountId = await ledger.aWallet(1_500);
+    await place(accountId, "order-1", { buy: refusedByLimit });
+    const placed = await place(accountId, "order-2");
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 62 });
+    expect(await countOf(accountId)).toBe(2);
+    expect(await place(accountId, "order-2")).toMatchObject({
+      replayed: true,
+      transaction: { pk: placed.transaction.pk, status: "processing" },
+    });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("is refused if it costs more than the balance, although others of its account are queued", async () => {
+    const accountId = await ledger.aWallet(600);
+    await place(accountId, "order-1", { buy: refusedByLimit });
+    await expect(place(accountId, "order-2")).rejects.toEqual(new ServiceError("insufficient_balance"));
+    expect(await countOf(accountId)).toBe(1);
+    expect(await ledger.balanceOf(accountId)).toBe(100);
+  });
+
+  /** The upstream's limit refuses the order, and then no write gets an answer. */
+  const refusedBeforeAnOutage: Upstream["buy"] = () => {
+    ledger.firstWrites(99, "never_arrives");
+    return refusedByLimit();
+  };
+
+  test("is queued by the outcomes queue if the write has no answer, and is processing without an estimate", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const messages: { message: OutcomeMessage; delayS: number }[] = [];
+    const outcomeQueue: OutcomeQueue = { send: async (message, delayS) => void messages.push({ message, delayS }) };
+    const placed = await place(accountId, "order-1", { buy: refusedBeforeAnOutage, outcomeQueue });
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: true });
+    // Until it is queued, a later order of its account may be sent at once.
+    expect(placed).not.toHaveProperty("estimatedS");
+    const { pk, write_token } = placed.transaction;
+    expect(messages).toEqual([
+      {
+        message: {
+          kind: "wait",
+          table: ledger.table,
+          mode: "live",
+          transaction_pk: pk,
+          write_token,
+          account_id: accountId,
+          order: toSend,
+        },
+        delayS: 0,
+      },
+    ]);
+    expect(await countOf(accountId)).toBe(0);
+  });
+
+  test("raises an alarm and stays open if it can be queued neither now nor by the outcomes queue", async () => {
+    const log = captureLog();
+    const accountId = await ledger.aWallet(1_000);
+    const placed = await place(accountId, "order-1", { buy: refusedBeforeAnOutage });
+    expect(placed).toMatchObject({ transaction: { status: "processing" }, isOutcomeSecured: false });
+    expect(log.lines("order.outcome_not_recorded")).not.toEqual([]);
+  });
+});
+
+test("a purchase whose sending throws is returned as processing with an unsecured outcome, and raises an alarm", async () => {
+  const log = captureLog();
+  const accountId = await ledger.aWallet(1_000);
+  const { transaction, ...placed } = await place(accountId, "order-1", {
+    buy: () => Promise.reject(new Error("Unforeseen")),
+  });
+  expect(transaction.status).toBe("processing");
+  expect(placed).toEqual({ replayed: false, isOutcomeSecured: false });
+  expect(await ledger.balanceOf(accountId)).toBe(500);
+  expect(log.text()).toContain(referenceOf(transaction));
+});
