@@ -7,7 +7,7 @@ import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { orderGate } from "../../shared/queued-orders/order-gate.ts";
-import { sendWaitingOrders } from "../../shared/queued-orders/send-queued-orders.ts";
+import { sendQueuedOrders } from "../../shared/queued-orders/send-queued-orders.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { sendWaitingOrdersSpec } from "../specs.ts";
 
@@ -28,4 +28,4 @@ const deps = {
 };
 
 /** Each minute: sends orders that wait for the upstream's rate limit, and refunds those that waited for too long. */
-export const handler = scheduleHandler("send-waiting-orders.ran", (deadline) => sendWaitingOrders(deps, deadline));
+export const handler = scheduleHandler("send-waiting-orders.ran", (deadline) => sendQueuedOrders(deps, deadline));

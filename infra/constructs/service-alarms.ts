@@ -2,9 +2,9 @@ import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { TableName } from "../../functions/function-spec.ts";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
-import { longWaitS } from "../../shared/ledger/waiting-order.ts";
 import type { LogEventSpec } from "../../shared/platform/log.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
+import { attentionAgeS } from "../../shared/queued-orders/queue-policy.ts";
 import { outputOf } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
 import { type TableShape, tables as tableShapes } from "../tables.ts";
@@ -123,7 +123,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
   }
   alarms.addThresholdAlarm("OrdersWaitLong", {
     metric: alarms.stageMetric("OldestWaitingSeconds", "Maximum"),
-    threshold: longWaitS(waiting.minutes),
+    threshold: attentionAgeS(waiting.minutes),
     urgency: "ticket",
     impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waiting.minutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
   });

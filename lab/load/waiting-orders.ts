@@ -1,6 +1,5 @@
 import { expect, vi } from "vitest";
-import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
-import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
+import { isQueuedOrder, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { capacityOf } from "../../test/builders/observe.ts";
@@ -80,7 +79,7 @@ export const runWaitingOrders = async (options: {
     });
     const placedS = secondsSoFar();
     await disturbing;
-    const countWaiting = async () => (await readLedgerState(admin.ledger)).transactions.filter(isWaitingOrder).length;
+    const countWaiting = async () => (await readLedgerState(admin.ledger)).transactions.filter(isQueuedOrder).length;
     await vi.waitFor(async () => expect(await countWaiting()).toBe(0), { timeout: DRAIN_MS_MAX, interval: 500 });
     const drainedS = secondsSoFar();
     stopped.abort();

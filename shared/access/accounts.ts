@@ -139,7 +139,7 @@ export const revokeUnlistedKey = async (store: AccountStore, keyItem: KeyItem): 
 
 /**
  * Restricts or reactivates an account, together with its wallet and all its keys in the same transaction, also inactive
- * ones. From then on nothing is debited, and no waiting order is claimed.
+ * ones. From then on nothing is debited, and no queued order is claimed.
  */
 export const setAccountStatus = (store: AccountStore, accountId: string, status: Account["status"]): Promise<Account> =>
   changeAccount(

@@ -2,12 +2,12 @@ import { openTransactions } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
-import { longWaitS } from "../ledger/waiting-order.ts";
 import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
-import { readWaitingOrders, sendingText } from "../queued-orders/queued-orders-report.ts";
+import { attentionAgeS } from "../queued-orders/queue-policy.ts";
+import { readQueuedOrders, sendingText } from "../queued-orders/queued-orders-report.ts";
 import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
@@ -149,13 +149,13 @@ export const stuck: DoctorCheck = async ({ ledger }) => {
 
 /** Of many orders the last is sent late, or refunded. */
 export const waiting: DoctorCheck = async (context) => {
-  const { count, oldestS = 0, sendingS } = await readWaitingOrders(context);
+  const { count, oldestS = 0, sendingS } = await readQueuedOrders(context);
   if (count === 0) return ok("none");
   const age = `${count} wait for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
   const todo = 'Follow "Waiting orders" in docs/runbook.md';
   if (sendingS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
   const found = `${age}; sending them takes ${sendingText(sendingS)}`;
-  return Math.max(oldestS, sendingS) > longWaitS(context.waitingMinutes) ? lookInto(found, todo) : ok(found);
+  return Math.max(oldestS, sendingS) > attentionAgeS(context.waitingMinutes) ? lookInto(found, todo) : ok(found);
 };
 
 export const events: DoctorCheck = async ({ ledger }) => {

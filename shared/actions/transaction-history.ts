@@ -2,8 +2,7 @@ import { koboText } from "../contract/money.ts";
 import { type AuditEntry, detailsText, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { deliveryPk } from "../ledger/schema.ts";
-import { isFinalStatus, isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
-import { isWaitingOrder } from "../ledger/waiting-order.ts";
+import { isFinalStatus, isIdentityCheck, isQueuedOrder, type Transaction } from "../ledger/transaction.ts";
 import { duration } from "../platform/format.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
@@ -100,7 +99,7 @@ const sentEntries = (transaction: Transaction): readonly HistoryEntry[] => {
  */
 export const unknownOutcomeText = (transaction: Transaction): string | undefined => {
   const { mode, status, sent_at, upstream_reference } = transaction;
-  if (mode === "test" || isFinalStatus(status) || isIdentityCheck(transaction) || isWaitingOrder(transaction)) {
+  if (mode === "test" || isFinalStatus(status) || isIdentityCheck(transaction) || isQueuedOrder(transaction)) {
     return undefined;
   }
   const unless = upstream_reference === undefined ? ", unless its process ended before that" : "";
@@ -109,7 +108,7 @@ export const unknownOutcomeText = (transaction: Transaction): string | undefined
 
 const updatedEntry = (transaction: Transaction, isOwners: boolean): HistoryEntry => ({
   at: transaction.updated_at,
-  what: isWaitingOrder(transaction) ? "waits" : transaction.status,
+  what: isQueuedOrder(transaction) ? "waits" : transaction.status,
   details: [
     ...(transaction.upstream_reference === undefined ? [] : [`upstream reference ${transaction.upstream_reference}`]),
     ...(transaction.upstream_amount_kobo === undefined || isOwners

@@ -10,10 +10,10 @@ import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import {
-  readWaitingOrders,
-  type WaitingOrders,
-  waitingOrderJson,
-  waitText,
+  type QueuedOrders,
+  queuedOrderJson,
+  queuedText,
+  readQueuedOrders,
 } from "../queued-orders/queued-orders-report.ts";
 import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import type { ActionContext } from "./action-context.ts";
@@ -53,7 +53,7 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   },
   "transactions waiting": async (context, { account }) => {
     if (account !== undefined) await requireAccount(context.accounts, account);
-    return waitingView(await readWaitingOrders(context, account), context.ledger.clock());
+    return waitingView(await readQueuedOrders(context, account), context.ledger.clock());
   },
   "transactions resolve": async (context, { reference, status, why }) => {
     const transaction = await requireTransaction(context, reference);
@@ -83,7 +83,7 @@ export const openOlderThan = (
 
 const detailsOf = async (context: ActionContext, transaction: Transaction) => {
   const history = await historyOf(context, transaction);
-  const wait = (await waitText(context, transaction)) ?? null;
+  const wait = (await queuedText(context, transaction)) ?? null;
   return {
     ...transactionView(transaction),
     sent_at: transaction.sent_at ?? null,
@@ -93,7 +93,7 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
   };
 };
 
-const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: WaitingOrders, nowMs: number) => ({
+const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: QueuedOrders, nowMs: number) => ({
   number: count,
   amount: nairaFromKobo(amountKobo),
   oldest_s: oldestS ?? null,
@@ -105,7 +105,7 @@ const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: Waiting
     amount: nairaFromKobo(sum(orders.map(({ amount_kobo }) => amount_kobo))),
   })),
   orders: accounts.flatMap(({ orders, isRestricted }) =>
-    orders.map((order) => waitingOrderJson(order, isRestricted, nowMs)),
+    orders.map((order) => queuedOrderJson(order, isRestricted, nowMs)),
   ),
 });
 

@@ -3,8 +3,8 @@ import { openTransactions } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
 import { isoTime } from "../platform/time.ts";
-import { readWaitingOrders } from "../queued-orders/queued-orders-report.ts";
-import { readUpstreamPace, waitUntilMs } from "../queued-orders/upstream-pace.ts";
+import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
+import { queueUntilMs, readUpstreamPace } from "../queued-orders/upstream-pace.ts";
 import { LATENCY_BOUNDS_MS, readHours, sumOfCounts } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { standingRefusals } from "./doctor-checks.ts";
@@ -20,11 +20,11 @@ export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
       catalog.read(),
       standingRefusals(context),
       readUpstreamPace(cache),
-      readWaitingOrders(context),
+      readQueuedOrders(context),
       openTransactions(ledger, ALL_TIMES),
       readHours(cache, nowMs - RECENT_MS, nowMs),
     ]);
-    const spentUntilMs = waitUntilMs(pace, nowMs);
+    const spentUntilMs = queueUntilMs(pace, nowMs);
     const openedAt = open.map(({ created_at }) => created_at).sort();
     return {
       catalog: { fetched_at: snapshot === undefined ? null : isoTime(snapshot.fetchedAtMs) },

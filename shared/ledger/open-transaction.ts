@@ -5,7 +5,7 @@ import { transact, type Writes } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
 import { transactionPut, transitions } from "./transaction-state.ts";
 import { voidDebit } from "./void-debit.ts";
-import { type Wallet, walletDebit, walletDebitUnlessWaiting } from "./wallet.ts";
+import { type Wallet, walletDebit, walletDebitUnlessQueued } from "./wallet.ts";
 
 /** An item that is written with a transaction, such as the record of a consent. */
 export type RecordItem = { readonly pk: string } & Readonly<Record<string, string>>;
@@ -61,7 +61,7 @@ export const openUnlessOvertaking = async (
   records: readonly RecordItem[],
   deadline: Deadline,
 ): Promise<OpenResult | { readonly kind: "would_overtake" }> => {
-  const writes = openingWrites(ledger, transaction, records, walletDebitUnlessWaiting);
+  const writes = openingWrites(ledger, transaction, records, walletDebitUnlessQueued);
   const opened = await openWith(ledger, transaction, writes, deadline);
   if (opened.kind !== "refused") return opened;
   const refused = refusal(opened);
@@ -101,7 +101,7 @@ const openingWrites = (
   ledger: Ledger,
   transaction: Transaction,
   records: readonly RecordItem[],
-  debit: typeof walletDebit | typeof walletDebitUnlessWaiting,
+  debit: typeof walletDebit | typeof walletDebitUnlessQueued,
 ): Writes => [
   transactionPut(ledger, transitions.debit, transaction),
   ...(transaction.mode === "live" ? [debit(ledger, transaction.account_id, transaction.amount_kobo)] : []),

@@ -10,9 +10,9 @@ import {
   ledgerIndexes,
   OPEN_TRANSACTION,
   PARKED_ACCOUNTS,
+  queuedOrders,
   subscriptionsTo,
   WAITING,
-  waitingOrders,
 } from "./schema.ts";
 
 /** The attributes that the index by_list has of an item. */
@@ -125,10 +125,10 @@ export const openKeys = (table: Table, range: TimeRange): Promise<readonly OpenK
   allOf(queryOpen, table, OPEN_TRANSACTION, range);
 
 /**
- * The keys of the wallets that have waiting orders, the one whose last turn was the longest ago first; and those of the
+ * The keys of the wallets that have queued orders, the one whose last turn was the longest ago first; and those of the
  * orders that were set aside, oldest first.
  */
-export const waitingKeys = async (
+export const queuedKeys = async (
   table: Table,
 ): Promise<{ readonly wallets: readonly OpenKey[]; readonly setAside: readonly OpenKey[] }> => {
   const keys = await allOf(queryOpen, table, WAITING, ALL_TIMES);
@@ -138,9 +138,9 @@ export const waitingKeys = async (
   };
 };
 
-/** The keys of an account's waiting orders, oldest first. */
-export const waitingOrderKeys = (table: Table, accountId: string): Promise<readonly OpenKey[]> =>
-  allOf(queryOpen, table, waitingOrders(accountId), ALL_TIMES);
+/** The keys of an account's queued orders, oldest first. */
+export const queuedOrderKeys = (table: Table, accountId: string): Promise<readonly OpenKey[]> =>
+  allOf(queryOpen, table, queuedOrders(accountId), ALL_TIMES);
 
 /** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
 export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly OpenKey[], void, void> =>

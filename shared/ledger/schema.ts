@@ -103,10 +103,10 @@ export const auditList = (auditLog: string): string => pkOf("audit", auditLog);
 export const OPEN_TRANSACTION = "live";
 /** The accounts with parked deliveries, each by the time of its next requeue. */
 export const PARKED_ACCOUNTS = "parked";
-/** What the sender of waiting orders looks at each minute: wallets with a queue, and orders that were set aside. */
+/** What the sender of queued orders looks at each minute: wallets with a queue, and orders that were set aside. */
 export const WAITING = "waiting";
-/** An account's waiting orders, oldest first. */
-export const waitingOrders = (accountId: string): string => pkOf("waiting", accountId);
+/** An account's queued orders, oldest first. */
+export const queuedOrders = (accountId: string): string => pkOf("waiting", accountId);
 /** The upstream events that wait for an operator. */
 export const OPEN_EVENTS = "events";
 /** An account's parked deliveries, oldest first. */
@@ -125,7 +125,7 @@ export const ledgerIndexes = {
     includes: ["status", "mode", "write_token", "account_id", "amount_kobo"],
   },
   /**
-   * Live transactions that are `processing`, waiting orders, the wallets that have some, parked deliveries, the accounts
+   * Live transactions that are `processing`, queued orders, the wallets that have some, parked deliveries, the accounts
    * that have some, open events, and subscriptions.
    */
   byOpen: { name: "by_open", partition: "open", sort: "listed_at" },

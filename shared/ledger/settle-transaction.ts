@@ -7,10 +7,9 @@ import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { Ledger } from "./ledger.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
-import { failureSchema, isFinalStatus, type Transaction } from "./transaction.ts";
+import { failureSchema, isFinalStatus, isQueuedOrder, type Transaction } from "./transaction.ts";
 import { type Requirement, settlingTransition, transactionUpdate } from "./transaction-state.ts";
 import { upstreamReferenceReservation } from "./upstream-reference.ts";
-import { isWaitingOrder } from "./waiting-order.ts";
 import { walletCredit, walletQueueGap } from "./wallet.ts";
 
 const upstreamFactFields = {
@@ -64,7 +63,7 @@ export const settleTransaction = async (
     !isFinalStatus(transaction.status) &&
     transaction.write_token === target.write_token &&
     transaction.mode === target.mode &&
-    isWaitingOrder(transaction) !== isWaitingOrder(target);
+    isQueuedOrder(transaction) !== isQueuedOrder(target);
   if (!hasMoved) return result;
   return settleBudgetMs(deadline) > 0
     ? settleTransaction(ledger, transaction, settlement, deadline)
@@ -73,7 +72,7 @@ export const settleTransaction = async (
 
 /**
  * The same, but nothing is written if the order began or ceased to wait since the target was read. The sender of
- * waiting orders refunds by it: an order that ceased to wait may be on its way upstream.
+ * queued orders refunds by it: an order that ceased to wait may be on its way upstream.
  */
 export const settleAsRead = async (
   ledger: Ledger,
@@ -192,7 +191,7 @@ export const settlementWrites = (
   const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
   const number = isFinalStatus(settlement.status) ? target.waiting?.number : undefined;
   const { status, ...facts } = settlement;
-  const transition = settlingTransition(status, isWaitingOrder(target));
+  const transition = settlingTransition(status, isQueuedOrder(target));
   return [
     transactionUpdate(ledger, target, transition, facts, referenceRequirement(condition)),
     ...(number !== undefined ? [walletQueueGap(ledger, target.account_id, number, refund)] : []),

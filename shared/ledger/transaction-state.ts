@@ -1,10 +1,10 @@
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
-import { OPEN_TRANSACTION, WAITING, waitingOrders } from "./schema.ts";
+import { OPEN_TRANSACTION, queuedOrders, WAITING } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `success` and `failed` are final; in all other states the stored status is `processing`. */
-export type TransactionState = "sent" | "waiting" | "set_aside" | "claimed" | "success" | "failed";
+export type TransactionState = "sent" | "queued" | "set_aside" | "claimed" | "success" | "failed";
 
 /** The state of a stored transaction. */
 export const stateOf = ({
@@ -13,7 +13,7 @@ export const stateOf = ({
   claim,
 }: Pick<Transaction, "status" | "waiting" | "claim">): TransactionState => {
   if (status !== "processing") return status;
-  if (waiting !== undefined) return waiting.number === undefined ? "set_aside" : "waiting";
+  if (waiting !== undefined) return waiting.number === undefined ? "set_aside" : "queued";
   return claim === undefined ? "sent" : "claimed";
 };
 
@@ -46,7 +46,7 @@ export const transitions = {
   },
   queue: {
     from: ["sent", "claimed"],
-    to: "waiting",
+    to: "queued",
     event: "429, or not sent",
     condition: "no other claim of it; if it was claimed and not sent, no claim of a later order",
     write: "its number enters the wallet's queue",
@@ -59,7 +59,7 @@ export const transitions = {
     write: "",
   },
   claim: {
-    from: ["waiting", "set_aside"],
+    from: ["queued", "set_aside"],
     to: "claimed",
     event: "its turn, before it is sent",
     condition: "no other claim of it, the wallet's queue is as read, the wallet is not restricted",
@@ -67,15 +67,15 @@ export const transitions = {
   },
   succeed: { from: ["sent", "claimed"], to: "success", event: "delivered", condition: "", write: "" },
   fail: { from: ["sent", "claimed"], to: "failed", event: "not delivered", condition: "", write: "balance += amount" },
-  succeedWaiting: {
-    from: ["waiting", "set_aside"],
+  succeedQueued: {
+    from: ["queued", "set_aside"],
     to: "success",
     event: "an event under our own reference",
     condition: "",
     write: "its number leaves the wallet's queue",
   },
-  failWaiting: {
-    from: ["waiting", "set_aside"],
+  failQueued: {
+    from: ["queued", "set_aside"],
     to: "failed",
     event: "too old, plan withdrawn, refused too often, or an operator",
     condition: "",
@@ -88,13 +88,13 @@ type Change = Pick<Transition, "from"> & { readonly to?: TransactionState };
 
 /** The change by which a settlement gives a transaction this status. */
 export const settlingTransition = (status: Transaction["status"], waits: boolean): Change => {
-  if (status === "success") return waits ? transitions.succeedWaiting : transitions.succeed;
-  if (status === "failed") return waits ? transitions.failWaiting : transitions.fail;
+  if (status === "success") return waits ? transitions.succeedQueued : transitions.succeed;
+  if (status === "failed") return waits ? transitions.failQueued : transitions.fail;
   return { from: waits ? transitions.claim.from : transitions.succeed.from };
 };
 
 const isFinal = (state: TransactionState): state is "success" | "failed" => state === "success" || state === "failed";
-const isWaiting = (state: TransactionState): boolean => state === "waiting" || state === "set_aside";
+const isQueued = (state: TransactionState): boolean => state === "queued" || state === "set_aside";
 const statusIn = (state: TransactionState): Transaction["status"] => (isFinal(state) ? state : "processing");
 
 /** Puts a transaction, unless its key has one: one part of a transaction of writes, or a write of its own. */
@@ -145,7 +145,7 @@ export const transactionUpdate = (
   };
   const sets = Object.entries(attributes).filter(([, value]) => value !== undefined);
   const removed =
-    to === undefined ? [] : isFinal(to) ? ["#open", "listed_at", "waiting"] : isWaiting(to) ? [] : ["waiting"];
+    to === undefined ? [] : isFinal(to) ? ["#open", "listed_at", "waiting"] : isQueued(to) ? [] : ["waiting"];
   return {
     Update: {
       TableName: table,
@@ -155,7 +155,7 @@ export const transactionUpdate = (
       }`,
       ConditionExpression: [
         "#status = :processing AND #mode = :mode AND write_token = :write_token",
-        from.some(isWaiting) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)",
+        from.some(isQueued) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)",
         ...(requirement === undefined ? [] : [requirement.expression]),
       ].join(" AND "),
       ExpressionAttributeNames: {
@@ -179,7 +179,7 @@ export const transactionUpdate = (
 /** The list of open transactions that has one in this state. */
 const listIn = (state: TransactionState, accountId: string): string | undefined => {
   if (isFinal(state)) return undefined;
-  return { sent: OPEN_TRANSACTION, claimed: OPEN_TRANSACTION, waiting: waitingOrders(accountId), set_aside: WAITING }[
+  return { sent: OPEN_TRANSACTION, claimed: OPEN_TRANSACTION, queued: queuedOrders(accountId), set_aside: WAITING }[
     state
   ];
 };

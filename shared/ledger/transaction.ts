@@ -70,11 +70,11 @@ export const transactionSchema = z.object({
    * no answer, or the caller cancelled the order before it was placed.
    */
   debit: z.enum(["void", "cancelled"]).optional(),
-  /** Only on a live transaction that is `processing`: its place in the list of open transactions or waiting orders. */
+  /** Only on a live transaction that is `processing`: its place in the list of open transactions or queued orders. */
   open: z.string().optional(),
   listed_at: z.iso.datetime().optional(),
   /**
-   * Only on a waiting order (waiting-order.ts). `table` is the ledger that it waits in: in a restored copy of that
+   * Only on a queued order. `table` is the ledger that it waits in: in a restored copy of that
    * ledger it may have been sent since.
    */
   waiting: z
@@ -95,6 +95,17 @@ export const transactionSchema = z.object({
   updated_at: z.iso.datetime(),
 });
 export type Transaction = z.infer<typeof transactionSchema>;
+
+/**
+ * An order that is debited and was certainly not sent, or was refused by the upstream with 429. It is in its account's
+ * queue (shared/queued-orders/order-queue.ts), or was set aside: then the upstream refused this very order, and it holds
+ * no other one.
+ */
+export type QueuedOrder = Transaction & Queued;
+type Queued = { readonly waiting: NonNullable<Transaction["waiting"]> };
+
+export const isQueuedOrder = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Queued =>
+  order.waiting !== undefined;
 
 /** When the request to the upstream began, or may have begun. */
 export const sentAt = ({ sent_at, created_at }: Pick<Transaction, "sent_at" | "created_at">): string =>

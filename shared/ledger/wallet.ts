@@ -4,7 +4,6 @@ import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { WAITING, walletPk } from "./schema.ts";
-import type { WaitingQueue } from "./waiting-queue.ts";
 
 /**
  * An account's wallet. `version` counts the changes of the balance, so a reconciliation knows whether it has found them
@@ -16,13 +15,13 @@ export const walletSchema = z.object({
   balance_kobo: koboSchema,
   version: z.int().min(0),
   low_balance_threshold_kobo: koboSchema.optional(),
-  /** The account is restricted: nothing is debited, and no waiting order is sent. */
+  /** The account is restricted: nothing is debited, and no queued order is sent. */
   restricted: z.literal(true).optional(),
-  /** While the sender of waiting orders lists the wallet, new orders of the account wait too. */
+  /** While the sender of queued orders lists the wallet, new orders of the account wait too. */
   open: z.literal(WAITING).optional(),
   /** Since when it is listed, or when the account's last turn ended. */
   listed_at: z.iso.datetime().optional(),
-  /** The account's waiting orders: waiting-queue.ts. They outlast the list, so that no number is given twice. */
+  /** The account's queued orders: shared/queued-orders/order-queue.ts. They outlast the list, so that no number is given twice. */
   queue_tail: z.int().min(1).optional(),
   queue_head: z.int().min(1).optional(),
   queue_front: z.set(z.int()).optional(),
@@ -52,12 +51,16 @@ export const readWallet = async (ledger: Ledger, accountId: string): Promise<Wal
 };
 
 /** One part of a transaction of writes. A wallet can be in one part only, so its changes are made together. */
-const walletUpdate = <Update extends object>({ table }: Pick<Ledger, "table">, accountId: string, update: Update) => ({
+export const walletUpdate = <Update extends object>(
+  { table }: Pick<Ledger, "table">,
+  accountId: string,
+  update: Update,
+) => ({
   Update: { TableName: table, Key: { pk: walletPk(accountId) }, ...update },
 });
 
 /** The stored wallet is returned if a condition fails: it shows which part of it did. */
-const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
+export const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const };
 
 const changedBalance = (sign: "+" | "-"): string =>
   `balance_kobo = balance_kobo ${sign} :amount, version = version + :one, updated_at = :now`;
@@ -84,7 +87,7 @@ export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
  * The debit of an order that is sent at once. It fails too while the sender lists the wallet: the order would overtake
  * one that waits, or that is claimed and not yet sent.
  */
-export const walletDebitUnlessWaiting = (ledger: Ledger, accountId: string, amount: Kobo) =>
+export const walletDebitUnlessQueued = (ledger: Ledger, accountId: string, amount: Kobo) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET ${changedBalance("-")}`,
     ConditionExpression: `${MAY_BE_DEBITED} AND attribute_not_exists(#open)`,
@@ -127,97 +130,10 @@ export const walletNotRestricted = ({ table }: Ledger, accountId: string) => ({
   },
 });
 
-const LISTED = "#open = :open, listed_at = if_not_exists(listed_at, :now)";
-const listedNames = { "#open": "open" };
-const listedValues = ({ clock }: Ledger) => ({ ":open": WAITING, ":now": isoTime(clock()) });
-
-/** Gives the next number to an order that begins to wait: one part of a transaction of writes. */
-export const walletQueueJoin = (ledger: Ledger, accountId: string, { tail }: WaitingQueue) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET queue_tail = :number, queue_head = if_not_exists(queue_head, :number), ${LISTED}`,
-    ConditionExpression: `attribute_exists(pk) AND ${tail === 0 ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"}`,
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: {
-      ":number": tail + 1,
-      ...(tail > 0 && { ":tail": tail }),
-      ...listedValues(ledger),
-    },
-    ...returned,
-  });
-
-/**
- * Puts the number of a claimed order back in front: one part of a transaction of writes. `turnUntil`: the turn that the
- * claim began, for an order that was never sent. The write fails if another order was claimed since, or if the wallet
- * has left the list: then new orders are sent at once.
- */
-export const walletQueueReturn = (ledger: Ledger, accountId: string, number: number, turnUntil?: string) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${LISTED}, queue_front_at = :now ADD queue_front :numbers`,
-    ConditionExpression: turnUntil === undefined ? "attribute_exists(pk)" : "turn_until = :turn",
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: {
-      ":numbers": new Set([number]),
-      ...(turnUntil !== undefined && { ":turn": turnUntil }),
-      ...listedValues(ledger),
-    },
-    ...returned,
-  });
-
-/** Which numbers the queue has in front, as a condition on the stored wallet. */
-const hasFront = ({ front }: WaitingQueue) => ({
-  expression: front.size === 0 ? "attribute_not_exists(queue_front)" : "queue_front = :front",
-  values: front.size === 0 ? {} : { ":front": front },
-});
-
-const without = (numbers: ReadonlySet<number>, kept: ReadonlySet<number>): ReadonlySet<number> =>
-  new Set([...numbers].filter((number) => !kept.has(number)));
-
-type QueueChange = { readonly before: WaitingQueue; readonly after: WaitingQueue };
-
-/** Takes numbers out of the queue, on condition that no claim or return has changed it. */
-const queueRemoval = ({ before, after }: QueueChange) => {
-  const front = hasFront(before);
-  const removed = Object.entries({
-    queue_front: without(before.front, after.front),
-    queue_gaps: without(before.gaps, after.gaps),
-  }).filter(([, numbers]) => numbers.size > 0);
-  const removal = removed.map(([name]) => `${name} :${name}`).join(", ");
-  return {
-    set: "queue_head = :after",
-    removal: removal && ` DELETE ${removal}`,
-    condition: `queue_head = :before AND ${front.expression}`,
-    values: {
-      ":before": before.head,
-      ":after": after.head,
-      ...front.values,
-      ...Object.fromEntries(removed.map(([name, numbers]) => [`:${name}`, numbers])),
-    },
-  };
-};
-
-/**
- * Claims a number, on condition that no other claim or return has changed the queue: one part of a transaction of
- * writes. Until `turnUntil` the order's request may begin.
- */
-export const walletQueueClaim = (ledger: Ledger, accountId: string, change: QueueChange, turnUntil: string) => {
-  const { set, removal, condition, values } = queueRemoval(change);
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${set}, turn_until = :until${removal}`,
-    ConditionExpression: `${condition} AND attribute_not_exists(restricted)`,
-    ExpressionAttributeValues: { ...values, ":until": turnUntil },
-    ...returned,
-  });
-};
-
-/** Takes numbers out of the queue whose orders have ended: without it they would stay until the account's next claim. */
-export const walletQueueTrim = (ledger: Ledger, accountId: string, change: QueueChange) => {
-  const { set, removal, condition, values } = queueRemoval(change);
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${set}${removal}`,
-    ConditionExpression: condition,
-    ExpressionAttributeValues: values,
-  });
-};
+/** Has the sender list the wallet. */
+export const LISTED = "#open = :open, listed_at = if_not_exists(listed_at, :now)";
+export const listedNames = { "#open": "open" };
+export const listedValues = ({ clock }: Ledger) => ({ ":open": WAITING, ":now": isoTime(clock()) });
 
 /**
  * Takes the number of an order out of the queue that ends without being claimed, and refunds its amount if it is given:
@@ -233,45 +149,8 @@ export const walletQueueGap = (ledger: Ledger, accountId: string, number: number
     },
   });
 
-const sameTurn = (turnUntil: string | undefined) => ({
-  expression: turnUntil === undefined ? "attribute_not_exists(turn_until)" : "turn_until = :turn",
-  values: turnUntil === undefined ? {} : { ":turn": turnUntil },
-});
-
-/** Ends an account's turn, on condition that it is still this one. The account moves behind the others in the list. */
-export const walletTurnEnd = (ledger: Ledger, accountId: string, turnUntil: string) => {
-  const turn = sameTurn(turnUntil);
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression: "SET listed_at = :now REMOVE turn_until",
-    ConditionExpression: `${turn.expression} AND attribute_exists(#open)`,
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: { ":now": isoTime(ledger.clock()), ...turn.values },
-  });
-};
-
-/** Takes a wallet off the list, on condition that no order has begun to wait, or was claimed, since it was read. */
-export const walletUnlisted = (ledger: Ledger, accountId: string, queue: WaitingQueue, turnUntil?: string) => {
-  const conditions = [hasFront(queue), sameTurn(turnUntil)];
-  return walletUpdate(ledger, accountId, {
-    UpdateExpression:
-      "SET queue_head = :next REMOVE #open, listed_at, queue_front, queue_front_at, queue_gaps, turn_until",
-    ConditionExpression: [
-      "queue_tail = :tail",
-      "queue_head = :head",
-      ...conditions.map(({ expression }) => expression),
-    ].join(" AND "),
-    ExpressionAttributeNames: listedNames,
-    ExpressionAttributeValues: {
-      ":tail": queue.tail,
-      ":next": queue.tail + 1,
-      ":head": queue.head,
-      ...Object.assign({}, ...conditions.map(({ values }) => values)),
-    },
-  });
-};
-
 /**
- * Sets the balance and the numbers of the waiting orders, if nobody has changed either since the wallet was read: one
+ * Sets the balance and the numbers of the queued orders, if nobody has changed either since the wallet was read: one
  * part of a transaction of writes. Only a carry-over corrects a wallet.
  */
 export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, waiting: ReadonlySet<number>) => {

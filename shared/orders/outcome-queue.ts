@@ -33,7 +33,7 @@ export type VoidMessage = z.infer<typeof voidMessage>;
  * message that comes late has no effect after another claim. `table` is the ledger in which it was not carried out: a
  * copy that was restored from a backup may lack that other claim.
  */
-const waitMessage = z.object({
+const enqueueMessage = z.object({
   kind: z.literal("wait"),
   mode: modeSchema,
   transaction_pk: z.string(),
@@ -51,7 +51,7 @@ const waitMessage = z.object({
     .optional(),
   order: orderToSendSchema,
 });
-export type WaitMessage = z.infer<typeof waitMessage>;
+export type EnqueueMessage = z.infer<typeof enqueueMessage>;
 
 /** An upstream event. Its phone number is an HMAC, and a masked number for operators. */
 const eventMessage = z.object({
@@ -88,7 +88,7 @@ export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 export const outcomeMessage = z.discriminatedUnion("kind", [
   settlementMessage,
   voidMessage,
-  waitMessage,
+  enqueueMessage,
   eventMessage,
   unreadableMessage,
 ]);

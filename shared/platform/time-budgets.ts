@@ -71,9 +71,9 @@ export const MASK_PHONES_MS_MAX = 30_000;
 export const RECONCILE_WALLET_MS_MAX = 10_000;
 /** One refund that cannot be written must not take the others' time: 3 s of attempts, and the reserve for the queue. */
 export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
-/** A run claims no waiting order with less time: what it has claimed is sent and settled before the next run starts. */
+/** A run claims no queued order with less time: what it has claimed is sent and settled before the next run starts. */
 export const SEND_WAITING_RESERVE_MS = 35_000;
-/** How long a run claims waiting orders. */
+/** How long a run claims queued orders. */
 export const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_WAITING_RESERVE_MS;
 /**
  * The request of a claimed order begins within this time, counted from before its claim, or not at all: the claim's
@@ -82,9 +82,9 @@ export const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_WAITING_RESERVE
 export const TURN_BEGIN_MS_MAX = 12_000;
 /** The turn ends so much later for other processes: their clocks may be ahead by less. */
 export const CLOCK_DIFFERENCE_MS_MAX = 10_000;
-/** The claim of one waiting order: 3 s of attempts, and the reserve for the queue. */
+/** The claim of one queued order: 3 s of attempts, and the reserve for the queue. */
 export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
-/** From its claim on, a waiting order has as long as a request: after the grace period an operator may resolve it. */
+/** From its claim on, a queued order has as long as a request: after the grace period an operator may resolve it. */
 export const CLAIMED_ORDER_MS_MAX = API_FUNCTION_TIMEOUT_S * 1_000;
 /** No account's parked deliveries are requeued later in a run, which then ends before the next one starts. */
 export const REQUEUE_ACCOUNTS_MS_MAX = 30_000;

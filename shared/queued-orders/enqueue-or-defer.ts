@@ -1,14 +1,14 @@
 import type { Ledger } from "../ledger/ledger.ts";
 import { NOT_DELIVERED } from "../ledger/settle-transaction.ts";
 import type { OrderToSend, Transaction } from "../ledger/transaction.ts";
-import { makeOrderWait, type WaitTarget } from "../ledger/waiting-order.ts";
 import type { FinalisedOrder, OrderDeps } from "../orders/order.ts";
-import type { WaitMessage } from "../orders/outcome-queue.ts";
+import type { EnqueueMessage } from "../orders/outcome-queue.ts";
 import { finaliseOrder } from "../orders/place-order.ts";
 import type { Deadline } from "../platform/deadline.ts";
+import { type EnqueueTarget, enqueueOrder } from "./queue-store.ts";
 
 /** How an order is queued. */
-export type QueueEntry = { readonly order: OrderToSend } & Pick<WaitTarget, "refusals" | "claimed">;
+export type QueueEntry = { readonly order: OrderToSend } & Pick<EnqueueTarget, "refusals" | "claimed">;
 
 /** Only an order that is `queued` has an estimate: a `deferred` one may be overtaken before. */
 export type Enqueued =
@@ -26,9 +26,9 @@ export const enqueueOrDefer = async (
   deadline: Deadline,
 ): Promise<Enqueued> => {
   const target = { ...transaction, refusals, claimed };
-  const result = await makeOrderWait(deps.ledger, target, order, deadline);
+  const result = await enqueueOrder(deps.ledger, target, order, deadline);
   switch (result.kind) {
-    case "waiting":
+    case "queued":
       return { kind: "queued", ahead: result.ahead };
     case "not_open":
       return {
@@ -42,16 +42,16 @@ export const enqueueOrDefer = async (
         placed: await finaliseOrder(deps, transaction, { settlement: NOT_DELIVERED }, deadline),
       };
     case "indeterminate":
-      await deps.outcomeQueue.send(waitMessageOf(deps.ledger, target, order), 0, deadline);
+      await deps.outcomeQueue.send(enqueueMessageOf(deps.ledger, target, order), 0, deadline);
       return { kind: "deferred" };
   }
 };
 
-export const waitMessageOf = (
+export const enqueueMessageOf = (
   { table }: Pick<Ledger, "table">,
-  { pk, mode, write_token, account_id, claim, refusals, claimed }: WaitTarget,
+  { pk, mode, write_token, account_id, claim, refusals, claimed }: EnqueueTarget,
   order: OrderToSend,
-): WaitMessage => ({
+): EnqueueMessage => ({
   kind: "wait",
   mode,
   transaction_pk: pk,

@@ -1,10 +1,11 @@
 import * as z from "zod";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OpenKey } from "../ledger/query-index.ts";
-import { readQueue, type WaitingOrder, waitingOrdersPage } from "../ledger/waiting-order.ts";
-import { queueOf, type WaitingQueue, waitingNumbers, withGap } from "../ledger/waiting-queue.ts";
+import type { QueuedOrder } from "../ledger/transaction.ts";
 import type { Wallet } from "../ledger/wallet.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { type OrderQueue, queuedNumbers, queueOf, withGap } from "./order-queue.ts";
+import { queuedOrdersPage, readQueue } from "./queue-store.ts";
 
 /**
  * An order that the index does not list after this time does not wait: its wallet was restored without it. Until then
@@ -12,13 +13,13 @@ import { errorFields, log } from "../platform/log.ts";
  */
 const MISSING_MS = 5 * 60_000;
 
-/** One account's waiting orders in a run of the sender. */
+/** One account's queued orders in a run of the sender. */
 export type Lane = {
   readonly wallet: Wallet;
   /** The queue as it was read, and as this run has changed it since. */
-  queue: WaitingQueue;
+  queue: OrderQueue;
   /** Orders that were read and have not ended or been claimed, by number. */
-  readonly orders: Map<number, WaitingOrder>;
+  readonly orders: Map<number, QueuedOrder>;
   /** The index lists some of them. */
   readonly isListed: boolean;
   /** Where the next page begins. */
@@ -50,8 +51,8 @@ export const openLane = (ledger: Ledger, accountId: string): Promise<Lane | unde
   });
 
 /** The order that is sent next, or undefined: then none of the account is sent in this run. */
-export const nextOrder = async (ledger: Ledger, lane: Lane): Promise<WaitingOrder | undefined> => {
-  const [number] = waitingNumbers(lane.queue);
+export const nextOrder = async (ledger: Ledger, lane: Lane): Promise<QueuedOrder | undefined> => {
+  const [number] = queuedNumbers(lane.queue);
   if (lane.isHeld || number === undefined) return undefined;
   while (!lane.orders.has(number) && (await readMore(ledger, lane)));
   const order = lane.orders.get(number) ?? orderBehindMissing(ledger, lane);
@@ -60,8 +61,8 @@ export const nextOrder = async (ledger: Ledger, lane: Lane): Promise<WaitingOrde
 };
 
 /** The first order that is listed, once it has waited until those before it would be listed too. */
-const orderBehindMissing = ({ clock }: Ledger, { wallet, queue, orders }: Lane): WaitingOrder | undefined => {
-  const numbers = [...waitingNumbers(queue)];
+const orderBehindMissing = ({ clock }: Ledger, { wallet, queue, orders }: Lane): QueuedOrder | undefined => {
+  const numbers = [...queuedNumbers(queue)];
   const number = numbers.find((each) => orders.has(each));
   const order = number === undefined ? undefined : orders.get(number);
   if (number === undefined || order === undefined) return undefined;
@@ -78,7 +79,7 @@ export const readMore = async (ledger: Ledger, lane: Lane): Promise<boolean> => 
   const { wallet, next } = lane;
   if (next === undefined) return false;
   const page = await unlessUnreadable({ account: wallet.account_id }, () =>
-    waitingOrdersPage(ledger, wallet.account_id, next),
+    queuedOrdersPage(ledger, wallet.account_id, next),
   );
   if (page === undefined) lane.isHeld = true;
   for (const [number, order] of byNumber(page?.orders ?? [])) lane.orders.set(number, order);
@@ -92,7 +93,7 @@ export const endInLane = (lane: Lane, number: number): void => {
   lane.queue = withGap(lane.queue, number);
 };
 
-const byNumber = (orders: readonly WaitingOrder[]): Map<number, WaitingOrder> =>
+const byNumber = (orders: readonly QueuedOrder[]): Map<number, QueuedOrder> =>
   new Map(
     orders.flatMap((order) => (order.waiting.number === undefined ? [] : [[order.waiting.number, order] as const])),
   );

@@ -23,7 +23,7 @@ import { type Clock, isoTime } from "../platform/time.ts";
 import type { UpstreamBlocks } from "../upstream/upstream.ts";
 import {
   blocksOf,
-  NO_ORDER_WAITS,
+  NO_ORDERS_QUEUED,
   noteBlock,
   noteRecognized,
   UPSTREAM_PACE_PK,
@@ -92,7 +92,7 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
     await noteRecognized(store, before.unrecognizedUntilMs, signal());
     // Otherwise each order would write it until the next reading.
     if (cached !== undefined && Date.parse(cached.pace.unrecognized_until) === before.unrecognizedUntilMs) {
-      const { unrecognized_until } = NO_ORDER_WAITS;
+      const { unrecognized_until } = NO_ORDERS_QUEUED;
       cached = { ...cached, pace: { ...cached.pace, unrecognized_until } };
     }
   };
@@ -115,8 +115,8 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
       }
       return purchases;
     },
-    pace: () => cached?.pace ?? NO_ORDER_WAITS,
-    blocks: () => blocksOf(cached?.pace ?? NO_ORDER_WAITS, clock()),
+    pace: () => cached?.pace ?? NO_ORDERS_QUEUED,
+    blocks: () => blocksOf(cached?.pace ?? NO_ORDERS_QUEUED, clock()),
     noteBlocks: async (blocks, before, deadline) => {
       try {
         await noteBlocks(blocks, before, deadline);

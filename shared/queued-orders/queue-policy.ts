@@ -1,11 +1,10 @@
 import type { Mode } from "../contract/transaction.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { OrderToSend } from "../ledger/transaction.ts";
-import type { WaitingOrder } from "../ledger/waiting-order.ts";
+import type { OrderToSend, QueuedOrder } from "../ledger/transaction.ts";
 import type { QueuePolicy } from "../orders/order.ts";
 import type { Upstream, UpstreamOrder } from "../upstream/upstream.ts";
 import type { OrderGate } from "./order-gate.ts";
-import { estimatedDeliveryS, waitUntilMs } from "./upstream-pace.ts";
+import { estimatedDeliveryS, queueUntilMs } from "./upstream-pace.ts";
 
 export type QueueDeps = {
   readonly ledger: Pick<Ledger, "clock">;
@@ -13,6 +12,12 @@ export type QueueDeps = {
   /** Longest time that an order is queued; 0 if no order is. */
   readonly waitingMinutes: number;
 };
+
+/**
+ * Age at which a queued order needs attention: half of its time is over. Orders that are sent by the next runs of the
+ * sender are younger.
+ */
+export const attentionAgeS = (waitingMinutes: number): number => Math.max(5 * 60, waitingMinutes * 30);
 
 /** Whether purchases may be queued: never in test mode, which does not reach the upstream. */
 export const mayBeQueued = ({ waitingMinutes }: Pick<QueueDeps, "waitingMinutes">, mode: Mode): boolean =>
@@ -22,7 +27,7 @@ export const mayBeQueued = ({ waitingMinutes }: Pick<QueueDeps, "waitingMinutes"
 export const queuePolicy = (deps: QueueDeps, upstream: Pick<Upstream, "waitS">, mode: Mode): QueuePolicy => {
   if (!mayBeQueued(deps, mode)) return "never";
   const nowMs = deps.ledger.clock();
-  return upstream.waitS("vtu") > 0 || nowMs < waitUntilMs(deps.gate.pace(), nowMs) ? "always" : "behind_others";
+  return upstream.waitS("vtu") > 0 || nowMs < queueUntilMs(deps.gate.pace(), nowMs) ? "always" : "behind_others";
 };
 
 /** About how many seconds until an order is sent that is queued now. `ahead`: orders of its account before it. */
@@ -35,7 +40,7 @@ export const orderToSendOf = (order: UpstreamOrder): OrderToSend =>
     : { kind: "airtime", network: order.network };
 
 /** The order in the upstream's terms: the phone number and the amount are the transaction's. */
-export const upstreamOrderOf = ({ waiting: { order }, ...transaction }: WaitingOrder): UpstreamOrder => {
+export const upstreamOrderOf = ({ waiting: { order }, ...transaction }: QueuedOrder): UpstreamOrder => {
   const { phone_number: phoneNumber, amount_kobo: amountKobo } = transaction;
   if (phoneNumber === undefined) throw new Error("A waiting order has no phone number");
   return order.kind === "data"

@@ -2,24 +2,24 @@ import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { waitingKeys } from "../ledger/query-index.ts";
+import { queuedKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
-import { referenceOf, type Transaction } from "../ledger/transaction.ts";
-import { isSetAside, isWaitingOrder, listWaitingOrders, type WaitingOrder } from "../ledger/waiting-order.ts";
-import { queueLength, queueOf } from "../ledger/waiting-queue.ts";
+import { isQueuedOrder, type QueuedOrder, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { type PurchasesStore, readPurchasesSwitch } from "../orders/purchases-switch.ts";
 import { duration } from "../platform/format.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
+import { queueLength, queueOf } from "./order-queue.ts";
+import { isSetAside, listQueuedOrders } from "./queue-store.ts";
 import { readUpstreamPace, sendingS } from "./upstream-pace.ts";
 
 type ReportDeps = { readonly ledger: Ledger; readonly purchases: PurchasesStore };
 
 /** The orders of one account that wait, oldest first. */
-type WaitingAccount = {
+type QueuedAccount = {
   readonly accountId: string;
-  readonly orders: readonly WaitingOrder[];
+  readonly orders: readonly QueuedOrder[];
   /**
    * How many its wallet counts, and were set aside. It differs for moments only, because the list comes from an index.
    */
@@ -28,16 +28,16 @@ type WaitingAccount = {
 };
 
 /** Why an order waits. */
-export type WaitReason = "upstream_limit" | "refused_by_upstream" | "account_restricted";
+export type QueuedReason = "upstream_limit" | "refused_by_upstream" | "account_restricted";
 
-const reasonOf = (order: WaitingOrder, isRestricted: boolean): WaitReason => {
+const reasonOf = (order: QueuedOrder, isRestricted: boolean): QueuedReason => {
   if (isRestricted) return "account_restricted";
   return isSetAside(order) ? "refused_by_upstream" : "upstream_limit";
 };
 
 /** Orders that wait, in all accounts or in one. */
-export type WaitingOrders = {
-  readonly accounts: readonly WaitingAccount[];
+export type QueuedOrders = {
+  readonly accounts: readonly QueuedAccount[];
   readonly count: number;
   readonly amountKobo: number;
   /** Undefined if none waits. */
@@ -46,11 +46,11 @@ export type WaitingOrders = {
   readonly sendingS: number | undefined;
 };
 
-export const readWaitingOrders = async (
+export const readQueuedOrders = async (
   { ledger, purchases }: ReportDeps,
   accountId?: string,
-): Promise<WaitingOrders> => {
-  const keys = await waitingKeys(ledger);
+): Promise<QueuedOrders> => {
+  const keys = await queuedKeys(ledger);
   const setAside = (await readTransactions(ledger, keys.setAside)).filter(isSetAside);
   const accountIds = [
     ...keys.wallets.map(({ pk }) => accountIdOf(pk)),
@@ -62,10 +62,10 @@ export const readWaitingOrders = async (
     chosen.map((each) => ({ pk: walletPk(each) })),
     walletSchema,
   );
-  const accounts: WaitingAccount[] = [];
+  const accounts: QueuedAccount[] = [];
   for (const wallet of wallets) {
     const own = setAside.filter(({ account_id }) => account_id === wallet.account_id);
-    const orders = [...(await listWaitingOrders(ledger, wallet.account_id)), ...own];
+    const orders = [...(await listQueuedOrders(ledger, wallet.account_id)), ...own];
     const counted = queueLength(queueOf(wallet)) + own.length;
     const isRestricted = wallet.restricted === true;
     if (orders.length > 0 || counted > 0)
@@ -83,13 +83,13 @@ export const readWaitingOrders = async (
   };
 };
 
-/** How long it takes to send all waiting orders. */
+/** How long it takes to send all queued orders. */
 export const sendingText = (sendingS: number): string => `about ${duration(sendingS * 1_000)} once the limit is free`;
 
 export const ageS = ({ created_at }: Pick<Transaction, "created_at">, nowMs: number): number =>
   Math.max(0, Math.floor((nowMs - Date.parse(created_at)) / 1_000));
 
-export const waitingOrderJson = (order: WaitingOrder, isRestricted: boolean, nowMs: number) => ({
+export const queuedOrderJson = (order: QueuedOrder, isRestricted: boolean, nowMs: number) => ({
   reference: referenceOf(order),
   account_id: order.account_id,
   amount: nairaFromKobo(order.amount_kobo),
@@ -98,24 +98,24 @@ export const waitingOrderJson = (order: WaitingOrder, isRestricted: boolean, now
   reason: reasonOf(order, isRestricted),
 });
 
-const waitReasonText: Readonly<Record<WaitReason, string>> = {
+const queuedReasonText: Readonly<Record<QueuedReason, string>> = {
   upstream_limit: "for the upstream's rate limit",
   refused_by_upstream: "because the upstream refused this order with 429, although its limit was not spent",
   account_restricted: "because the account is restricted",
 };
 
 /** What an operator should know of a transaction that waits, or that waited; undefined if it never did. */
-export const waitText = async (
+export const queuedText = async (
   { ledger, purchases, waitingMinutes }: ReportDeps & { readonly waitingMinutes: number },
   transaction: Transaction,
 ): Promise<string | undefined> => {
   const { created_at, sent_at } = transaction;
-  if (!isWaitingOrder(transaction)) {
+  if (!isQueuedOrder(transaction)) {
     if (sent_at === undefined) return undefined;
     return `waited ${duration(Date.parse(sent_at) - Date.parse(created_at))}, until ${sent_at}`;
   }
   const isRestricted = (await readWallet(ledger, transaction.account_id)).restricted === true;
-  const since = `waits since ${created_at} ${waitReasonText[reasonOf(transaction, isRestricted)]}`;
+  const since = `waits since ${created_at} ${queuedReasonText[reasonOf(transaction, isRestricted)]}`;
   if (transaction.waiting.table !== ledger.table) {
     return `${since}, in the table ${transaction.waiting.table}: it may have been sent since, and is not sent again`;
   }

@@ -3,11 +3,10 @@ import type { PlanIndex } from "../catalog/snapshot.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { type OpenKey, waitingKeys } from "../ledger/query-index.ts";
+import { type OpenKey, queuedKeys } from "../ledger/query-index.ts";
 import { accountIdOf, walletPk } from "../ledger/schema.ts";
 import { createSequentialSettle, settleAsRead } from "../ledger/settle-transaction.ts";
-import { endTurn, isSetAside, trimQueue, unlistWallet, type WaitingOrder } from "../ledger/waiting-order.ts";
-import { queueLength } from "../ledger/waiting-queue.ts";
+import type { QueuedOrder } from "../ledger/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -15,7 +14,9 @@ import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
 import { SCHEDULE_MS, SEND_WAITING_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./lane.ts";
+import { queueLength } from "./order-queue.ts";
 import { upstreamOrderOf } from "./queue-policy.ts";
+import { endTurn, isSetAside, trimQueue, unlistWallet } from "./queue-store.ts";
 import { type InLane, isDue, type Run, type SenderDeps, type TurnResult, takeTurn, waitedS } from "./turn.ts";
 import { noteQueue } from "./upstream-pace.ts";
 
@@ -26,20 +27,20 @@ const CONCURRENT_ACCOUNTS = 10;
 const NEXT_RUN_MS = 1.5 * SCHEDULE_MS;
 
 /**
- * Sends waiting orders at the upstream's pace: each account in turn, in the order of its queue; a run begins with the
+ * Sends queued orders at the upstream's pace: each account in turn, in the order of its queue; a run begins with the
  * account whose last turn was the longest ago. An order that has waited for too long is refunded. Orders that were set
  * aside follow. While purchases are off nothing is sent and nothing refunded.
  */
-export const sendWaitingOrders = async (
+export const sendQueuedOrders = async (
   deps: SenderDeps,
   deadline: Deadline,
 ): Promise<LogFields<"send-waiting-orders.ran">> => {
   const { ledger, gate } = deps;
   const nextRun = isoTime(ledger.clock() + SCHEDULE_MS);
-  const keys = await waitingKeys(ledger);
+  const keys = await queuedKeys(ledger);
   const lanes = await openLanes(ledger, keys.wallets);
   const setAside = await readSetAside(ledger, keys.setAside);
-  const waiting = sum(lanes.map(waitingIn)) + setAside.length;
+  const waiting = sum(lanes.map(queuedIn)) + setAside.length;
   putMetrics(
     { WaitingOrders: waiting, OldestWaitingSeconds: oldestWaitingS(ledger, keys.wallets, lanes) },
     ledger.clock(),
@@ -80,8 +81,8 @@ const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]): Promise<r
 };
 
 /** The orders that were set aside. One that cannot be read does not hold back the others. */
-const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly WaitingOrder[]> => {
-  const orders: WaitingOrder[] = [];
+const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly QueuedOrder[]> => {
+  const orders: QueuedOrder[] = [];
   const read = mapInOrder(keys, CONCURRENT_ACCOUNTS, ({ pk }) =>
     unlessUnreadable({ transaction: pk }, () => readTransaction(ledger, pk)),
   );
@@ -90,7 +91,7 @@ const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<r
 };
 
 /** None if the index lists none: they are too young, or the wallet was restored without them. Other orders do not wait. */
-const waitingIn = ({ isListed, queue }: Lane): number => (isListed ? queueLength(queue) : 0);
+const queuedIn = ({ isListed, queue }: Lane): number => (isListed ? queueLength(queue) : 0);
 
 /** The longest wait for the upstream's limit. The list's time of an account that could not be read is as good as known. */
 const oldestWaitingS = (ledger: Ledger, wallets: readonly OpenKey[], lanes: readonly Lane[]): number => {
@@ -109,7 +110,7 @@ const sharePace = async (
   lanes: readonly Lane[],
   nextRun: string,
 ): Promise<void> => {
-  const waiting = sum(lanes.filter(({ wallet }) => !wallet.restricted).map(waitingIn));
+  const waiting = sum(lanes.filter(({ wallet }) => !wallet.restricted).map(queuedIn));
   try {
     await noteQueue(cache, {
       queue_until: isoTime(ledger.clock() + (waiting > 0 ? NEXT_RUN_MS : 0)),
@@ -129,7 +130,7 @@ const currentPlans = ({ catalog, ledger }: SenderDeps): Promise<PlanIndex | unde
 /** Whether orders can be sent at all: without a key each of them would be refunded. */
 const upstreamIsReady = async (
   { upstream }: SenderDeps,
-  orders: readonly WaitingOrder[],
+  orders: readonly QueuedOrder[],
   deadline: Deadline,
 ): Promise<boolean> => {
   const first = orders.find(({ phone_number }) => phone_number !== undefined);
@@ -170,13 +171,13 @@ const endDueInLane = async (run: Run, lane: Lane, readsOn: boolean): Promise<rea
   return results;
 };
 
-const end = async (run: Run, order: WaitingOrder, inLane?: InLane): Promise<TurnResult> => {
+const end = async (run: Run, order: QueuedOrder, inLane?: InLane): Promise<TurnResult> => {
   const result = await takeTurn(run, order, inLane);
   if (result === "not_written") run.notWritten.add(order.account_id);
   return result;
 };
 
-const endDueSetAside = async (run: Run, orders: readonly WaitingOrder[]): Promise<readonly TurnResult[]> => {
+const endDueSetAside = async (run: Run, orders: readonly QueuedOrder[]): Promise<readonly TurnResult[]> => {
   const results: TurnResult[] = [];
   for (const order of orders) {
     if (isDue(run, order) && (await mayEnd(run, order))) results.push(await end(run, order));
@@ -184,7 +185,7 @@ const endDueSetAside = async (run: Run, orders: readonly WaitingOrder[]): Promis
   return results;
 };
 
-const mayEnd = async ({ lastTurn, notWritten, deps: { gate } }: Run, order: WaitingOrder): Promise<boolean> =>
+const mayEnd = async ({ lastTurn, notWritten, deps: { gate } }: Run, order: QueuedOrder): Promise<boolean> =>
   lastTurn.remainingMs() > 0 && !notWritten.has(order.account_id) && (await gate.purchases()) === "on";
 
 /** Takes turns until no account has an order left, purchases are switched off, or no turn may begin any more. */
@@ -194,7 +195,7 @@ const sendInTurn = async (run: Run, lanes: readonly Lane[]): Promise<readonly Tu
   const results: TurnResult[] = [];
   /** Turns that have not ended, and those of them whose requests have not begun. */
   const [underWay, beginning] = [new Set<Promise<void>>(), new Set<Promise<void>>()];
-  const begin = (lane: Lane, number: number, order: WaitingOrder): void => {
+  const begin = (lane: Lane, number: number, order: QueuedOrder): void => {
     const begun = Promise.withResolvers<void>();
     const turn = takeTurn(run, order, { lane, number, begun: begun.resolve })
       .then((result) => void results.push(result))
@@ -257,7 +258,7 @@ const waitForLimit = async ({ upstream, gate }: SenderDeps, lastTurn: Deadline):
  */
 const sendSetAside = async (
   run: Run,
-  orders: readonly WaitingOrder[],
+  orders: readonly QueuedOrder[],
   wallets: readonly OpenKey[],
   lanes: readonly Lane[],
 ): Promise<readonly TurnResult[]> => {
@@ -276,7 +277,7 @@ const sendSetAside = async (
 
 const NONE_UNDER_WAY: ReadonlySet<Promise<void>> = new Set();
 
-/** Ends the turns of this run, takes wallets off the list that have no waiting orders any more, and trims the others. */
+/** Ends the turns of this run, takes wallets off the list that have no queued orders any more, and trims the others. */
 const endLanes = async (ledger: Ledger, lanes: readonly Lane[]): Promise<void> => {
   const ended = mapInOrder(lanes, CONCURRENT_ACCOUNTS, async ({ wallet, queue, turnUntil, hasTurn }) => {
     const isOver = turnUntil === undefined || hasTurn || ledger.clock() >= Date.parse(turnUntil);

@@ -2,10 +2,8 @@ import type { CatalogMemory } from "../catalog/catalog-memory.ts";
 import type { PlanIndex } from "../catalog/snapshot.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import type { settleAsRead } from "../ledger/settle-transaction.ts";
-import { type Failure, isFinalStatus, referenceOf } from "../ledger/transaction.ts";
-import { type ClaimedOrder, claimOrder, type WaitingOrder, type WaitTarget } from "../ledger/waiting-order.ts";
-import { afterClaim, withFront } from "../ledger/waiting-queue.ts";
-import { walletNotRestricted, walletQueueClaim, walletQueueGap } from "../ledger/wallet.ts";
+import { type Failure, isFinalStatus, type QueuedOrder, referenceOf } from "../ledger/transaction.ts";
+import { walletNotRestricted, walletQueueGap } from "../ledger/wallet.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import { finaliseOrder, outcomeNotRecorded } from "../orders/place-order.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
@@ -20,11 +18,14 @@ import {
 } from "../platform/time-budgets.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { type Beginning, ORDER_LIMITED, TURN_OVER, type UpstreamOrder } from "../upstream/upstream.ts";
-import { enqueueOrDefer, type QueueEntry, waitMessageOf } from "./enqueue-or-defer.ts";
+import { enqueueMessageOf, enqueueOrDefer, type QueueEntry } from "./enqueue-or-defer.ts";
 import { endInLane, type Lane } from "./lane.ts";
 import type { OrderGate } from "./order-gate.ts";
+import { afterClaim, withFront } from "./order-queue.ts";
 import { upstreamOrderOf } from "./queue-policy.ts";
+import { type ClaimedOrder, claimOrder, type EnqueueTarget } from "./queue-store.ts";
 import { fulfilmentOf, noteSent, queueReasonOf, type SentPurchase, sendPurchase } from "./send-purchase.ts";
+import { walletQueueClaim } from "./wallet-queue.ts";
 
 /** How much longer a turn lasts whose order the upstream's limit refuses again. */
 const REFUSED_TURN_MS = 1_000;
@@ -43,7 +44,7 @@ export type SenderDeps = {
   readonly waitingMinutes: number;
 };
 
-/** One run of the sender of waiting orders. */
+/** One run of the sender of queued orders. */
 export type Run = {
   readonly deps: SenderDeps;
   readonly deadline: Deadline;
@@ -73,22 +74,22 @@ export type InLane = {
   readonly begun?: () => void;
 };
 
-const isExpired = ({ deps: { ledger, waitingMinutes } }: Run, { created_at }: WaitingOrder): boolean =>
+const isExpired = ({ deps: { ledger, waitingMinutes } }: Run, { created_at }: QueuedOrder): boolean =>
   waitedS(ledger, created_at) > waitingMinutes * 60;
 
 /** Whether this ledger is a restored copy of the one that the order waits in. */
-const isOfAnotherLedger = ({ deps: { ledger } }: Run, { waiting: { table } }: WaitingOrder): boolean =>
+const isOfAnotherLedger = ({ deps: { ledger } }: Run, { waiting: { table } }: QueuedOrder): boolean =>
   table !== ledger.table;
 
 /** Whether an order is ended without being sent: it waited for too long, or in another ledger. */
-export const isDue = (run: Run, order: WaitingOrder): boolean => isExpired(run, order) || isOfAnotherLedger(run, order);
+export const isDue = (run: Run, order: QueuedOrder): boolean => isExpired(run, order) || isOfAnotherLedger(run, order);
 
 /** Whether the catalog has lost the order's plan since the debit. A changed price is our cost, and raises its alarm. */
-const isWithdrawn = ({ plans }: Run, { waiting: { order } }: WaitingOrder): boolean =>
+const isWithdrawn = ({ plans }: Run, { waiting: { order } }: QueuedOrder): boolean =>
   order.kind === "data" && plans !== undefined && !plans.plans.has(order.plan_id);
 
 /** Ends an order that is not to be sent, or else sends it. A fault with one order does not delay other accounts. */
-export const takeTurn = async (run: Run, order: WaitingOrder, inLane?: InLane): Promise<TurnResult> => {
+export const takeTurn = async (run: Run, order: QueuedOrder, inLane?: InLane): Promise<TurnResult> => {
   try {
     if (isOfAnotherLedger(run, order)) return await claimUnsent(run, order, inLane);
     const failure = failureOf(run, order, inLane);
@@ -107,7 +108,7 @@ const holdLane = ({ lane, number }: InLane): void => {
 };
 
 /** Why an order is refunded; undefined if it is not. */
-const failureOf = (run: Run, order: WaitingOrder, inLane: InLane | undefined): Failure | undefined => {
+const failureOf = (run: Run, order: QueuedOrder, inLane: InLane | undefined): Failure | undefined => {
   if (isExpired(run, order)) {
     // The upstream has refused this very order, whatever its limit was.
     if (inLane === undefined) return { code: "delivery_failed" };
@@ -121,7 +122,7 @@ const failureOf = (run: Run, order: WaitingOrder, inLane: InLane | undefined): F
 
 const refund = async (
   { deps: { ledger }, settle, deadline }: Run,
-  order: WaitingOrder,
+  order: QueuedOrder,
   failure: Failure,
   inLane: InLane | undefined,
 ): Promise<TurnResult> => {
@@ -143,7 +144,7 @@ const leaveLane = (inLane: InLane, hasEnded: boolean): void =>
  */
 const claimUnsent = async (
   { deps: { ledger }, deadline }: Run,
-  order: WaitingOrder,
+  order: QueuedOrder,
   inLane: InLane | undefined,
 ): Promise<TurnResult> => {
   const others = inLane === undefined ? [] : [walletQueueGap(ledger, order.account_id, inLane.number)];
@@ -167,7 +168,7 @@ const openTurn = ({ clock }: Ledger) => {
 };
 
 /** Claims an order of a queue and sends it, if it is still the account's first one. */
-const claimAndSend = async (run: Run, inLane: InLane, order: WaitingOrder): Promise<TurnResult> => {
+const claimAndSend = async (run: Run, inLane: InLane, order: QueuedOrder): Promise<TurnResult> => {
   const { lane, number } = inLane;
   const { ledger } = run.deps;
   const upstreamOrder = upstreamOrderOf(order);
@@ -182,7 +183,12 @@ const claimAndSend = async (run: Run, inLane: InLane, order: WaitingOrder): Prom
   }
   if (claim.kind === "indeterminate") {
     holdLane(inLane);
-    return waitAgain(run, order, { ...claim.claimed, claimed: { number, turnUntil, isIndeterminate: true } }, deadline);
+    return enqueueAgain(
+      run,
+      order,
+      { ...claim.claimed, claimed: { number, turnUntil, isIndeterminate: true } },
+      deadline,
+    );
   }
   lane.queue = queue.after;
   lane.turnUntil = turnUntil;
@@ -200,7 +206,7 @@ const claimAndSend = async (run: Run, inLane: InLane, order: WaitingOrder): Prom
 const sendInLane = async (
   run: Run,
   { lane, number, begun = () => {} }: InLane,
-  order: WaitingOrder,
+  order: QueuedOrder,
   claimed: ClaimedOrder,
   { upstreamOrder, turnUntil, mayBegin }: ReturnType<typeof openTurn> & { readonly upstreamOrder: UpstreamOrder },
   deadline: Deadline,
@@ -243,25 +249,25 @@ const recordSent = async (
 };
 
 /** How an order is set aside that the upstream refused by itself; undefined if it is given up. */
-const setAsideEntry = ({ waiting: { order, refusals = 0 } }: WaitingOrder): QueueEntry | undefined =>
+const setAsideEntry = ({ waiting: { order, refusals = 0 } }: QueuedOrder): QueueEntry | undefined =>
   refusals < REFUSED_ORDER_RETRIES_MAX ? { order, refusals: refusals + 1 } : undefined;
 
 /** From its claim on, an order has as long as a request. */
 const orderDeadline = ({ deadline }: Run): Deadline => earlierDeadline(deadline, deadlineIn(CLAIMED_ORDER_MS_MAX));
 
 /** Has the outcomes queue make an order wait again that was not sent. */
-const waitAgain = async (
+const enqueueAgain = async (
   { deps: { ledger, outcomeQueue } }: Run,
-  { waiting }: WaitingOrder,
-  target: WaitTarget,
+  { waiting }: QueuedOrder,
+  target: EnqueueTarget,
   deadline: Deadline,
 ): Promise<"unchanged"> => {
-  await outcomeQueue.send(waitMessageOf(ledger, target, waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
+  await outcomeQueue.send(enqueueMessageOf(ledger, target, waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
   return "unchanged";
 };
 
 /** Claims an order that was set aside, and sends it. Orders of the account that follow do not wait for it. */
-const claimAndSendAgain = async (run: Run, order: WaitingOrder): Promise<TurnResult> => {
+const claimAndSendAgain = async (run: Run, order: QueuedOrder): Promise<TurnResult> => {
   const { ledger } = run.deps;
   const upstreamOrder = upstreamOrderOf(order);
   const { refusals } = order.waiting;
@@ -270,7 +276,7 @@ const claimAndSendAgain = async (run: Run, order: WaitingOrder): Promise<TurnRes
   const claim = await claimOrder(ledger, order, [wallet], earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
   if (claim.kind === "not_claimed") return "unchanged";
   if (claim.kind === "indeterminate") {
-    return waitAgain(run, order, { ...claim.claimed, refusals, claimed: { isIndeterminate: true } }, deadline);
+    return enqueueAgain(run, order, { ...claim.claimed, refusals, claimed: { isIndeterminate: true } }, deadline);
   }
   try {
     const sent = await sendPurchase(run.deps, upstreamOrder, claim.claimed, deadline, AT_ANY_TIME);

@@ -34,7 +34,7 @@ export const upstreamPaceSchema = z.object({
 });
 export type UpstreamPace = z.output<typeof upstreamPaceSchema>;
 
-export const NO_ORDER_WAITS: UpstreamPace = upstreamPaceSchema.parse({});
+export const NO_ORDERS_QUEUED: UpstreamPace = upstreamPaceSchema.parse({});
 
 /** A time that no instance can have noted, as by a clock that was wrong, counts as none. */
 const blockMs = (until: string, nowMs: number): number => {
@@ -54,7 +54,7 @@ const blockedUntilMs = (pace: UpstreamPace, nowMs: number): number => {
 };
 
 /** Until then orders wait. */
-export const waitUntilMs = (pace: UpstreamPace, nowMs: number): number =>
+export const queueUntilMs = (pace: UpstreamPace, nowMs: number): number =>
   Math.max(blockedUntilMs(pace, nowMs), Date.parse(pace.queue_until));
 
 type Block = "limit_until" | "unrecognized_until";
@@ -110,7 +110,7 @@ export const noteQueue = async ({ db, table }: Table, pace: Omit<UpstreamPace, B
 };
 
 export const readUpstreamPace = async (cache: Table): Promise<UpstreamPace> =>
-  (await getItem(cache, UPSTREAM_PACE_PK, upstreamPaceSchema)) ?? NO_ORDER_WAITS;
+  (await getItem(cache, UPSTREAM_PACE_PK, upstreamPaceSchema)) ?? NO_ORDERS_QUEUED;
 
 /** Seconds to send `orders` at the upstream's rate limit. */
 export const sendingS = (orders: number, { per_minute }: Pick<UpstreamPace, "per_minute">): number =>

@@ -23,18 +23,18 @@ import {
   type UpstreamReference,
 } from "../ledger/upstream-reference.ts";
 import { voidDebit } from "../ledger/void-debit.ts";
-import { makeOrderWait } from "../ledger/waiting-order.ts";
 import type {
+  EnqueueMessage,
   EventMessage,
   OutcomeMessage,
   SettlementMessage,
   UnreadableMessage,
   VoidMessage,
-  WaitMessage,
 } from "../orders/outcome-queue.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
+import { enqueueOrder } from "../queued-orders/queue-store.ts";
 import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
 import { changeReason, type EventReason, recordEvent, recordUnreadable, storedEventPk } from "./stored-event.ts";
@@ -57,7 +57,7 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
       case "void":
         return applyVoid(settleDeps, message, deadline);
       case "wait":
-        return applyWait(settleDeps, message, deadline);
+        return applyEnqueue(settleDeps, message, deadline);
       case "event":
         return applyEvent(settleDeps, message, deadline);
       case "unreadable_event":
@@ -106,15 +106,15 @@ const settleStored = async (
 };
 
 /** Makes an order wait whose own request, or whose sender, could not write it. */
-const applyWait = async (
+const applyEnqueue = async (
   deps: SettleDeps,
-  { order, ...target }: WaitMessage,
+  { order, ...target }: EnqueueMessage,
   deadline: Deadline,
 ): Promise<MessageResult> => {
-  const { kind } = await makeOrderWait(deps.ledger, { pk: target.transaction_pk, ...target }, order, deadline);
+  const { kind } = await enqueueOrder(deps.ledger, { pk: target.transaction_pk, ...target }, order, deadline);
   if (kind === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (kind === "overtaken") return applySettlement(deps, { ...target, settlement: NOT_DELIVERED }, deadline);
-  return { kind: "done", outcome: kind === "waiting" ? "applied" : "duplicate" };
+  return { kind: "done", outcome: kind === "queued" ? "applied" : "duplicate" };
 };
 
 /**

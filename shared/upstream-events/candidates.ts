@@ -1,8 +1,7 @@
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
-import { sentAt, type Transaction } from "../ledger/transaction.ts";
-import { isWaitingOrder } from "../ledger/waiting-order.ts";
+import { isQueuedOrder, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { differencesOf } from "./operator-resolution.ts";
 import type { StoredEvent } from "./stored-event.ts";
 
@@ -22,7 +21,7 @@ export const findCandidates = async (ledger: Ledger, event: StoredEvent): Promis
   if (event.reason === "unreadable") return [];
   const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: event.created_at });
   return open
-    .filter((transaction) => !isWaitingOrder(transaction) && sentAt(transaction) <= event.created_at)
+    .filter((transaction) => !isQueuedOrder(transaction) && sentAt(transaction) <= event.created_at)
     .filter(({ upstream_reference }) => [undefined, event.reference].includes(upstream_reference))
     .map((transaction) => ({ transaction, differences: differencesOf(event, transaction).length }))
     .sort(

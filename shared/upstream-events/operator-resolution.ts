@@ -3,8 +3,14 @@ import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { type ReferenceCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
 import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
-import { isFinalStatus, isIdentityCheck, referenceOf, sentAt, type Transaction } from "../ledger/transaction.ts";
-import { isWaitingOrder } from "../ledger/waiting-order.ts";
+import {
+  isFinalStatus,
+  isIdentityCheck,
+  isQueuedOrder,
+  referenceOf,
+  sentAt,
+  type Transaction,
+} from "../ledger/transaction.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
@@ -35,7 +41,7 @@ export const resolveTransaction = async (
     );
   }
   // In a copy of the table that it waits in, it may have been sent since.
-  if (status === "success" && isWaitingOrder(transaction) && transaction.waiting.table === ledger.table) {
+  if (status === "success" && isQueuedOrder(transaction) && transaction.waiting.table === ledger.table) {
     throw new OperatorError(
       `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );
@@ -204,7 +210,7 @@ const assertUpstreamReference = ({ upstream_reference, ...transaction }: Transac
 
 /** Only an event under our own reference can be about an order that was not sent from this ledger. */
 const assertSent = (transaction: Transaction): void => {
-  if (!isWaitingOrder(transaction)) return;
+  if (!isQueuedOrder(transaction)) return;
   throw new OperatorError(`${referenceOf(transaction)} waits and was not sent: the event is about another order`);
 };
 
@@ -247,7 +253,7 @@ const settle = async (
     throw new OperatorError("The event has been matched or discarded, or a copy of it was matched elsewhere");
   }
   if (isFinalStatus(result.transaction.status)) throw finalStatusError(result.transaction);
-  if (isWaitingOrder(result.transaction) !== isWaitingOrder(transaction)) {
+  if (isQueuedOrder(result.transaction) !== isQueuedOrder(transaction)) {
     throw new OperatorError(`${referenceOf(transaction)} has begun to wait or was sent. Check it and try again`);
   }
   throw new OperatorError(

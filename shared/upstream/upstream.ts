@@ -37,7 +37,7 @@ export const NO_TIME = "no_time";
 export const TURN_OVER = "turn_over";
 
 /**
- * When the request of a waiting order may begin. It is not sent again with the same key after a 429: later orders
+ * When the request of a queued order may begin. It is not sent again with the same key after a 429: later orders
  * follow.
  */
 export type Beginning = {

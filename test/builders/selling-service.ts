@@ -10,7 +10,7 @@ import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import type { Clock } from "../../shared/platform/time.ts";
 import { buyData } from "../../shared/purchase/buy-data.ts";
 import { orderGate } from "../../shared/queued-orders/order-gate.ts";
-import { sendWaitingOrders } from "../../shared/queued-orders/send-queued-orders.ts";
+import { sendQueuedOrders } from "../../shared/queued-orders/send-queued-orders.ts";
 import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { sandboxUpstream } from "../../shared/upstream/sandbox.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
@@ -82,7 +82,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { waitingMinutes = 1
     };
     return {
       buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),
-      send: () => sendWaitingOrders({ ...common, upstream }, deadlineIn(60_000)),
+      send: () => sendQueuedOrders({ ...common, upstream }, deadlineIn(60_000)),
     };
   };
   const transaction = async (accountId: string, reference: string) => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
-import { listWaitingOrders } from "../../shared/ledger/waiting-order.ts";
+import { listQueuedOrders } from "../../shared/queued-orders/queue-store.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { eventually } from "../builders/eventually.ts";
-import { claimAsSender } from "../builders/waiting-order.ts";
+import { claimAsSender } from "../builders/queued-order.ts";
 
 /**
  * Goal: an operator sees the orders that wait for the upstream's rate limit, what becomes of them, and can refund one.
@@ -103,7 +103,7 @@ test("a waiting order is not resolved as success, and one that is resolved as fa
 
 test("an order that was sent after a wait is shown with the time that it waited", async () => {
   const [listed] = (await listWaiting()).orders;
-  const [order] = await listWaitingOrders(service.ledger, listed?.account_id ?? "");
+  const [order] = await listQueuedOrders(service.ledger, listed?.account_id ?? "");
   if (order === undefined) throw new Error("No order waits");
   expect((await claimAsSender(service.ledger, order)).kind).toBe("claimed");
   const shown = await admin("transactions", "show", referenceOf(order));

@@ -6,7 +6,7 @@ import { consentPk } from "../../shared/ledger/schema.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
-import { NO_ORDER_WAITS, noteQueue } from "../../shared/queued-orders/upstream-pace.ts";
+import { NO_ORDERS_QUEUED, noteQueue } from "../../shared/queued-orders/upstream-pace.ts";
 import { anOrder } from "../builders/service.ts";
 import { transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, deliverUntilIdle } from "./recovery.ts";
@@ -170,7 +170,7 @@ describe.each(Object.entries(LANDS_AFTER_MS))("a debit that lands %s later", (_n
 
   test("counts no waiting order where it would have waited for the upstream's limit", async () => {
     const cache = { db: system.db, table: system.tables[2] ?? "" };
-    const { limit_until: _limit, unrecognized_until: _unrecognized, ...pace } = NO_ORDER_WAITS;
+    const { limit_until: _limit, unrecognized_until: _unrecognized, ...pace } = NO_ORDERS_QUEUED;
     await noteQueue(cache, { ...pace, queue_until: isoTime(Date.now() + 120_000) });
     advance(GATE_CACHE_MS);
     meet("lands_late", NOTHING_ARRIVES);

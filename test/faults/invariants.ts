@@ -3,13 +3,12 @@ import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
-import { listKeys, queryOpen, waitingKeys } from "../../shared/ledger/query-index.ts";
-import { WAITING, waitingOrders } from "../../shared/ledger/schema.ts";
-import { isIdentityCheck, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { listKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
+import { queuedOrders, WAITING } from "../../shared/ledger/schema.ts";
+import { isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { stateOf, type Transition, transitions } from "../../shared/ledger/transaction-state.ts";
-import { isWaitingOrder } from "../../shared/ledger/waiting-order.ts";
-import { queueOf, waitingNumbers } from "../../shared/ledger/waiting-queue.ts";
 import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
+import { queuedNumbers, queueOf } from "../../shared/queued-orders/order-queue.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
 import { LIMITED_RECIPIENT } from "../../tools/simulator/fulfilment.ts";
@@ -198,8 +197,8 @@ const unlisted = async (
   { system, accountId }: TestAccount,
   transactions: readonly Transaction[],
 ): Promise<string[]> => {
-  const { keys: waiting } = await queryOpen(system.ledger, waitingOrders(accountId), EVER);
-  const { setAside } = await waitingKeys(system.ledger);
+  const { keys: waiting } = await queryOpen(system.ledger, queuedOrders(accountId), EVER);
+  const { setAside } = await queuedKeys(system.ledger);
   const seen = new Set([...(await openTransactions(system.ledger, EVER)), ...waiting, ...setAside].map(({ pk }) => pk));
   const open = transactions.filter(({ mode, status }) => mode === "live" && status === "processing");
   return open.filter(({ pk }) => !seen.has(pk)).map(({ pk }) => `${pk} is open and not in the list`);
@@ -212,13 +211,13 @@ const unlisted = async (
 const wrongWaits = async (account: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
   const { accountId } = account;
   const wallet = walletSchema.parse(await read(account, `wallet#${accountId}`));
-  const waiting = transactions.filter(isWaitingOrder);
+  const waiting = transactions.filter(isQueuedOrder);
   const numbers = waiting.flatMap(({ waiting: { number } }) => number ?? []).toSorted((one, other) => one - other);
-  const counted = [...waitingNumbers(queueOf(wallet))];
+  const counted = [...queuedNumbers(queueOf(wallet))];
   const openKey = ({ mode, status, waiting: wait }: Transaction): string | undefined => {
     if (mode === "test" || status !== "processing") return undefined;
     if (wait === undefined) return "live";
-    return wait.number === undefined ? WAITING : waitingOrders(accountId);
+    return wait.number === undefined ? WAITING : queuedOrders(accountId);
   };
   return [
     ...(isDeepStrictEqual(counted, numbers)

@@ -2,7 +2,7 @@ import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
-import { waitingOrders } from "../../shared/ledger/schema.ts";
+import { queuedOrders } from "../../shared/ledger/schema.ts";
 import { secretsClient } from "../../shared/platform/aws-clients.ts";
 import { SECRET_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { anOrder } from "../builders/service.ts";
@@ -127,7 +127,7 @@ test(`an index key of one account that stays full holds up the waiting orders of
     disturb: ({ system, accounts, ...load }) => {
       full = accounts[0]?.accountId ?? "";
       endsMs = load.endsMs;
-      void pass(fullFromMs).then(() => system.strict()?.dynamodb.fillIndexKey(waitingOrders(full)));
+      void pass(fullFromMs).then(() => system.strict()?.dynamodb.fillIndexKey(queuedOrders(full)));
       return () => system.strict()?.dynamodb.fillIndexKey(undefined);
     },
   });

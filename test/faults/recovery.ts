@@ -1,7 +1,7 @@
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ALL_TIMES, dueParkedAccountKeys, queryOpen, waitingKeys } from "../../shared/ledger/query-index.ts";
+import { ALL_TIMES, dueParkedAccountKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
 import {
   accountIdOf,
   accountPk,
@@ -62,7 +62,7 @@ export const recover = async (account: TestAccount, recovery: Recovery): Promise
 /** Runs the sender of waiting orders each minute, until none is listed, and no wallet that has some. */
 export const sendUntilNoneWaits = async (system: System): Promise<void> => {
   for (let run = 0; run < SENDER_RUNS_MAX; run += 1) {
-    const { wallets, setAside } = await waitingKeys(system.ledger);
+    const { wallets, setAside } = await queuedKeys(system.ledger);
     if (wallets.length + setAside.length === 0) return;
     advance(NEXT_MINUTE_MS);
     await system.runSchedule("send-waiting-orders");

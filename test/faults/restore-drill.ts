@@ -18,10 +18,10 @@ import { findByCallerReference } from "../../shared/ledger/find-transactions.ts"
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { transactionPk, walletPk } from "../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
-import { queueLength, queueOf } from "../../shared/ledger/waiting-queue.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
+import { queueLength, queueOf } from "../../shared/queued-orders/order-queue.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { adminFileOf } from "../../tools/local/service-file.ts";
 import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
@@ -172,7 +172,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
 
   /** An order of an account of its own that the upstream's rate limit refuses. */
-  const aWaitingOrder = async (reference: string, product: "airtime" | "data"): Promise<Order> => {
+  const aQueuedOrder = async (reference: string, product: "airtime" | "data"): Promise<Order> => {
     const { accountId, keys } = await openTestAccount(system, receiver);
     const common = { phone_number: phoneNumbers.delivered, reference };
     const [route, body] =
@@ -215,7 +215,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await many("before");
   await system.eventSources.deliver();
 
-  const waitingBefore = [await aWaitingOrder("sent-after-t", "airtime"), await aWaitingOrder("refused-again", "data")];
+  const waitingBefore = [await aQueuedOrder("sent-after-t", "airtime"), await aQueuedOrder("refused-again", "data")];
 
   // T.
   const ledgerAtT = await copyTable(system.db, "ledger", system.ledger.table);
@@ -258,7 +258,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   // The webhook of this one was not enqueued when the ledger was lost.
   const unsent = await buy("after-unsent", phoneNumbers.delivered);
 
-  const waitingAfter = await aWaitingOrder("began-after-t", "airtime");
+  const waitingAfter = await aQueuedOrder("began-after-t", "airtime");
   const [sentAfter, refusedAgain] = waitingBefore;
   if (sentAfter === undefined || refusedAgain === undefined) throw new Error("No order waited before T");
   const stillWaiting = [refusedAgain, waitingAfter];

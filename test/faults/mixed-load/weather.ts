@@ -1,4 +1,4 @@
-import { waitingOrders } from "../../../shared/ledger/schema.ts";
+import { queuedOrders } from "../../../shared/ledger/schema.ts";
 import type { Fault as UpstreamFault } from "../../../tools/simulator/faults.ts";
 import { LIMITED_RECIPIENT } from "../../../tools/simulator/fulfilment.ts";
 import { now, pass } from "../system/clock.ts";
@@ -136,7 +136,7 @@ const disturbances = ({ system, chance, accounts }: Load, brownOuts: BrownOuts):
 
   const fullIndexKey = (): Disturbance => {
     const refusedBefore = dynamodb()?.fullKeyRefusals() ?? 0;
-    const key = chance.oneOf(accounts.map(({ accountId }) => waitingOrders(accountId)));
+    const key = chance.oneOf(accounts.map(({ accountId }) => queuedOrders(accountId)));
     return {
       begin: () => {
         dynamodb()?.fillIndexKey(key);

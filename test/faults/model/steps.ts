@@ -8,8 +8,7 @@ import { routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { readTransaction, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
-import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
-import { isWaitingOrder } from "../../../shared/ledger/waiting-order.ts";
+import { isQueuedOrder, referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
@@ -406,7 +405,7 @@ const resolveWaiting = step({
     const waiting = [...expected.transactions.values()].filter(({ waits }) => waits !== undefined);
     const picked = waiting[choice.index % Math.max(1, waiting.length)];
     const transaction = picked && (await readTransaction(system.ledger, picked.pk));
-    return picked && transaction && isWaitingOrder(transaction) ? { expected: picked, transaction } : undefined;
+    return picked && transaction && isQueuedOrder(transaction) ? { expected: picked, transaction } : undefined;
   },
   act: async ({ session, choice: { status, fault } }, { expected, transaction }) => {
     if (status === "failed") expected.nextStatuses.add("failed");

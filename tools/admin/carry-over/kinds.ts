@@ -143,10 +143,10 @@ const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, wait
  * An order that waits in the old ledger was not sent, and waits in the restored ledger from now on. One that waited
  * elsewhere, before the old ledger was itself restored, may have been sent: it stays what it is.
  */
-const adaptWaitingOrder = (item: Item, { waiting }: Transaction, { from, to }: Ledgers): Item =>
+const adaptQueuedOrder = (item: Item, { waiting }: Transaction, { from, to }: Ledgers): Item =>
   waiting?.table === from ? { ...item, waiting: { ...waiting, table: to } } : item;
 
-const compareTransaction = compareWith(transactionSchema, compareOpenedTransaction, adaptWaitingOrder);
+const compareTransaction = compareWith(transactionSchema, compareOpenedTransaction, adaptQueuedOrder);
 
 const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey => {
   if (other === undefined) return one;
@@ -316,7 +316,7 @@ export type BalanceChange = {
   readonly kobo: number;
   readonly isOpen: boolean;
   /** Its number in the account's queue, if it is that of an order which waits there. */
-  readonly waitingNumber?: number;
+  readonly queuedNumber?: number;
 };
 
 const transactionFields = transactionSchema.pick({
@@ -348,6 +348,6 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
     at: created_at,
     kobo: signedKobo({ status, amount_kobo }),
     isOpen: status === "processing",
-    ...(waiting?.number !== undefined && { waitingNumber: waiting.number }),
+    ...(waiting?.number !== undefined && { queuedNumber: waiting.number }),
   };
 };

@@ -6,8 +6,8 @@ import { getItems } from "../../../shared/ledger/get-item.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../shared/ledger/schema.ts";
 import { transactWithRetry } from "../../../shared/ledger/transact.ts";
-import { queueOf, waitingNumbers } from "../../../shared/ledger/waiting-queue.ts";
 import { type Wallet, walletCorrection, walletSchema } from "../../../shared/ledger/wallet.ts";
+import { queuedNumbers, queueOf } from "../../../shared/queued-orders/order-queue.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
 
@@ -94,11 +94,11 @@ export const recomputeWallets = async (
 };
 
 const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
-  const { accountId, at, kobo, isOpen, waitingNumber } = change;
+  const { accountId, at, kobo, isOpen, queuedNumber } = change;
   const sum = sums.get(accountId) ?? { ...NO_ITEMS };
   sums.set(accountId, sum);
   sum.total_kobo += kobo;
-  if (waitingNumber !== undefined) sum.waiting = new Set([...sum.waiting, waitingNumber]);
+  if (queuedNumber !== undefined) sum.waiting = new Set([...sum.waiting, queuedNumber]);
   if (checkpoint === undefined || at > checkpoint.up_to) return;
   sum.covered_kobo += kobo;
   sum.hasCoveredOpen ||= isOpen;
@@ -117,7 +117,7 @@ const correct = async (
 ): Promise<WalletResult["result"]> => {
   const isBalanceRight = wallet.balance_kobo === balanceKobo;
   if (audit === undefined) return isBalanceRight ? "right" : "corrected";
-  const counted = [...waitingNumbers(queueOf(wallet))];
+  const counted = [...queuedNumbers(queueOf(wallet))];
   const isQueueRight = isDeepStrictEqual(new Set(counted), waiting);
   const isRight = isBalanceRight && isQueueRight;
   if (isRight && wrongCheckpoint === undefined) return "right";

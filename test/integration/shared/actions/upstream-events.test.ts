@@ -5,11 +5,11 @@ import { upstreamEventsRuns } from "../../../../shared/actions/upstream-events.t
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import { makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { InFlightError, NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import {
   listEvents,
   recordEvent,
@@ -62,7 +62,7 @@ test("candidates are the open orders that were sent before the event, those with
   await anOrder({ created_at: isoTime(NOON_MS + 60_000), updated_at: isoTime(NOON_MS + 60_000) });
   const waiting = await operator.anOrder();
   const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  await makeOrderWait(operator.ledgerAt(), waiting.transaction, toSend, deadlineIn(9_000));
+  await enqueueOrder(operator.ledgerAt(), waiting.transaction, toSend, deadlineIn(9_000));
 
   const found = await candidates(await anEvent());
   expect(found.map(({ reference }) => reference)).toEqual([same, older, other]);

@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { OPEN_TRANSACTION, transactionPk, WAITING, waitingOrders } from "../../../../shared/ledger/schema.ts";
+import { OPEN_TRANSACTION, queuedOrders, transactionPk, WAITING } from "../../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import {
   settlingTransition,
@@ -33,12 +33,12 @@ const aside = waitingBy({ refusals: 1 });
 const storedIn = {
   sent: { open: OPEN_TRANSACTION },
   claimed: { open: OPEN_TRANSACTION, claim: "first" },
-  waiting: { open: waitingOrders("acc_1"), waiting: queued },
+  queued: { open: queuedOrders("acc_1"), waiting: queued },
   set_aside: { open: WAITING, waiting: aside },
   success: { open: undefined, listed_at: undefined, status: "success" },
   failed: { open: undefined, listed_at: undefined, status: "failed" },
 } as const satisfies Record<TransactionState, Partial<Transaction>>;
-const states: readonly TransactionState[] = ["sent", "waiting", "set_aside", "claimed", "success", "failed"];
+const states: readonly TransactionState[] = ["sent", "queued", "set_aside", "claimed", "success", "failed"];
 
 /** What the writer of a transition sets. */
 const setBy: Readonly<Record<string, Partial<Transaction>>> = {
@@ -105,7 +105,7 @@ test.each([
 test.each(["processing", "success", "failed"] as const)("a settlement as %s has the edges of its target", (status) => {
   for (const [waits, from] of [
     [false, ["sent", "claimed"]],
-    [true, ["waiting", "set_aside"]],
+    [true, ["queued", "set_aside"]],
   ] as const) {
     expect(settlingTransition(status, waits)).toMatchObject({
       from,

@@ -10,7 +10,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { systemClock } from "../../../../shared/platform/time.ts";
 import { buyData } from "../../../../shared/purchase/buy-data.ts";
-import { NO_ORDER_WAITS } from "../../../../shared/queued-orders/upstream-pace.ts";
+import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { sandboxUpstream } from "../../../../shared/upstream/sandbox.ts";
 import { aCatalog, aPlan } from "../../../builders/catalog.ts";
 import {
@@ -277,7 +277,7 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
     outcomeQueue: { send: () => Promise.reject(new Error("A known outcome is not queued")) },
     gate: {
       purchases: async () => "on",
-      pace: () => NO_ORDER_WAITS,
+      pace: () => NO_ORDERS_QUEUED,
       blocks: () => ({ limitUntilMs: 0, unrecognizedUntilMs: 0 }),
       noteBlocks: async () => {},
       noteOutcome: async () => {},

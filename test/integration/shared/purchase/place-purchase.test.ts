@@ -8,11 +8,11 @@ import type { OutcomeMessage, OutcomeQueue } from "../../../../shared/orders/out
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { placePurchase } from "../../../../shared/purchase/place-purchase.ts";
-import { NO_ORDER_WAITS } from "../../../../shared/queued-orders/upstream-pace.ts";
+import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
-import { waitingCount } from "../../../builders/waiting-order.ts";
+import { queuedCount } from "../../../builders/queued-order.ts";
 
 /** Goal: a debited purchase is sent or queued, and its response, its wallet and the outcomes queue agree. */
 const key = "k".repeat(32);
@@ -50,7 +50,7 @@ const place = async (
       outcomeQueue,
       gate: {
         purchases: async () => "on",
-        ...{ pace: () => NO_ORDER_WAITS, blocks: () => NO_BLOCKS },
+        ...{ pace: () => NO_ORDERS_QUEUED, blocks: () => NO_BLOCKS },
         ...{ noteBlocks: async () => {}, noteOutcome: async () => {} },
       },
       waitingMinutes: 15,
@@ -65,7 +65,7 @@ const place = async (
     deadlineIn(20_000),
   );
 };
-const countOf = (accountId: string) => waitingCount(ledger, accountId);
+const countOf = (accountId: string) => queuedCount(ledger, accountId);
 
 describe("a purchase that may be queued", () => {
   test("is sent at once while the limit is free and no other order of its account is queued", async () => {

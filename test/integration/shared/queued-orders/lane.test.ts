@@ -5,8 +5,8 @@ import * as z from "zod";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { log } from "../../../../shared/platform/log.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
-import { waitingCount, walletAndCount } from "../../../builders/waiting-order.ts";
 
 /**
  * Goal: the requests of an account's waiting orders begin in the order in which the orders were placed, whatever happens
@@ -128,7 +128,7 @@ describe("an order whose claim cannot be resolved", () => {
     expect(await order()).toEqual([]);
     expect(service.queued.map(({ delayS }) => delayS)).toEqual([15]);
     await service.applyQueued();
-    expect(await waitingCount(ledger, accountId)).toBe(5);
+    expect(await queuedCount(ledger, accountId)).toBe(5);
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
@@ -152,7 +152,7 @@ describe("an order whose claim cannot be resolved", () => {
     });
     await service.applyQueued();
     expect(arrive).toBeUndefined();
-    expect(await waitingCount(ledger, accountId)).toBe(5);
+    expect(await queuedCount(ledger, accountId)).toBe(5);
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
@@ -197,7 +197,7 @@ describe("of two runs at the same time", () => {
         await service.applyQueued();
         await service.sendAfter(MINUTE_MS);
         expect(await order()).toEqual(references);
-        expect(await waitingCount(ledger, accountId)).toBe(0);
+        expect(await queuedCount(ledger, accountId)).toBe(0);
         ledger.nowMs += MINUTE_MS;
       }
     },
@@ -305,7 +305,7 @@ describe("a process that is frozen between a claim and its request", () => {
     ledger.nowMs += 2 * MINUTE_MS;
     const thaw = await frozenRun(service);
     ledger.nowMs += 2 * MINUTE_MS;
-    expect(await waitingCount(ledger, accountId)).toBe(0);
+    expect(await queuedCount(ledger, accountId)).toBe(0);
     expect((await service.buy(accountId, "two")).headers).toHaveProperty("x-estimated-delivery");
     expect(service.arrived()).toEqual([]);
     await thaw();

@@ -11,7 +11,7 @@ import { readUpstreamRefusals } from "../../../../shared/orders/upstream-refusal
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
-import { NO_ORDER_WAITS, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
+import { NO_ORDERS_QUEUED, UPSTREAM_PACE_PK } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { Outcome, UpstreamBlocks } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
@@ -169,14 +169,14 @@ test("purchases that are off for more than an hour raise an alarm with each read
 
 test("a spent limit that one instance notes is known to the others with their next reading, and is never shortened", async () => {
   const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
-  expect(other.pace()).toEqual(NO_ORDER_WAITS);
+  expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
   await other.purchases();
   await one.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000));
   await one.noteBlocks(spentFor(30), NO_BLOCKS, deadlineIn(9_000));
-  expect(other.pace()).toEqual(NO_ORDER_WAITS);
+  expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
   nowMs += 10_000;
   expect(await other.purchases()).toBe("on");
-  expect(other.pace()).toEqual({ ...NO_ORDER_WAITS, limit_until: isoTime(NOON_MS + 60_000) });
+  expect(other.pace()).toEqual({ ...NO_ORDERS_QUEUED, limit_until: isoTime(NOON_MS + 60_000) });
 });
 
 test("a pace that cannot be written fails no order, and one that cannot be read as one keeps none waiting", async () => {
@@ -188,7 +188,7 @@ test("a pace that cannot be written fails no order, and one that cannot be read 
   const Item = { pk: UPSTREAM_PACE_PK, limit_until: "soon", queue_until: 1, waiting_orders: -1, per_minute: 0 };
   await store.db.send(new PutCommand({ TableName: store.table, Item }));
   expect(await gate.purchases()).toBe("on");
-  expect(gate.pace()).toEqual(NO_ORDER_WAITS);
+  expect(gate.pace()).toEqual(NO_ORDERS_QUEUED);
 });
 
 test.each([
@@ -225,7 +225,7 @@ test("that the upstream answers again is written once, and not over a block that
   expect(one.blocks()).toEqual(stopped(second));
   await one.noteBlocks(NO_BLOCKS, one.blocks(), deadlineIn(9_000));
   await other.purchases();
-  expect(other.pace()).toEqual(NO_ORDER_WAITS);
+  expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
 });
 
 describe("the note of what the upstream does with orders", () => {

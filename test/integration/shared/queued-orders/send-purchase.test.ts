@@ -6,6 +6,7 @@ import { blocksOf, UPSTREAM_PACE_PK, upstreamPaceSchema } from "../../../../shar
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { queuedCount } from "../../../builders/queued-order.ts";
 import {
   anOrder,
   BUY_DATA as path,
@@ -13,7 +14,6 @@ import {
   type TestCaller,
   type TestService,
 } from "../../../builders/service.ts";
-import { waitingCount } from "../../../builders/waiting-order.ts";
 
 /**
  * Goal: caller, wallet and transaction agree on the outcome of an order, for each kind of answer of the upstream and
@@ -281,7 +281,7 @@ describe("something that answers in the upstream's place", () => {
     expect(Number(await buy())).toBeGreaterThan(50);
     expect(cut.simulator.state.requests).toEqual([]);
     expect(await caller.balance()).toBe(3_000);
-    expect(await waitingCount(cut.ledger, caller.accountId)).toBe(1);
+    expect(await queuedCount(cut.ledger, caller.accountId)).toBe(1);
     expect(await sharedWaitS(cut)).toBeGreaterThan(50);
     expect(await sharedWaitS(cut)).toBeLessThanOrEqual(60);
   });

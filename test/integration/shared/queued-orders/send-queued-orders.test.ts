@@ -3,20 +3,20 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
-import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import { type ClaimedOrder, isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
-import { walletQueueJoin } from "../../../../shared/ledger/wallet.ts";
+import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
 import { log } from "../../../../shared/platform/log.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { waitMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
+import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
+import type { ClaimedOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { REFUSED_ORDER_RETRIES_MAX } from "../../../../shared/queued-orders/turn.ts";
 import { readUpstreamPace } from "../../../../shared/queued-orders/upstream-pace.ts";
+import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { claimAsSender, walletAndCount } from "../../../builders/queued-order.ts";
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
-import { claimAsSender, walletAndCount } from "../../../builders/waiting-order.ts";
 
 /** Goal: an order that the upstream's rate limit refuses is sent later, once, in its account's order, or refunded. */
 const MINUTE_MS = 60_000;
@@ -180,7 +180,7 @@ test("the late message that an order has to wait does not send it again from a l
   const accountId = await ledger.anAccount(1_000);
   const transaction = await ledger.anOpenTransaction(accountId);
   const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
-  const message = waitMessageOf(ledger, transaction, { kind: "data", network_id: 1, plan_id: 101 });
+  const message = enqueueMessageOf(ledger, transaction, { kind: "data", network_id: 1, plan_id: 101 });
   const applyIn = (inLedger: Ledger) => {
     service.queued.push({ message, delayS: 0 });
     return service.applyQueued(inLedger);
@@ -385,7 +385,7 @@ test("where orders do not wait, a refused order is refunded and the next one is 
 /** Another run claims the order: it is about to send it. */
 const claim = async (service: SellingService, accountId: string): Promise<ClaimedOrder> => {
   const order = await service.transaction(accountId, "one");
-  if (!isWaitingOrder(order)) throw new Error("The order does not wait");
+  if (!isQueuedOrder(order)) throw new Error("The order does not wait");
   const result = await claimAsSender(ledger, order);
   if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
   return result.claimed;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { settleAsRead } from "../../../../shared/ledger/settle-transaction.ts";
-import { makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { nextOrder, openLane } from "../../../../shared/queued-orders/lane.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { takeTurn } from "../../../../shared/queued-orders/turn.ts";
-import { NO_ORDER_WAITS } from "../../../../shared/queued-orders/upstream-pace.ts";
+import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { RATE_LIMITED } from "../../../../shared/upstream/upstream.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 
@@ -15,7 +15,7 @@ const unexpected = () => Promise.reject(new Error("Not expected"));
 test("an order that the upstream's limit refuses holds the later ones of its account before the refusal is noted", async () => {
   const ledger = await openLedgerAtNoon();
   const transaction = await ledger.anOpenTransaction(await ledger.anAccount(1_000), { phone_number: "08031234567" });
-  await makeOrderWait(ledger, transaction, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
+  await enqueueOrder(ledger, transaction, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
   const lane = await openLane(ledger, transaction.account_id);
   const order = lane && (await nextOrder(ledger, lane));
   if (lane === undefined || order === undefined) expect.unreachable();
@@ -28,7 +28,7 @@ test("an order that the upstream's limit refuses holds the later ones of its acc
     outcomeQueue: { send: unexpected },
     gate: {
       purchases: async () => "on" as const,
-      ...{ pace: () => NO_ORDER_WAITS, blocks: () => NO_BLOCKS, noteBlocks: note, noteOutcome: note },
+      ...{ pace: () => NO_ORDERS_QUEUED, blocks: () => NO_BLOCKS, noteBlocks: note, noteOutcome: note },
     },
     catalog: catalogMemory({ read: unexpected }, ledger.clock),
     upstream: {

@@ -7,8 +7,7 @@ import { readTransaction } from "../../../../shared/ledger/find-transactions.ts"
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
-import { isWaitingOrder } from "../../../../shared/ledger/waiting-order.ts";
+import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import {
   type EventMessage,
@@ -20,7 +19,7 @@ import {
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
-import { waitMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
+import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, listEvents } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeQueue } from "../../../../tools/local/queue-consumer.ts";
@@ -39,8 +38,8 @@ import { eventually } from "../../../builders/eventually.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { claimAsSender, queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
 import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
-import { claimAsSender, waitingCount, walletAndCount } from "../../../builders/waiting-order.ts";
 
 /**
  * Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored.
@@ -588,14 +587,14 @@ describe("a message that makes an order wait", () => {
   const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
   const waitingOf = async (transaction: Transaction) => {
     const stored = await readTransaction(ledger, transaction.pk);
-    if (stored === undefined || !isWaitingOrder(stored)) throw new Error("The order does not wait");
+    if (stored === undefined || !isQueuedOrder(stored)) throw new Error("The order does not wait");
     return stored;
   };
-  const countOf = ({ account_id }: Transaction) => waitingCount(ledger, account_id);
+  const countOf = ({ account_id }: Transaction) => queuedCount(ledger, account_id);
 
   test("is applied once, and its copy is a duplicate", async () => {
     const { transaction } = await anOrder();
-    const message = waitMessageOf(ledger, transaction, order);
+    const message = enqueueMessageOf(ledger, transaction, order);
     expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
     expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
     expect(await waitingOf(transaction)).toMatchObject({ waiting: { order } });
@@ -604,19 +603,19 @@ describe("a message that makes an order wait", () => {
 
   test("has the number of the order's refusals", async () => {
     const { transaction } = await anOrder();
-    await apply(waitMessageOf(ledger, { ...transaction, refusals: 3 }, order));
+    await apply(enqueueMessageOf(ledger, { ...transaction, refusals: 3 }, order));
     expect(await waitingOf(transaction)).toMatchObject({ waiting: { order, refusals: 3 } });
   });
 
   test("is a duplicate once the order is claimed, settled, or waits under a later claim", async () => {
     const { transaction, stored } = await anOrder();
-    const first = waitMessageOf(ledger, transaction, order);
+    const first = enqueueMessageOf(ledger, transaction, order);
     await apply(first);
     const claim = await claimAsSender(ledger, await waitingOf(transaction));
     if (claim.kind !== "claimed") throw new Error("The order was not claimed");
     expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
     expect(await countOf(transaction)).toBe(0);
-    const second = waitMessageOf(ledger, { ...claim.claimed, claimed: { number: 1 } }, order);
+    const second = enqueueMessageOf(ledger, { ...claim.claimed, claimed: { number: 1 } }, order);
     expect(await apply(second)).toEqual({ kind: "done", outcome: "applied" });
     expect(await apply(first)).toEqual({ kind: "done", outcome: "duplicate" });
     expect(await countOf(transaction)).toBe(1);
@@ -631,7 +630,7 @@ describe("a message that makes an order wait", () => {
     ["the other mode", { mode: "test" as const }],
   ])("for %s has no effect", async (_name, changes) => {
     const { transaction, stored } = await anOrder();
-    expect(await apply({ ...waitMessageOf(ledger, transaction, order), ...changes })).toEqual({
+    expect(await apply({ ...enqueueMessageOf(ledger, transaction, order), ...changes })).toEqual({
       kind: "done",
       outcome: "duplicate",
     });
@@ -642,7 +641,7 @@ describe("a message that makes an order wait", () => {
   test("is retried if it cannot be written", async () => {
     const { transaction } = await anOrder();
     ledger.firstWrites(99, "never_arrives");
-    expect(await apply(waitMessageOf(ledger, transaction, order))).toEqual({
+    expect(await apply(enqueueMessageOf(ledger, transaction, order))).toEqual({
       kind: "retry",
       reason: "write_indeterminate",
     });
@@ -652,7 +651,7 @@ describe("a message that makes an order wait", () => {
     for (const status of ["success", "failed"] as const) {
       const { transaction, stored } = await anOrder({ pk: await aTransactionPk() });
       const before = (await readWallet(ledger, transaction.account_id)).balance_kobo;
-      await apply(waitMessageOf(ledger, transaction, order));
+      await apply(enqueueMessageOf(ledger, transaction, order));
       const sent = await anEvent({ status, reference: referenceOf(transaction) });
       expect(await apply(sent)).toEqual({ kind: "done", outcome: "applied" });
       expect(await apply(sent)).toEqual({ kind: "done", outcome: "duplicate" });

@@ -4,12 +4,12 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import { isWaitingOrder, makeOrderWait } from "../../../../shared/ledger/waiting-order.ts";
+import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import {
   discardEvent,
   matchEvent,
@@ -27,7 +27,7 @@ import { anOpenOrder } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
-import { claimAsSender, waitingCount, walletAndCount } from "../../../builders/waiting-order.ts";
+import { claimAsSender, queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
 
 /**
  * Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the
@@ -53,12 +53,12 @@ const anEvent = async (
 };
 
 /** An order of 500 NGN that the upstream's limit refused. */
-const aWaitingOrder = async () => {
+const aQueuedOrder = async () => {
   const order = await operator.anOrder();
   const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  await makeOrderWait(operator.ledgerAt(), order.transaction, toSend, deadlineIn(9_000));
+  await enqueueOrder(operator.ledgerAt(), order.transaction, toSend, deadlineIn(9_000));
   const transaction = await order.stored();
-  if (transaction === undefined || !isWaitingOrder(transaction)) throw new Error("The order does not wait");
+  if (transaction === undefined || !isQueuedOrder(transaction)) throw new Error("The order does not wait");
   return { ...order, transaction };
 };
 
@@ -107,7 +107,7 @@ describe("resolveTransaction", () => {
   });
 
   test("a waiting order can only be resolved as failed, which refunds it and ends its wait", async () => {
-    const order = await aWaitingOrder();
+    const order = await aQueuedOrder();
     await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "success", decision)).rejects.toThrow(
       /waits and was not sent: it can only be resolved as failed/,
     );
@@ -115,12 +115,12 @@ describe("resolveTransaction", () => {
     expect(await order.balance()).toBe(1_000);
     expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await order.stored()).not.toHaveProperty("waiting");
-    expect(await waitingCount(operator.ledgerAt(), order.accountId)).toBe(0);
+    expect(await queuedCount(operator.ledgerAt(), order.accountId)).toBe(0);
     expect(await order.isReconciled()).toBe(true);
   });
 
   test("a waiting order that is claimed meanwhile is not resolved: it may be on its way upstream", async () => {
-    const order = await aWaitingOrder();
+    const order = await aQueuedOrder();
     expect(await claimAsSender(operator.ledgerAt(), order.transaction)).toMatchObject({
       kind: "claimed",
     });
@@ -172,7 +172,7 @@ describe("resolveTransaction", () => {
 
 describe("matchEvent", () => {
   test("an event under the upstream's reference is not matched to a waiting order, and one under its own is", async () => {
-    const order = await aWaitingOrder();
+    const order = await aQueuedOrder();
     const match = async (event: ReadableEvent) => matchEvent(operator.ledgerAt(), event, order.transaction, decision);
     await expect(match(await anEvent("success"))).rejects.toThrow(/waits and was not sent/);
     expect(await order.stored()).toMatchObject({ status: "processing" });

@@ -13,7 +13,7 @@ import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts"
 import { sum } from "../../../../shared/platform/sum.ts";
 import { isoTime, sleep, systemClock } from "../../../../shared/platform/time.ts";
 import { GATE_CACHE_MS, orderGate } from "../../../../shared/queued-orders/order-gate.ts";
-import { sendWaitingOrders } from "../../../../shared/queued-orders/send-queued-orders.ts";
+import { sendQueuedOrders } from "../../../../shared/queued-orders/send-queued-orders.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
@@ -261,7 +261,7 @@ describe("budgets", () => {
         low_balances: await enqueueLowBalances({ ledger, queue }, deadline),
       })),
       "send-waiting-orders": scheduleHandler("send-waiting-orders.ran", (deadline) =>
-        sendWaitingOrders(sender, deadline),
+        sendQueuedOrders(sender, deadline),
       ),
       "refresh-catalog": scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(refresh, deadline)),
       "reconcile-ledger": scheduleHandler("reconcile-ledger.ran", async (deadline) => ({

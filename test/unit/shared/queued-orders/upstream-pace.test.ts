@@ -3,10 +3,10 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   blocksOf,
   estimatedDeliveryS,
-  NO_ORDER_WAITS,
+  NO_ORDERS_QUEUED,
+  queueUntilMs,
   sendingS,
   type UpstreamPace,
-  waitUntilMs,
 } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -14,10 +14,11 @@ import { NOON_MS } from "../../../builders/noon.ts";
 const at = (seconds: number): string => isoTime(NOON_MS + seconds * 1_000);
 
 const estimate = (pace: Partial<UpstreamPace>, { limitS = 0, ahead = 0 } = {}): number =>
-  estimatedDeliveryS({ ...NO_ORDER_WAITS, ...pace }, { nowMs: NOON_MS, limitS, ahead });
+  estimatedDeliveryS({ ...NO_ORDERS_QUEUED, ...pace }, { nowMs: NOON_MS, limitS, ahead });
 
 test("orders wait until the limit is free and the queue is sent", () => {
-  const until = (pace: Partial<UpstreamPace>): string => isoTime(waitUntilMs({ ...NO_ORDER_WAITS, ...pace }, NOON_MS));
+  const until = (pace: Partial<UpstreamPace>): string =>
+    isoTime(queueUntilMs({ ...NO_ORDERS_QUEUED, ...pace }, NOON_MS));
   expect(until({ limit_until: at(9) })).toBe(at(9));
   expect(until({ limit_until: at(9), queue_until: at(10) })).toBe(at(10));
   expect(until({ limit_until: at(9), unrecognized_until: at(11), queue_until: at(10) })).toBe(at(11));
@@ -26,7 +27,7 @@ test("orders wait until the limit is free and the queue is sent", () => {
 test("a block that ends more than a minute and 10 seconds of clock difference from now counts as none", () => {
   const blocks = (seconds: number) => {
     const { limitUntilMs, unrecognizedUntilMs } = blocksOf(
-      { ...NO_ORDER_WAITS, limit_until: at(seconds), unrecognized_until: at(seconds) },
+      { ...NO_ORDERS_QUEUED, limit_until: at(seconds), unrecognized_until: at(seconds) },
       NOON_MS,
     );
     return [limitUntilMs, unrecognizedUntilMs];

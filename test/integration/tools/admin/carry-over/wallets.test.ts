@@ -6,13 +6,13 @@ import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
 import { readTransactions } from "../../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
-import { waitingKeys } from "../../../../../shared/ledger/query-index.ts";
+import { queuedKeys } from "../../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
-import { makeOrderWait, waitingOrdersPage } from "../../../../../shared/ledger/waiting-order.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
+import { enqueueOrder, queuedOrdersPage } from "../../../../../shared/queued-orders/queue-store.ts";
 import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/reconciliation/reconcile-wallet.ts";
 import { carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
@@ -22,8 +22,8 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dyn
 import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
+import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../../builders/queued-order.ts";
 import { emulatorClient } from "../../../../builders/tables.ts";
-import { claimAsSender, storedWaiting, waitingCount, walletAndCount } from "../../../../builders/waiting-order.ts";
 
 /** Goal: after a carry-over every balance equals its entries, and a wallet that changes meanwhile is left alone. */
 const DAY_MS = 24 * 3_600_000;
@@ -130,34 +130,34 @@ test("a recomputed balance is not written if it is negative or if the wallet cha
 });
 
 /** An order of the account that waits in the old ledger. */
-const aWaitingOrder = async () => {
+const aQueuedOrder = async () => {
   const transaction = await old.anOpenTransaction(accountId);
   const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  expect(await makeOrderWait(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "waiting" });
+  expect(await enqueueOrder(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "queued" });
   return transaction;
 };
 const claim = async ({ pk }: Transaction) => {
-  expect(await claimAsSender(old, await storedWaiting(old, pk))).toMatchObject({ kind: "claimed" });
+  expect(await claimAsSender(old, await storedQueued(old, pk))).toMatchObject({ kind: "claimed" });
 };
 const carryOver = async () => {
   await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
   await recompute();
 };
-const waitingIn = async (ledger: Ledger): Promise<readonly unknown[]> => {
-  const { length: wallets } = (await waitingKeys(ledger)).wallets;
-  return [wallets, (await waitingOrdersPage(ledger, accountId)).orders.map(({ pk }) => pk)];
+const queuedIn = async (ledger: Ledger): Promise<readonly unknown[]> => {
+  const { length: wallets } = (await queuedKeys(ledger)).wallets;
+  return [wallets, (await queuedOrdersPage(ledger, accountId)).orders.map(({ pk }) => pk)];
 };
 
 test("a restored wallet counts the orders that wait after the carry-over: those that began to, without those that ceased to", async () => {
-  const ceased = await aWaitingOrder();
-  const stays = await aWaitingOrder();
+  const ceased = await aQueuedOrder();
+  const stays = await aQueuedOrder();
   await restore();
   await claim(ceased);
   old.nowMs += 1_000;
-  const began = await aWaitingOrder();
+  const began = await aQueuedOrder();
   await carryOver();
   old.nowMs += 60_000;
-  expect(await waitingIn(restored)).toEqual([1, [stays.pk, began.pk]]);
+  expect(await queuedIn(restored)).toEqual([1, [stays.pk, began.pk]]);
   expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 3_500_00, waiting_orders: 2 });
   // The orders can leave: the count is that of the items.
   for (const transaction of [stays, began]) {
@@ -170,12 +170,12 @@ test("a restored wallet counts the orders that wait after the carry-over: those 
 });
 
 test("a restored wallet leaves the index of waiting orders if all of them were claimed since", async () => {
-  const transaction = await aWaitingOrder();
+  const transaction = await aQueuedOrder();
   await restore();
   await claim(transaction);
   await carryOver();
-  expect(await waitingIn(restored)).toEqual([0, []]);
-  expect(await waitingCount(restored, accountId)).toBe(0);
+  expect(await queuedIn(restored)).toEqual([0, []]);
+  expect(await queuedCount(restored, accountId)).toBe(0);
   expect(await recompute()).toMatchObject([{ result: "right" }]);
 });
 
@@ -188,7 +188,7 @@ test("recomputing balances reports an account without a wallet", async () => {
 
 const makeWait = async (transaction: Transaction): Promise<void> => {
   const order = { kind: "data", network_id: 1, plan_id: 101 } as const;
-  expect(await makeOrderWait(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "waiting" });
+  expect(await enqueueOrder(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "queued" });
 };
 
 test("recomputed wallets count the waiting orders that were carried over, so that the sender finds them", async () => {
@@ -197,7 +197,7 @@ test("recomputed wallets count the waiting orders that were carried over, so tha
   await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
   expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_500_00 }]);
   expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 1 });
-  expect((await waitingKeys(restored)).wallets).toMatchObject([{ pk: walletPk(accountId) }]);
+  expect((await queuedKeys(restored)).wallets).toMatchObject([{ pk: walletPk(accountId) }]);
   expect(await recompute()).toMatchObject([{ result: "right" }]);
 });
 
@@ -209,11 +209,11 @@ test("a carry-over from a second copy of the same backup counts a waiting order 
   const copy = restored.table;
   await old.db.send(new PutCommand({ TableName: copy, Item: { ...waiting } }));
   restored = { ...old, table: await copyTable(old.db, "ledger", copy) };
-  expect((await waitingKeys(restored)).wallets).toEqual([]);
+  expect((await queuedKeys(restored)).wallets).toEqual([]);
   await carryItems({ db: old.db, from: copy, to: restored.table }, { isDryRun: false, logProgress });
   await recompute();
   expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 1 });
-  expect((await waitingKeys(restored)).wallets).toMatchObject([{ pk: walletPk(accountId) }]);
+  expect((await queuedKeys(restored)).wallets).toMatchObject([{ pk: walletPk(accountId) }]);
   // It still waits in the old ledger, and so is not sent from this one.
   expect(await readTransactions(restored, [transaction])).toMatchObject([{ waiting: { table: old.table } }]);
 });
@@ -228,6 +228,6 @@ test("recomputed wallets no longer count a waiting order that has a final status
   expect((await readAudit(restored, accountId)).map(({ details }) => details)).toEqual([
     { before_kobo: 4_500_00, after_kobo: 4_500_00, before_waiting_orders: 1, after_waiting_orders: 0 },
   ]);
-  expect(await waitingCount(restored, accountId)).toBe(0);
-  expect((await waitingKeys(restored)).wallets).toEqual([]);
+  expect(await queuedCount(restored, accountId)).toBe(0);
+  expect((await queuedKeys(restored)).wallets).toEqual([]);
 });

@@ -1,24 +1,24 @@
 import { expect, test } from "vitest";
+import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import {
   afterClaim,
+  type OrderQueue,
+  queuedNumbers,
   queueLength,
   queueOf,
-  type WaitingQueue,
-  waitingNumbers,
   withFront,
   withGap,
   withoutEnded,
-} from "../../../../shared/ledger/waiting-queue.ts";
-import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
+} from "../../../../shared/queued-orders/order-queue.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-const queue = (tail: number, head: number, front: number[] = [], gaps: number[] = []): WaitingQueue => ({
+const queue = (tail: number, head: number, front: number[] = [], gaps: number[] = []): OrderQueue => ({
   tail,
   head,
   front: new Set(front),
   gaps: new Set(gaps),
 });
-const numbers = (of: WaitingQueue): readonly number[] => [...waitingNumbers(of)];
+const numbers = (of: OrderQueue): readonly number[] => [...queuedNumbers(of)];
 
 test("no order waits in the queue of a wallet that never had one", () => {
   const none = queueOf(emptyWallet("acc_1", NOON_MS));

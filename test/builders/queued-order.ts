@@ -1,24 +1,26 @@
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
-import { type ClaimResult, claimOrder, isWaitingOrder, type WaitingOrder } from "../../shared/ledger/waiting-order.ts";
-import { afterClaim, queueLength, queueOf } from "../../shared/ledger/waiting-queue.ts";
-import { readWallet, walletNotRestricted, walletQueueClaim } from "../../shared/ledger/wallet.ts";
+import { isQueuedOrder, type QueuedOrder } from "../../shared/ledger/transaction.ts";
+import { readWallet, walletNotRestricted } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { afterClaim, queueLength, queueOf } from "../../shared/queued-orders/order-queue.ts";
+import { type ClaimResult, claimOrder } from "../../shared/queued-orders/queue-store.ts";
+import { walletQueueClaim } from "../../shared/queued-orders/wallet-queue.ts";
 
 /** How many orders wait in an account's queue. */
-export const waitingCount = async (ledger: Ledger, accountId: string): Promise<number> =>
+export const queuedCount = async (ledger: Ledger, accountId: string): Promise<number> =>
   queueLength(queueOf(await readWallet(ledger, accountId)));
 
 /** The order as it is stored: it must wait. */
-export const storedWaiting = async (ledger: Ledger, pk: string): Promise<WaitingOrder> => {
+export const storedQueued = async (ledger: Ledger, pk: string): Promise<QueuedOrder> => {
   const stored = await readTransaction(ledger, pk);
-  if (stored === undefined || !isWaitingOrder(stored)) throw new Error("The order does not wait");
+  if (stored === undefined || !isQueuedOrder(stored)) throw new Error("The order does not wait");
   return stored;
 };
 
 /** A claim as the sender makes it, of an order whose queue is read just before. */
-export const claimAsSender = async (ledger: Ledger, order: WaitingOrder): Promise<ClaimResult> => {
+export const claimAsSender = async (ledger: Ledger, order: QueuedOrder): Promise<ClaimResult> => {
   const { account_id: accountId, waiting } = order;
   const before = queueOf(await readWallet(ledger, accountId));
   const part =

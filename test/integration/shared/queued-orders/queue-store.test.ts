@@ -5,27 +5,27 @@ import * as z from "zod";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
-import { waitingKeys } from "../../../../shared/ledger/query-index.ts";
+import { queuedKeys } from "../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { type Settlement, settleAsRead, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
-import type { OrderToSend, Transaction } from "../../../../shared/ledger/transaction.ts";
+import type { OrderToSend, QueuedOrder, Transaction } from "../../../../shared/ledger/transaction.ts";
+import { readWallet, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { isoTime, sleep } from "../../../../shared/platform/time.ts";
+import { afterClaim, queuedNumbers, queueLength, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
 import {
   type ClaimedOrder,
   claimOrder,
+  type EnqueueTarget,
   endTurn,
-  makeOrderWait,
+  enqueueOrder,
+  queuedOrdersPage,
   unlistWallet,
-  type WaitingOrder,
-  type WaitTarget,
-  waitingOrdersPage,
-} from "../../../../shared/ledger/waiting-order.ts";
-import { afterClaim, queueLength, queueOf, waitingNumbers } from "../../../../shared/ledger/waiting-queue.ts";
-import { readWallet, walletQueueClaim, walletRestriction, walletSchema } from "../../../../shared/ledger/wallet.ts";
-import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { isoTime, sleep } from "../../../../shared/platform/time.ts";
+} from "../../../../shared/queued-orders/queue-store.ts";
+import { walletQueueClaim } from "../../../../shared/queued-orders/wallet-queue.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
-import { claimAsSender, waitingCount as countOf, storedWaiting } from "../../../builders/waiting-order.ts";
+import { claimAsSender, queuedCount as countOf, storedQueued } from "../../../builders/queued-order.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 import { strictSettings } from "../../../strict/settings.ts";
 
@@ -52,25 +52,25 @@ const stored = async ({ pk }: Pick<Transaction, "pk">): Promise<Transaction> => 
   if (transaction === undefined) throw new Error("The transaction is gone");
   return transaction;
 };
-const waitingCount = (accountId: string) => countOf(ledger, accountId);
-const numbers = async (accountId: string) => [...waitingNumbers(queueOf(await readWallet(ledger, accountId)))];
-const wait = (target: Transaction) => makeOrderWait(ledger, target, toSend, enough());
+const queuedCount = (accountId: string) => countOf(ledger, accountId);
+const numbers = async (accountId: string) => [...queuedNumbers(queueOf(await readWallet(ledger, accountId)))];
+const wait = (target: Transaction) => enqueueOrder(ledger, target, toSend, enough());
 /** Makes an order wait again that was claimed. */
-const waitAgain = (claimed: ClaimedOrder, claim: NonNullable<WaitTarget["claimed"]>) =>
-  makeOrderWait(ledger, { ...claimed, claimed: claim }, toSend, enough());
+const enqueueAgain = (claimed: ClaimedOrder, claim: NonNullable<EnqueueTarget["claimed"]>) =>
+  enqueueOrder(ledger, { ...claimed, claimed: claim }, toSend, enough());
 
-const aWaitingOrder = async (changes?: Partial<Transaction>): Promise<WaitingOrder> => {
+const aQueuedOrder = async (changes?: Partial<Transaction>): Promise<QueuedOrder> => {
   const transaction = await ledger.anOpenTransaction(changes);
-  expect(await wait(transaction)).toEqual({ kind: "waiting", ahead: 0 });
-  return storedWaiting(ledger, transaction.pk);
+  expect(await wait(transaction)).toEqual({ kind: "queued", ahead: 0 });
+  return storedQueued(ledger, transaction.pk);
 };
-const claim = async (order: WaitingOrder): Promise<ClaimedOrder> => {
+const claim = async (order: QueuedOrder): Promise<ClaimedOrder> => {
   const result = await claimAsSender(ledger, order);
   if (result.kind !== "claimed") throw new Error(`The order is ${result.kind}`);
   return result.claimed;
 };
 /** A claim, and the turn that it begins: each begins at a time of its own. */
-const claimInTurn = async (order: WaitingOrder) => {
+const claimInTurn = async (order: QueuedOrder) => {
   ledger.nowMs += 1;
   const claimed = await claim(order);
   const { turn_until: turnUntil } = await readWallet(ledger, order.account_id);
@@ -80,13 +80,13 @@ const claimInTurn = async (order: WaitingOrder) => {
 const arrivals = () => ledger.proxy.landLateWrites();
 
 /** Three orders of one account, which wait in this order. */
-const threeWaitingOrders = async () => {
+const threeQueuedOrders = async () => {
   const accountId = await ledger.aWallet(1_500);
-  const next = async (): Promise<WaitingOrder> => {
+  const next = async (): Promise<QueuedOrder> => {
     const transaction = ledger.aTransaction(accountId);
     await openTransaction(ledger, transaction, [], enough());
     await wait(transaction);
-    return storedWaiting(ledger, transaction.pk);
+    return storedQueued(ledger, transaction.pk);
   };
   return [await next(), await next(), await next()] as const;
 };
@@ -99,12 +99,12 @@ const unlist = async (accountId: string): Promise<void> => {
 };
 
 /** The wallet's part of a claim, as of the queue now. */
-const claimPart = async ({ account_id, waiting: { number = 0 } }: WaitingOrder) => {
+const claimPart = async ({ account_id, waiting: { number = 0 } }: QueuedOrder) => {
   const before = queueOf(await readWallet(ledger, account_id));
   return walletQueueClaim(ledger, account_id, { before, after: afterClaim(before, number) }, isoTime(NOON_MS + 20_000));
 };
 
-const indeterminateClaim = async (order: WaitingOrder, fault: WireFault) => {
+const indeterminateClaim = async (order: QueuedOrder, fault: WireFault) => {
   const part = await claimPart(order);
   ledger.proxy.fault = ({ operation }) => (isWrite(operation) ? fault : undefined);
   const result = await claimOrder(ledger, order, [part], enough());
@@ -114,14 +114,14 @@ const indeterminateClaim = async (order: WaitingOrder, fault: WireFault) => {
 };
 /** What the outcomes queue does after an indeterminate claim of the only order. */
 const waitAfter = (claimed: ClaimedOrder) =>
-  waitAgain(claimed, { number: 1, turnUntil: isoTime(NOON_MS + 20_000), isIndeterminate: true });
+  enqueueAgain(claimed, { number: 1, turnUntil: isoTime(NOON_MS + 20_000), isIndeterminate: true });
 
-describe("makeOrderWait", () => {
+describe("enqueueOrder", () => {
   test("an order that waits has what is needed to send it, its number, its own index key, and a listed wallet", async () => {
     const transaction = await ledger.anOpenTransaction();
     const { account_id: accountId } = transaction;
     ledger.nowMs += 5_000;
-    expect(await wait(transaction)).toEqual({ kind: "waiting", ahead: 0 });
+    expect(await wait(transaction)).toEqual({ kind: "queued", ahead: 0 });
     expect(await stored(transaction)).toEqual({
       ...transaction,
       open: `waiting#${accountId}`,
@@ -132,19 +132,19 @@ describe("makeOrderWait", () => {
       ...{ version: 1, queue_tail: 1, queue_head: 1 },
       ...{ open: "waiting", listed_at: isoTime(NOON_MS + 5_000) },
     });
-    expect((await waitingKeys(ledger)).wallets.map(({ pk }) => pk)).toContain(walletPk(accountId));
+    expect((await queuedKeys(ledger)).wallets.map(({ pk }) => pk)).toContain(walletPk(accountId));
   });
 
   test("an order that the upstream refused itself has the number of its refusals, and is listed outside of the queue", async () => {
     const transaction = await ledger.anOpenTransaction();
     const target = { ...transaction, refusals: 2 };
-    expect(await makeOrderWait(ledger, target, toSend, enough())).toEqual({ kind: "waiting" });
+    expect(await enqueueOrder(ledger, target, toSend, enough())).toEqual({ kind: "queued" });
     const { waiting, open } = await stored(transaction);
     expect({ waiting, open }).toEqual({
       waiting: { order: toSend, table: ledger.table, refusals: 2 },
       open: "waiting",
     });
-    const { wallets, setAside } = await waitingKeys(ledger);
+    const { wallets, setAside } = await queuedKeys(ledger);
     expect(setAside.map(({ pk }) => pk)).toContain(transaction.pk);
     expect(wallets.map(({ pk }) => pk)).not.toContain(walletPk(transaction.account_id));
   });
@@ -161,19 +161,19 @@ describe("makeOrderWait", () => {
     const given = await Promise.all(orders.map(async (order) => (await stored(order)).waiting?.number));
     expect(given.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     for (const [index, result] of results.entries()) {
-      expect(result).toEqual({ kind: "waiting", ahead: (given[index] ?? 0) - 1 });
+      expect(result).toEqual({ kind: "queued", ahead: (given[index] ?? 0) - 1 });
     }
     expect(await numbers(accountId)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   test("a second copy of an order's wait changes nothing", async () => {
     const transaction = await ledger.anOpenTransaction();
-    expect(await wait(transaction)).toEqual({ kind: "waiting", ahead: 0 });
+    expect(await wait(transaction)).toEqual({ kind: "queued", ahead: 0 });
     expect(await Promise.all([wait(transaction), wait(transaction)])).toEqual([
-      { kind: "waiting", ahead: 0 },
-      { kind: "waiting", ahead: 0 },
+      { kind: "queued", ahead: 0 },
+      { kind: "queued", ahead: 0 },
     ]);
-    expect(await waitingCount(transaction.account_id)).toBe(1);
+    expect(await queuedCount(transaction.account_id)).toBe(1);
   });
 
   test.each([["conflict"], ["answer_lost"], ["never_arrives"], ["throttled"]] as const)(
@@ -181,17 +181,17 @@ describe("makeOrderWait", () => {
     async (fault) => {
       const transaction = await ledger.anOpenTransaction();
       ledger.firstWrites(1, fault);
-      expect(await wait(transaction)).toMatchObject({ kind: "waiting" });
-      expect(await waitingCount(transaction.account_id)).toBe(1);
+      expect(await wait(transaction)).toMatchObject({ kind: "queued" });
+      expect(await queuedCount(transaction.account_id)).toBe(1);
     },
   );
 
   test("the answer to an order whose wait was written without a response says how many are ahead", async () => {
-    const [{ account_id: accountId }] = await threeWaitingOrders();
+    const [{ account_id: accountId }] = await threeQueuedOrders();
     const fourth = ledger.aTransaction(accountId, { amount_kobo: koboSchema.parse(0) });
     await openTransaction(ledger, fourth, [], enough());
     ledger.firstWrites(TRIES, "answer_lost");
-    expect(await wait(fourth)).toEqual({ kind: "waiting", ahead: 3 });
+    expect(await wait(fourth)).toEqual({ kind: "queued", ahead: 3 });
   });
 
   test("an order whose wait never arrives is indeterminate, and unchanged", async () => {
@@ -200,7 +200,7 @@ describe("makeOrderWait", () => {
     expect(await wait(transaction)).toEqual({ kind: "indeterminate" });
     expect(seen.writes).toBe(3 * TRIES);
     expect(await stored(transaction)).toEqual(transaction);
-    expect(await waitingCount(transaction.account_id)).toBe(0);
+    expect(await queuedCount(transaction.account_id)).toBe(0);
   });
 
   test("an order whose account's queue cannot be read is indeterminate, and unchanged", async () => {
@@ -219,7 +219,7 @@ describe("makeOrderWait", () => {
     const waits = wait(late);
     await sleep(20);
     ledger.proxy.fault = () => undefined;
-    expect(await wait(other)).toMatchObject({ kind: "waiting" });
+    expect(await wait(other)).toMatchObject({ kind: "queued" });
     await waits;
     await arrivals();
     const given = await Promise.all([late, other].map(async (order) => (await stored(order)).waiting?.number));
@@ -235,24 +235,24 @@ describe("makeOrderWait", () => {
     const changed = await change(transaction);
     const target = "write_token" in changed ? changed : transaction;
     expect(await wait(target)).toEqual({ kind: "not_open", transaction: await stored(transaction) });
-    expect(await waitingCount(transaction.account_id)).toBe(0);
+    expect(await queuedCount(transaction.account_id)).toBe(0);
   });
 
   test("a late copy of an order's wait has no effect once the order is claimed, nor after it waits again", async () => {
     const own = await ledger.anOpenTransaction();
-    expect(await wait(own)).toEqual({ kind: "waiting", ahead: 0 });
-    const first = await claim(await storedWaiting(ledger, own.pk));
+    expect(await wait(own)).toEqual({ kind: "queued", ahead: 0 });
+    const first = await claim(await storedQueued(ledger, own.pk));
     expect(await wait(own)).toEqual({ kind: "not_open", transaction: await stored(own) });
-    expect(await waitingCount(own.account_id)).toBe(0);
-    expect(await waitAgain(first, { number: 1 })).toEqual({ kind: "waiting" });
-    await claim(await storedWaiting(ledger, own.pk));
-    expect(await waitAgain(first, { number: 1 })).toMatchObject({ kind: "not_open" });
+    expect(await queuedCount(own.account_id)).toBe(0);
+    expect(await enqueueAgain(first, { number: 1 })).toEqual({ kind: "queued" });
+    await claim(await storedQueued(ledger, own.pk));
+    expect(await enqueueAgain(first, { number: 1 })).toMatchObject({ kind: "not_open" });
     expect(await stored(own)).not.toHaveProperty("waiting");
-    expect(await waitingCount(own.account_id)).toBe(0);
+    expect(await queuedCount(own.account_id)).toBe(0);
   });
 
   test("a wait that arrives after the order was claimed and sent does not make it wait", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const first = await claim(waiting);
     let writes = 0;
     ledger.proxy.fault = ({ operation }) => {
@@ -260,86 +260,86 @@ describe("makeOrderWait", () => {
       writes += 1;
       return writes <= TRIES ? "lands_late" : undefined;
     };
-    expect(await waitAgain(first, { number: 1 })).toEqual({ kind: "waiting" });
-    const second = await claim(await storedWaiting(ledger, first.pk));
+    expect(await enqueueAgain(first, { number: 1 })).toEqual({ kind: "queued" });
+    const second = await claim(await storedQueued(ledger, first.pk));
     await arrivals();
     expect(await stored(first)).toEqual(second);
-    expect(await waitingCount(first.account_id)).toBe(0);
+    expect(await queuedCount(first.account_id)).toBe(0);
   });
 
   test("an order that the upstream's limit refused waits again in front of those that were claimed after it", async () => {
-    const [first, second, third] = await threeWaitingOrders();
+    const [first, second, third] = await threeQueuedOrders();
     const claims = [await claim(first), await claim(second)] as const;
-    expect(await waitAgain(claims[1], { number: 2 })).toEqual({ kind: "waiting" });
-    expect(await waitAgain(claims[0], { number: 1 })).toEqual({ kind: "waiting" });
+    expect(await enqueueAgain(claims[1], { number: 2 })).toEqual({ kind: "queued" });
+    expect(await enqueueAgain(claims[0], { number: 1 })).toEqual({ kind: "queued" });
     expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
-    for (const order of [first, second, third]) await claim(await storedWaiting(ledger, order.pk));
+    for (const order of [first, second, third]) await claim(await storedQueued(ledger, order.pk));
     expect(await numbers(first.account_id)).toEqual([]);
   });
 
   test("an order that was never sent waits again only while no later one of its account was claimed", async () => {
-    const [first, second] = await threeWaitingOrders();
+    const [first, second] = await threeQueuedOrders();
     const { claimed, turnUntil } = await claimInTurn(first);
-    expect(await waitAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "waiting" });
+    expect(await enqueueAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "queued" });
     expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
-    const again = await claimInTurn(await storedWaiting(ledger, first.pk));
+    const again = await claimInTurn(await storedQueued(ledger, first.pk));
     await claimInTurn(second);
-    expect(await waitAgain(again.claimed, { number: 1, turnUntil: again.turnUntil })).toEqual({ kind: "overtaken" });
+    expect(await enqueueAgain(again.claimed, { number: 1, turnUntil: again.turnUntil })).toEqual({ kind: "overtaken" });
     expect(await stored(first)).toMatchObject({ claim: again.claimed.claim, open: "live" });
     expect(await numbers(first.account_id)).toEqual([3]);
   });
 
   test("an order that was never sent does not wait again after a later one that waited again too, and was claimed", async () => {
-    const [first, second] = await threeWaitingOrders();
+    const [first, second] = await threeQueuedOrders();
     const claims = [await claim(first), await claim(second)] as const;
-    for (const [index, claimed] of claims.entries()) await waitAgain(claimed, { number: index + 1 });
-    const { claimed, turnUntil } = await claimInTurn(await storedWaiting(ledger, first.pk));
-    await claimInTurn(await storedWaiting(ledger, second.pk));
-    expect(await waitAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "overtaken" });
+    for (const [index, claimed] of claims.entries()) await enqueueAgain(claimed, { number: index + 1 });
+    const { claimed, turnUntil } = await claimInTurn(await storedQueued(ledger, first.pk));
+    await claimInTurn(await storedQueued(ledger, second.pk));
+    expect(await enqueueAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "overtaken" });
     expect(await numbers(first.account_id)).toEqual([3]);
   });
 
   test("an order that was never sent does not wait again once new orders of its account are sent at once", async () => {
-    const { claimed, turnUntil } = await claimInTurn(await aWaitingOrder());
+    const { claimed, turnUntil } = await claimInTurn(await aQueuedOrder());
     await unlist(claimed.account_id);
-    expect(await waitAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "overtaken" });
+    expect(await enqueueAgain(claimed, { number: 1, turnUntil })).toEqual({ kind: "overtaken" });
     expect(await numbers(claimed.account_id)).toEqual([]);
   });
 });
 
 describe("claimOrder", () => {
   test("a claimed order is open as any sent one, with its claim and the time of it", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     ledger.nowMs += 60_000;
     const claimed = await claim(waiting);
     const at = isoTime(NOON_MS + 60_000);
     expect(claimed).toMatchObject({ open: "live", sent_at: at, claim: expect.any(String) });
     expect(await stored(waiting)).toEqual({ ...claimed, updated_at: at });
-    expect(await waitingCount(waiting.account_id)).toBe(0);
+    expect(await queuedCount(waiting.account_id)).toBe(0);
   });
 
   test("of many simultaneous claims one gets the order", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const claims = await Promise.all(Array.from({ length: 8 }, () => claimAsSender(ledger, waiting)));
     const winners = claims.flatMap((result) => (result.kind === "claimed" ? [result.claimed.claim] : []));
     expect(winners).toEqual([(await stored(waiting)).claim]);
     expect(claims.filter(({ kind }) => kind === "not_claimed")).toHaveLength(7);
-    expect(await waitingCount(waiting.account_id)).toBe(0);
+    expect(await queuedCount(waiting.account_id)).toBe(0);
   });
 
   test.each([["conflict"], ["answer_lost"], ["never_arrives"], ["throttled"]] as const)(
     "a claim that meets %s first gets the order, and ends its wait once",
     async (fault) => {
-      const waiting = await aWaitingOrder();
+      const waiting = await aQueuedOrder();
       ledger.firstWrites(1, fault);
       const { claim: own } = await claim(waiting);
       expect((await stored(waiting)).claim).toBe(own);
-      expect(await waitingCount(waiting.account_id)).toBe(0);
+      expect(await queuedCount(waiting.account_id)).toBe(0);
     },
   );
 
   test("a claim whose every answer is lost gets the order that a strong read shows to be its own", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     ledger.firstWrites(99, "answer_lost");
     expect((await stored(waiting)).claim).toBeUndefined();
     const { claim: own } = await claim(waiting);
@@ -347,14 +347,14 @@ describe("claimOrder", () => {
   });
 
   test("a claim whose every answer is lost, and whose read fails, is indeterminate", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const part = await claimPart(waiting);
     ledger.proxy.fault = ({ operation }) => (operation === "GetItem" ? "never_arrives" : "answer_lost");
     expect(await claimOrder(ledger, waiting, [part], enough())).toMatchObject({ kind: "indeterminate" });
   });
 
   test("an order is claimed only in its turn: not before another of its account, nor after the queue was read anew", async () => {
-    const [first, second] = await threeWaitingOrders();
+    const [first, second] = await threeQueuedOrders();
     const early = await claimPart(first);
     const before = queueOf(await readWallet(ledger, first.account_id));
     const outOfTurn = walletQueueClaim(
@@ -366,19 +366,19 @@ describe("claimOrder", () => {
     expect(await claimOrder(ledger, second, [outOfTurn], enough())).toEqual({ kind: "not_claimed" });
     const claimed = await claim(first);
     const late = await claimPart(second);
-    await waitAgain(claimed, { number: 1 });
+    await enqueueAgain(claimed, { number: 1 });
     // The first one waits in front again: whoever read the queue before must read it anew.
     expect(await claimOrder(ledger, second, [late], enough())).toEqual({ kind: "not_claimed" });
-    const again = await storedWaiting(ledger, first.pk);
+    const again = await storedQueued(ledger, first.pk);
     expect(await claimOrder(ledger, again, [early], enough())).toEqual({ kind: "not_claimed" });
     expect(await numbers(first.account_id)).toEqual([1, 2, 3]);
   });
 
   test("no order of a restricted account is claimed, in its queue or set aside", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const aside = await ledger.anOpenTransaction();
-    await makeOrderWait(ledger, { ...aside, refusals: 1 }, toSend, enough());
-    const orders = [waiting, await storedWaiting(ledger, aside.pk)];
+    await enqueueOrder(ledger, { ...aside, refusals: 1 }, toSend, enough());
+    const orders = [waiting, await storedQueued(ledger, aside.pk)];
     const restrict = (isRestricted: boolean) =>
       Promise.all(
         orders.map(({ account_id }) =>
@@ -392,45 +392,45 @@ describe("claimOrder", () => {
   });
 
   test("a claim that never arrives is indeterminate, and making its order wait again changes neither it nor the time since which it waits", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const result = await indeterminateClaim(waiting, "never_arrives");
     ledger.nowMs += 60_000;
-    expect(await waitAfter(result)).toEqual({ kind: "waiting" });
+    expect(await waitAfter(result)).toEqual({ kind: "queued" });
     expect(await stored(waiting)).toEqual({ ...waiting, claim: expect.any(String) });
     expect(await numbers(waiting.account_id)).toEqual([1]);
   });
 
   test("an indeterminate claim that arrives late is undone, and the order waits under its number", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const result = await indeterminateClaim(waiting, "lands_late");
     await arrivals();
     expect(await stored(waiting)).not.toHaveProperty("waiting");
-    expect(await waitAfter(result)).toEqual({ kind: "waiting" });
+    expect(await waitAfter(result)).toEqual({ kind: "queued" });
     expect(await stored(waiting)).toMatchObject({ created_at: waiting.created_at, waiting: waiting.waiting });
     expect(await numbers(waiting.account_id)).toEqual([1]);
   });
 
   test("an indeterminate claim that arrives after its order was made to wait again has no effect, however late it is", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const result = await indeterminateClaim(waiting, "lands_late");
-    expect(await waitAfter(result)).toEqual({ kind: "waiting" });
+    expect(await waitAfter(result)).toEqual({ kind: "queued" });
     await arrivals();
     expect(await stored(waiting)).toMatchObject({ waiting: waiting.waiting });
     expect(await numbers(waiting.account_id)).toEqual([1]);
-    await claim(await storedWaiting(ledger, waiting.pk));
+    await claim(await storedQueued(ledger, waiting.pk));
   });
 
   test("a claim that arrives after another claim, which was refused, does not take the order from its wait", async () => {
-    const before = await aWaitingOrder();
+    const before = await aQueuedOrder();
     const part = await claimPart(before);
     const second = await claim(before);
-    expect(await waitAgain(second, { number: 1 })).toEqual({ kind: "waiting" });
+    expect(await enqueueAgain(second, { number: 1 })).toEqual({ kind: "queued" });
     expect(await claimOrder(ledger, before, [part], enough())).toMatchObject({ kind: "not_claimed" });
-    expect(await waitingCount(before.account_id)).toBe(1);
+    expect(await queuedCount(before.account_id)).toBe(1);
   });
 
   test("a settled order cannot be claimed", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     await settleTransaction(ledger, waiting, failed, enough());
     expect(await claimAsSender(ledger, waiting)).toMatchObject({
       kind: "not_claimed",
@@ -444,7 +444,7 @@ describe("the settlement of a waiting order", () => {
     ["success", { status: "success" } as const, 0],
     ["failed", failed, 500],
   ])("as %s ends its wait and moves the right money, in one write, once", async (_name, settlement, naira) => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const results = await Promise.all([
       settleTransaction(ledger, waiting, settlement, enough()),
       settleTransaction(ledger, waiting, settlement, enough()),
@@ -455,22 +455,22 @@ describe("the settlement of a waiting order", () => {
     expect(settled).not.toHaveProperty("waiting");
     expect(settled).not.toHaveProperty("open");
     expect(await ledger.balanceOf(waiting.account_id)).toBe(naira);
-    expect(await waitingCount(waiting.account_id)).toBe(0);
+    expect(await queuedCount(waiting.account_id)).toBe(0);
   });
 
   test("an order that began to wait since it was read is settled as a waiting one, and the other way round", async () => {
     const transaction = await ledger.anOpenTransaction();
     await wait(transaction);
     expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual({ kind: "applied" });
-    expect(await waitingCount(transaction.account_id)).toBe(0);
-    const waiting = await aWaitingOrder();
+    expect(await queuedCount(transaction.account_id)).toBe(0);
+    const waiting = await aQueuedOrder();
     await claim(waiting);
     expect(await settleTransaction(ledger, waiting, { status: "success" }, enough())).toEqual({ kind: "applied" });
-    expect(await waitingCount(waiting.account_id)).toBe(0);
+    expect(await queuedCount(waiting.account_id)).toBe(0);
   });
 
   test("by the sender does nothing to an order that was claimed since it was read", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const claimed = await claim(waiting);
     const transaction = await stored(waiting);
     expect(await settleAsRead(ledger, waiting, failed, enough())).toEqual({ kind: "already_settled", transaction });
@@ -479,16 +479,16 @@ describe("the settlement of a waiting order", () => {
   });
 
   test("as processing does not end a wait", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     await settleTransaction(ledger, waiting, { status: "processing", upstream_reference: "U1" }, enough());
     expect(await stored(waiting)).toMatchObject({ status: "processing", waiting: waiting.waiting });
-    expect(await waitingCount(waiting.account_id)).toBe(1);
+    expect(await queuedCount(waiting.account_id)).toBe(1);
   });
 });
 
 describe("openUnlessOvertaking", () => {
   test("an order is not opened while another of its account waits, and is once none does", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const rich = await ledger.aWallet(5_000);
     const next = ledger.aTransaction(waiting.account_id, { amount_kobo: waiting.amount_kobo });
     expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "would_overtake" });
@@ -502,7 +502,7 @@ describe("openUnlessOvertaking", () => {
   });
 
   test("an order is not opened while another of its account is claimed and its turn has not ended", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const { account_id: accountId } = await claim(waiting);
     const next = ledger.aTransaction(accountId, { amount_kobo: koboSchema.parse(0) });
     expect(await openUnlessOvertaking(ledger, next, [], enough())).toEqual({ kind: "would_overtake" });
@@ -529,7 +529,7 @@ describe("openUnlessOvertaking", () => {
   });
 
   test("an order whose first debit lost its answer and then meets a waiting order is void: it may have been debited", async () => {
-    const { account_id } = await aWaitingOrder();
+    const { account_id } = await aQueuedOrder();
     let writes = 0;
     ledger.proxy.fault = ({ operation }) => {
       if (operation !== "TransactWriteItems") return undefined;
@@ -543,11 +543,11 @@ describe("openUnlessOvertaking", () => {
 
 describe("the lists of the sender", () => {
   const listed = async (accountId: string): Promise<boolean> =>
-    (await waitingKeys(ledger)).wallets.some(({ pk }) => pk === walletPk(accountId));
+    (await queuedKeys(ledger)).wallets.some(({ pk }) => pk === walletPk(accountId));
   const read = (accountId: string) => readWallet(ledger, accountId);
 
   test("a wallet leaves the list only if its queue has not changed since it was read, and returns with its next waiting order", async () => {
-    const waiting = await aWaitingOrder();
+    const waiting = await aQueuedOrder();
     const { account_id: accountId } = waiting;
     const before = await read(accountId);
     const claimed = await claim(waiting);
@@ -555,7 +555,7 @@ describe("the lists of the sender", () => {
     expect(await listed(accountId)).toBe(true);
     await unlist(accountId);
     expect(await listed(accountId)).toBe(false);
-    await waitAgain(claimed, { number: 1 });
+    await enqueueAgain(claimed, { number: 1 });
     expect(await listed(accountId)).toBe(true);
     expect(await numbers(accountId)).toEqual([1]);
   });
@@ -568,11 +568,11 @@ describe("the lists of the sender", () => {
       );
       return Object.keys(z.strictObject(shape).parse(Item));
     };
-    const [first, second] = await threeWaitingOrders();
+    const [first, second] = await threeQueuedOrders();
     const { account_id: accountId } = first;
     const claimed = await claim(first);
     await settleTransaction(ledger, second, failed, enough());
-    await waitAgain(claimed, { number: 1 });
+    await enqueueAgain(claimed, { number: 1 });
     const ofQueue = [
       "queue_tail",
       "queue_head",
@@ -589,7 +589,7 @@ describe("the lists of the sender", () => {
   });
 
   test("a wallet does not leave the list while another run has a turn, which the claim of an order gave it", async () => {
-    const { account_id: accountId } = await claim(await aWaitingOrder());
+    const { account_id: accountId } = await claim(await aQueuedOrder());
     const wallet = await read(accountId);
     await unlistWallet(ledger, accountId, queueOf(wallet), undefined);
     expect(await listed(accountId)).toBe(true);
@@ -601,7 +601,7 @@ describe("the lists of the sender", () => {
       const transaction = ledger.aTransaction(rich);
       await openTransaction(ledger, transaction, [], enough());
       await wait(transaction);
-      return storedWaiting(ledger, transaction.pk);
+      return storedQueued(ledger, transaction.pk);
     };
     await claim(await order());
     await unlist(rich);
@@ -614,7 +614,7 @@ describe("the lists of the sender", () => {
       const [first, second] = [ledger.aTransaction(rich), ledger.aTransaction(rich)];
       for (const transaction of [first, second]) await openTransaction(ledger, transaction, [], enough());
       await wait(first);
-      await claim(await storedWaiting(ledger, first.pk));
+      await claim(await storedQueued(ledger, first.pk));
       await Promise.all([unlist(rich), wait(second)]);
       expect(await numbers(rich)).toEqual([2]);
       expect(await listed(rich)).toBe(true);
@@ -624,7 +624,7 @@ describe("the lists of the sender", () => {
   test.each([["conflict"], ["answer_lost"], ["never_arrives"], ["throttled"]] as const)(
     "the end of a list whose first attempt meets %s is written",
     async (fault) => {
-      const { account_id } = await claim(await aWaitingOrder());
+      const { account_id } = await claim(await aQueuedOrder());
       let writes = 0;
       ledger.proxy.fault = ({ operation }) => {
         if (!isWrite(operation)) return undefined;
@@ -640,7 +640,7 @@ describe("the lists of the sender", () => {
   );
 
   test("the end of a turn moves its account behind the others, and ends no later turn", async () => {
-    const [first, second] = await threeWaitingOrders();
+    const [first, second] = await threeQueuedOrders();
     const { account_id: accountId } = first;
     await claim(first);
     const { turn_until: turn = "" } = await read(accountId);
@@ -665,26 +665,26 @@ describe("the lists of the sender", () => {
       await wait(transaction);
       pks.push(transaction.pk);
     }
-    const first = await waitingOrdersPage(ledger, accountId);
-    const second = await waitingOrdersPage(ledger, accountId, first.next);
+    const first = await queuedOrdersPage(ledger, accountId);
+    const second = await queuedOrdersPage(ledger, accountId, first.next);
     expect(first.orders).toHaveLength(25);
     expect([...first.orders, ...second.orders].map(({ pk }) => pk)).toEqual(pks);
   });
 
   test("while the index lags, a page has no order that does not wait any more", async () => {
     const accountId = await ledger.aWallet(50_000);
-    const waiting: WaitingOrder[] = [];
+    const waiting: QueuedOrder[] = [];
     for (let order = 0; order < 10; order += 1) {
       const transaction = ledger.aTransaction(accountId, { created_at: isoTime(NOON_MS - 60_000 + order) });
       await openTransaction(ledger, transaction, [], enough());
       await wait(transaction);
-      waiting.push(await storedWaiting(ledger, transaction.pk));
+      waiting.push(await storedQueued(ledger, transaction.pk));
     }
     ledger.proxy.beStrict({ ...strictSettings.lag, lagMaxMs: 60_000 }, 7);
     const claimed = new Set<string>();
     for (const order of waiting.slice(0, 5)) claimed.add((await claim(order)).pk);
-    const { orders } = await waitingOrdersPage(ledger, accountId);
+    const { orders } = await queuedOrdersPage(ledger, accountId);
     expect(orders.filter(({ pk }) => claimed.has(pk))).toEqual([]);
-    expect(await waitingCount(accountId)).toBe(5);
+    expect(await queuedCount(accountId)).toBe(5);
   });
 });

@@ -2,52 +2,36 @@ import { randomUUID } from "node:crypto";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { readTransaction, readTransactions } from "../ledger/find-transactions.ts";
+import { getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ALL_TIMES, type OpenKey, queryOpen, queuedOrderKeys } from "../ledger/query-index.ts";
+import { isTransactionPk, OPEN_TRANSACTION, queuedOrders, walletPk } from "../ledger/schema.ts";
+import { transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
+import {
+  isQueuedOrder,
+  type OrderToSend,
+  type QueuedOrder,
+  type Transaction,
+  transactionSchema,
+} from "../ledger/transaction.ts";
+import { claimIs, transactionUpdate, transitions } from "../ledger/transaction-state.ts";
+import { readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
-import { readTransaction, readTransactions } from "./find-transactions.ts";
-import { getItems } from "./get-item.ts";
-import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, type OpenKey, queryOpen, waitingOrderKeys } from "./query-index.ts";
-import { isTransactionPk, OPEN_TRANSACTION, waitingOrders, walletPk } from "./schema.ts";
-import { transact, transactOnce, type WriteResult, type Writes } from "./transact.ts";
-import { type OrderToSend, type Transaction, transactionSchema } from "./transaction.ts";
-import { claimIs, transactionUpdate, transitions } from "./transaction-state.ts";
-import { queueLength, queueOf, type WaitingQueue, waitingNumbers, withoutEnded } from "./waiting-queue.ts";
-import {
-  readWallet,
-  type Wallet,
-  walletQueueJoin,
-  walletQueueReturn,
-  walletQueueTrim,
-  walletSchema,
-  walletTurnEnd,
-  walletUnlisted,
-} from "./wallet.ts";
-
-/**
- * An order that is debited and was certainly not sent, or was refused by the upstream with 429. It waits in its account's
- * queue (waiting-queue.ts), or was set aside: then the upstream refused this very order, and it holds no other one.
- */
-export type WaitingOrder = Transaction & Waiting;
-type Waiting = { readonly waiting: NonNullable<Transaction["waiting"]> };
-
-/**
- * From then on people should look at a waiting order: half of its time is over. Orders that are sent by the next runs of
- * the sender are younger.
- */
-export const longWaitS = (waitingMinutes: number): number => Math.max(5 * 60, waitingMinutes * 30);
-
-export const isWaitingOrder = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Waiting =>
-  order.waiting !== undefined;
+import { type OrderQueue, queuedNumbers, queueLength, queueOf, withoutEnded } from "./order-queue.ts";
+import { walletQueueJoin, walletQueueReturn, walletQueueTrim, walletTurnEnd, walletUnlisted } from "./wallet-queue.ts";
 
 /** Whether an order waits outside of its account's queue. */
-export const isSetAside = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Waiting =>
-  isWaitingOrder(order) && order.waiting.number === undefined;
+export const isSetAside = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Queued =>
+  isQueuedOrder(order) && order.waiting.number === undefined;
+
+type Queued = Pick<QueuedOrder, "waiting">;
 
 /** Which open order is to wait. `claim` is the claim under which it was refused; undefined for its own request. */
-export type WaitTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "claim"> & {
+export type EnqueueTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "claim"> & {
   /** The ledger in which it was found to be unsent, if that was not now; a restored one may lack a later claim. */
   readonly table?: string;
   /** How often the upstream refused this very order with 429: it is set aside. Absent if it never did. */
@@ -65,9 +49,9 @@ type LastClaim = {
   readonly isIndeterminate?: boolean | undefined;
 };
 
-export type WaitResult =
+export type EnqueueResult =
   /** `ahead`: how many orders of the account are sent before it, if it has just joined the queue. */
-  | { readonly kind: "waiting"; readonly ahead?: number }
+  | { readonly kind: "queued"; readonly ahead?: number }
   /** Nothing was written: the order has a final status, or was claimed since. */
   | { readonly kind: "not_open"; readonly transaction: Transaction }
   /** Nothing was written: the order was not sent, and a later one of its account was claimed since, or may be sent. */
@@ -78,17 +62,17 @@ export type WaitResult =
  * Makes an order wait that its sender knows to be unsent. `claim` makes sure that nobody else has begun to send it: a
  * late copy of this write has no effect after a claim.
  */
-export const makeOrderWait = async (
+export const enqueueOrder = async (
   ledger: Ledger,
-  target: WaitTarget,
+  target: EnqueueTarget,
   order: OrderToSend,
   deadline: Deadline,
-): Promise<WaitResult> => {
+): Promise<EnqueueResult> => {
   const { account_id: accountId, table = ledger.table, refusals, claimed: { number, turnUntil } = {} } = target;
   if (refusals !== undefined) {
     const waiting = { order, table, refusals };
     const update = transactionUpdate(ledger, target, transitions.setAside, { waiting }, claimIs(target.claim));
-    return waitResult(ledger, target, await writeInTime(ledger, target, [update], deadline));
+    return enqueueResult(ledger, target, await writeInTime(ledger, target, [update], deadline));
   }
   // A restored ledger gives its numbers to other orders.
   if (number === undefined || table !== ledger.table) return joinQueue(ledger, target, { order, table }, deadline);
@@ -96,23 +80,23 @@ export const makeOrderWait = async (
     queueUpdate(ledger, target, { order, table, number }),
     walletQueueReturn(ledger, accountId, number, turnUntil),
   ];
-  return waitResult(ledger, target, await writeInTime(ledger, target, writes, deadline));
+  return enqueueResult(ledger, target, await writeInTime(ledger, target, writes, deadline));
 };
 
-const queueUpdate = (ledger: Ledger, target: WaitTarget, waiting: Waiting["waiting"]) =>
+const queueUpdate = (ledger: Ledger, target: EnqueueTarget, waiting: Queued["waiting"]) =>
   transactionUpdate(ledger, target, transitions.queue, { waiting }, claimIs(target.claim));
 
 /** Reads the account's queue, and gives the order the next number. If another order was faster, it gets the one after. */
 const joinQueue = async (
   ledger: Ledger,
-  target: WaitTarget,
-  waiting: Waiting["waiting"],
+  target: EnqueueTarget,
+  waiting: Queued["waiting"],
   deadline: Deadline,
-): Promise<WaitResult> => {
+): Promise<EnqueueResult> => {
   const { account_id: accountId } = target;
   const nextAttempt = backoff(() => settleBudgetMs(deadline));
   for (let unanswered = 0; ; ) {
-    let queue: WaitingQueue;
+    let queue: OrderQueue;
     try {
       queue = queueOf(await readWallet(ledger, accountId));
     } catch (error) {
@@ -125,45 +109,45 @@ const joinQueue = async (
     ];
     // After an attempt without an answer another one is harmless: an order begins to wait once, under one number.
     const result = await transactOnce(ledger.db, writes, randomUUID(), abortAfter(settleBudgetMs(deadline)));
-    if (result.kind === "written") return { kind: "waiting", ahead: queueLength(queue) };
+    if (result.kind === "written") return { kind: "queued", ahead: queueLength(queue) };
     if (result.kind === "indeterminate") {
       unanswered += 1;
       log.warn("ledger.write_indeterminate", { write_token: target.write_token, ...errorFields(result.error) });
     }
     const hasMoved = result.kind === "condition_failed" && result.transaction !== undefined;
     if (hasMoved || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
-      const waits = await waitResult(ledger, target, result);
+      const waits = await enqueueResult(ledger, target, result);
       const own = hasMoved ? result.transaction?.waiting?.number : undefined;
-      if (waits.kind !== "waiting" || own === undefined) return waits;
+      if (waits.kind !== "queued" || own === undefined) return waits;
       // An attempt without an answer was carried out.
-      return { ...waits, ahead: [...waitingNumbers(queue)].filter((number) => number < own).length };
+      return { ...waits, ahead: [...queuedNumbers(queue)].filter((number) => number < own).length };
     }
   }
 };
 
-const waitResult = async (ledger: Ledger, target: WaitTarget, result: WriteResult): Promise<WaitResult> => {
-  if (result.kind === "written") return { kind: "waiting" };
+const enqueueResult = async (ledger: Ledger, target: EnqueueTarget, result: WriteResult): Promise<EnqueueResult> => {
+  if (result.kind === "written") return { kind: "queued" };
   if (result.kind !== "condition_failed") return { kind: "indeterminate" };
   const { transaction } = result;
   const { turnUntil, isIndeterminate } = target.claimed ?? {};
   if (transaction === undefined) {
     return turnUntil !== undefined && result.wallet !== undefined ? { kind: "overtaken" } : { kind: "indeterminate" };
   }
-  if (transaction.write_token !== target.write_token || !isWaitingOrder(transaction))
+  if (transaction.write_token !== target.write_token || !isQueuedOrder(transaction))
     return { kind: "not_open", transaction };
-  if (transaction.claim === target.claim) return { kind: "waiting" };
+  if (transaction.claim === target.claim) return { kind: "queued" };
   return isIndeterminate ? voidClaim(ledger, transaction) : { kind: "not_open", transaction };
 };
 
 /** An indeterminate claim may still arrive at the order that waits. It cannot once the order has another one. */
-const voidClaim = async (ledger: Ledger, order: WaitingOrder): Promise<WaitResult> => {
+const voidClaim = async (ledger: Ledger, order: QueuedOrder): Promise<EnqueueResult> => {
   const { from } = transitions.claim;
   // It waits as long as before: the sender reads `updated_at` as the time since which it waits.
   const set = { claim: randomUUID(), updated_at: order.updated_at };
   const { Update } = transactionUpdate(ledger, order, { from }, set, claimIs(order.claim));
   try {
     await retryContention(() => ledger.db.send(new UpdateCommand(Update)));
-    return { kind: "waiting" };
+    return { kind: "queued" };
   } catch {
     // Also if a claim was faster: it may be the indeterminate one, which nobody sends.
     return { kind: "indeterminate" };
@@ -185,7 +169,7 @@ export type ClaimedOrder = Transaction & { readonly claim: string; readonly sent
  */
 export const claimOrder = async (
   ledger: Ledger,
-  order: WaitingOrder,
+  order: QueuedOrder,
   others: Writes,
   deadline: Deadline,
 ): Promise<ClaimResult> => {
@@ -232,7 +216,7 @@ export const endTurn = (ledger: Ledger, accountId: string, turnUntil: string): P
   unlessChanged(ledger, walletTurnEnd(ledger, accountId, turnUntil));
 
 /** Takes the numbers of ended orders out of the queue, so that the wallet does not grow while none of it is claimed. */
-export const trimQueue = async (ledger: Ledger, accountId: string, queue: WaitingQueue): Promise<void> => {
+export const trimQueue = async (ledger: Ledger, accountId: string, queue: OrderQueue): Promise<void> => {
   const after = withoutEnded(queue);
   if (after.gaps.size === queue.gaps.size) return;
   await unlessChanged(ledger, walletQueueTrim(ledger, accountId, { before: queue, after }));
@@ -242,7 +226,7 @@ export const trimQueue = async (ledger: Ledger, accountId: string, queue: Waitin
 export const unlistWallet = (
   ledger: Ledger,
   accountId: string,
-  queue: WaitingQueue,
+  queue: OrderQueue,
   turnUntil: string | undefined,
 ): Promise<void> => unlessChanged(ledger, walletUnlisted(ledger, accountId, queue, turnUntil));
 
@@ -258,34 +242,34 @@ const unlessChanged = async (
   }
 };
 
-/** Waiting orders of one account that are read at once. */
-const WAITING_ORDERS_PER_PAGE = 25;
+/** Queued orders of one account that are read at once. */
+const QUEUED_ORDERS_PER_PAGE = 25;
 
-/** All waiting orders in the account's queue that the index has, oldest first. */
-export const listWaitingOrders = async (ledger: Ledger, accountId: string): Promise<readonly WaitingOrder[]> =>
-  (await readTransactions(ledger, await waitingOrderKeys(ledger, accountId))).filter(isWaitingOrder);
+/** All queued orders in the account's queue that the index has, oldest first. */
+export const listQueuedOrders = async (ledger: Ledger, accountId: string): Promise<readonly QueuedOrder[]> =>
+  (await readTransactions(ledger, await queuedOrderKeys(ledger, accountId))).filter(isQueuedOrder);
 
-export type WaitingPage = { readonly orders: readonly WaitingOrder[]; readonly next: OpenKey | undefined };
+export type QueuedPage = { readonly orders: readonly QueuedOrder[]; readonly next: OpenKey | undefined };
 
 /** The orders in the account's queue that are the oldest by the clocks of their instances. */
-export const waitingOrdersPage = async (ledger: Ledger, accountId: string, start?: OpenKey): Promise<WaitingPage> => {
+export const queuedOrdersPage = async (ledger: Ledger, accountId: string, start?: OpenKey): Promise<QueuedPage> => {
   const { keys, next } = await oldestKeys(ledger, accountId, start);
-  return { orders: (await readTransactions(ledger, keys)).filter(isWaitingOrder), next };
+  return { orders: (await readTransactions(ledger, keys)).filter(isQueuedOrder), next };
 };
 
 const oldestKeys = (ledger: Ledger, accountId: string, start?: OpenKey) =>
-  queryOpen(ledger, waitingOrders(accountId), ALL_TIMES, start, { oldest: WAITING_ORDERS_PER_PAGE });
+  queryOpen(ledger, queuedOrders(accountId), ALL_TIMES, start, { oldest: QUEUED_ORDERS_PER_PAGE });
 
 const storedItem = z.looseObject({ pk: z.string() });
 
-/** The account's wallet, and the first page of its waiting orders. */
+/** The account's wallet, and the first page of its queued orders. */
 export const readQueue = async (
   ledger: Ledger,
   accountId: string,
-): Promise<{ readonly wallet: Wallet; readonly page: WaitingPage }> => {
+): Promise<{ readonly wallet: Wallet; readonly page: QueuedPage }> => {
   const { keys, next } = await oldestKeys(ledger, accountId);
   const items = await getItems(ledger, [{ pk: walletPk(accountId) }, ...keys], storedItem);
   const wallet = walletSchema.parse(items.find(({ pk }) => pk === walletPk(accountId)));
   const orders = items.filter(({ pk }) => isTransactionPk(pk)).map((item) => transactionSchema.parse(item));
-  return { wallet, page: { orders: orders.filter(isWaitingOrder), next } };
+  return { wallet, page: { orders: orders.filter(isQueuedOrder), next } };
 };
