@@ -169,12 +169,12 @@ const sell = async (program: string, { orders, restNaira, killsAt }: Sale) => {
   };
 };
 
-test("300 bundles bought through a proxy that loses, repeats, mixes up and replaces messages and sends copies later, while the service is killed twice, are each delivered and charged exactly once", async () => {
-  const { report, bundles, balances } = await sell(WITH_CLIENT, { orders: 300, restNaira: 1_000, killsAt: [90, 210] });
-  expect(report).toMatchObject({ delivered: 300, errors: [] });
+test("200 bundles bought through a proxy that loses, repeats, mixes up and replaces messages and sends copies later, while the service is killed twice, are each delivered and charged exactly once", async () => {
+  const { report, bundles, balances } = await sell(WITH_CLIENT, { orders: 200, restNaira: 1_000, killsAt: [60, 140] });
+  expect(report).toMatchObject({ delivered: 200, errors: [] });
   expect(report.open, "Some orders were undecided for a while").toBeGreaterThan(0);
   expect(report.reordered, "Some orders were refused for the balance").toBeGreaterThan(0);
-  expect(bundles).toEqual({ never: 0, once: 300, more: 0 });
+  expect(bundles).toEqual({ never: 0, once: 200, more: 0 });
   expect(balances).toEqual(new Array(ACCOUNTS).fill(1_000));
 });
 
