@@ -25,6 +25,7 @@ const ALL = [
   "test/integration/shared/upstream-events/operator-resolution.test.ts",
   "test/integration/shared/reconciliation/reconcile-ledger.test.ts",
   "test/integration/shared/orders/place-order.test.ts",
+  "test/integration/shared/purchase/place-purchase.test.ts",
   "test/integration/shared/purchase/buy-data.test.ts",
   "test/integration/shared/upstream-events/apply-upstream-event.test.ts",
   "test/integration/shared/upstream-events/heuristic-match.test.ts",
