@@ -24,7 +24,7 @@ import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { queueLength, queueOf } from "../../shared/queued-orders/order-queue.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { adminFileOf } from "../../tools/local/service-file.ts";
-import { ADMIN, type AdminRun, runProgram } from "../builders/admin.ts";
+import { ADMIN, type AdminRun, runCommand } from "../builders/admin.ts";
 import { copyTable } from "../builders/copy-table.ts";
 import { freshTables } from "../builders/tables.ts";
 import { advance } from "./system/clock.ts";
@@ -33,8 +33,8 @@ import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } 
 
 /**
  * A drill of docs/recovery.md, "Restore the ledger": a caller buys, the tables are copied at a moment T, caller and
- * operator go on, the ledger is damaged, and the operator's commands of the procedure run, each in a process. The
- * emulator has no point-in-time recovery: the copies made at T stand for restored tables.
+ * operator go on, the ledger is damaged, and the operator's commands of the procedure run; one that is killed is a
+ * process. The emulator has no point-in-time recovery: the copies made at T stand for restored tables.
  */
 export type Drill = {
   readonly system: System;
@@ -86,7 +86,7 @@ const isEnded = (transaction: Transaction | undefined): transaction is Transacti
   transaction !== undefined && transaction.status !== "processing";
 
 export const openDrill = async ({ orders: count, kills, random }: DrillOptions): Promise<Drill> => {
-  // The operator's commands have the machine's clock.
+  // A command that is killed has the machine's clock.
   const system = await startSystem({ startMs: Date.now() });
   await system.runSchedule("refresh-catalog");
   const receiver: AppEndpoint = await openAppEndpoint();
@@ -101,9 +101,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     writeAdminFile();
   };
   writeAdminFile();
-  /** Runs one command of the procedure in a process. */
-  const admin = (...args: readonly string[]): Promise<AdminRun> =>
-    runProgram(process.execPath, [ADMIN, ...args, "--json"], { serviceFile });
+  /** Runs one command of the procedure. */
+  const admin = (...args: readonly string[]): Promise<AdminRun> => runCommand([...args, "--json"], { serviceFile });
   const adminJson = async <Schema extends z.ZodType>(
     schema: Schema,
     ...args: readonly string[]
