@@ -13,11 +13,11 @@ export type SignedRequest = {
 };
 
 /** The user of this machine's made-up credentials. */
-export const LOCAL_USER_ARN = `arn:aws:iam::${ACCOUNT_ID}:user/local`;
+const USER_ARN = `arn:aws:iam::${ACCOUNT_ID}:user/local`;
 
 /** Source: AWS, "Signature Version 4 request elements": a request arrives within 5 minutes of its time. */
 const AGE_MS_MAX = 5 * 60 * 1_000;
-const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=[^, ]+, ?SignedHeaders=([^, ]+), ?Signature=([0-9a-f]{64})$/;
+const AUTHORIZATION = /^AWS4-HMAC-SHA256 Credential=([^, ]+), ?SignedHeaders=([^, ]+), ?Signature=([0-9a-f]{64})$/;
 const AMZ_DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 const CHECKSUM = "x-amz-content-sha256";
 
@@ -26,16 +26,16 @@ const CHECKSUM = "x-amz-content-sha256";
  * sent. Resolves with what API Gateway passes to the function; undefined if the request is refused.
  */
 export const iamCaller = async (request: SignedRequest, nowMs = Date.now()) => {
-  const [, names = "", signature = ""] = AUTHORIZATION.exec(request.headers.authorization ?? "") ?? [];
+  const [, credential, names = "", signature = ""] = AUTHORIZATION.exec(request.headers.authorization ?? "") ?? [];
   const signed = names.split(";");
   const date = request.headers["x-amz-date"] ?? "";
   const sentMs = Date.parse(date.replace(AMZ_DATE, "$1-$2-$3T$4:$5:$6Z"));
   if (!(Math.abs(nowMs - sentMs) <= AGE_MS_MAX)) return undefined;
   const mustBeSigned = ["host", ...Object.keys(request.headers).filter((name) => name.startsWith("x-amz-"))];
   if (!mustBeSigned.every((name) => signed.includes(name))) return undefined;
-  const expected = await signatureOf(request, signed, new Date(sentMs));
-  const isSame = expected.length === signature.length && timingSafeEqual(Buffer.from(expected), Buffer.from(signature));
-  return isSame ? caller : undefined;
+  const [, ownCredential, , expected = ""] = await signAgain(request, signed, new Date(sentMs));
+  if (credential !== ownCredential || signature.length !== expected.length) return undefined;
+  return timingSafeEqual(Buffer.from(expected), Buffer.from(signature)) ? caller : undefined;
 };
 
 const caller = {
@@ -44,16 +44,16 @@ const caller = {
   callerId: "local",
   cognitoIdentity: null,
   principalOrgId: null,
-  userArn: LOCAL_USER_ARN,
+  userArn: USER_ARN,
   userId: "local",
 };
 
 /** The checksum of the body is always computed, because the signer would trust that of a header. */
-const signatureOf = async (
+const signAgain = async (
   { method, path, query, headers, body }: SignedRequest,
   signed: readonly string[],
   signingDate: Date,
-): Promise<string> => {
+): Promise<readonly string[]> => {
   const signer = new SignatureV4({
     service: "execute-api",
     region: REGION,
@@ -74,7 +74,7 @@ const signatureOf = async (
     },
     { signingDate, signableHeaders: new Set(signed) },
   );
-  return AUTHORIZATION.exec(again.headers.authorization ?? "")?.[2] ?? "";
+  return AUTHORIZATION.exec(again.headers.authorization ?? "") ?? [];
 };
 
 const valuesByName = (query: string): Record<string, string[]> => {

@@ -31,6 +31,7 @@ test.each([0, -4 * MINUTE_MS, 4 * MINUTE_MS])(
 describe("a request that IAM authorisation refuses", () => {
   test.each([
     ["another secret", { ...signer, credentials: { ...credentials, secretAccessKey: "another" } }],
+    ["another access key", { ...signer, credentials: { ...credentials, accessKeyId: "another" } }],
     ["another region", { ...signer, region: "af-south-1" }],
     ["another service", { ...signer, service: "sqs" }],
   ])("a signature with %s", async (_, by) => {
