@@ -22,7 +22,9 @@ const ACCOUNTS = 5;
 const KEYS_PER_ACCOUNT = 20;
 /** Wallets are funded bit by bit, so that orders are refused for the balance, and copies of them placed later. */
 const FUNDINGS = 10;
-const FUNDING_MS = 2_000;
+/** How long a wallet is short before the next funding. */
+const SHORT_MS = 1_500;
+const WALLETS_READ_MS = 100;
 
 /**
  * An app as its author would write it, but that it reports what it saw. Its short deadline makes outcomes unknown while
@@ -201,20 +203,33 @@ const openAccounts = async (service: KillableService): Promise<readonly Account[
   return opened;
 };
 
-/** Funds the wallets bit by bit with what the orders cost and the rest; each call funds what is due. */
+/**
+ * Funds the wallets bit by bit with what the orders cost and the rest: again when one of them has been short for a
+ * while, however fast the machine is. Each call funds what is due.
+ */
 const fundings = (
   service: KillableService,
   accounts: readonly Account[],
   { orders, restNaira }: Pick<Sale, "orders" | "restNaira">,
 ) => {
   const shareNaira = ((orders / ACCOUNTS) * PRICE_NAIRA) / FUNDINGS;
-  const startedAt = performance.now();
   let made = 0;
+  let readAtMs = -WALLETS_READ_MS;
+  let shortSinceMs: number | undefined;
   return async (): Promise<void> => {
-    if (made === FUNDINGS || performance.now() < startedAt + made * FUNDING_MS) return;
-    made += 1;
-    const amountKobo = koboFromNaira(shareNaira + (made === FUNDINGS ? restNaira : 0));
+    const nowMs = performance.now();
+    if (made === FUNDINGS || nowMs < readAtMs + WALLETS_READ_MS) return;
+    readAtMs = nowMs;
     const { ledger } = await service.admin();
+    if (made > 0) {
+      const wallets = await Promise.all(accounts.map(({ accountId }) => readWallet(ledger, accountId)));
+      const isShort = wallets.some(({ balance_kobo }) => nairaFromKobo(balance_kobo) < PRICE_NAIRA);
+      shortSinceMs = isShort ? (shortSinceMs ?? nowMs) : undefined;
+      if (shortSinceMs === undefined || nowMs < shortSinceMs + SHORT_MS) return;
+    }
+    made += 1;
+    shortSinceMs = undefined;
+    const amountKobo = koboFromNaira(shareNaira + (made === FUNDINGS ? restNaira : 0));
     for (const { accountId } of accounts) {
       await fundWallet(ledger, { accountId, fundingId: `${accountId}-${made}`, amountKobo });
     }
