@@ -10,8 +10,8 @@ export type ConsoleRoute = {
 };
 
 /**
- * The routes that only a stage with a console has. One route stands for all actions of a method: the permissions of a route for
- * each would exceed the 20 KB that AWS allows for the policy of a function.
+ * The routes that only a stage with a console has. One route stands for all actions of a method, here and for operators:
+ * the permissions of a route for each would exceed the 20 KB that AWS allows for the policy of a function.
  */
 export const consoleRoutes: readonly ConsoleRoute[] = [
   { method: "GET", path: "/console", function: "serve-console", share: 0.1 },
