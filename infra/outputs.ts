@@ -34,3 +34,4 @@ export const stackName = (stage: string, part: "Data" | "Network" | "Service" | 
 /** The IAM policies of the people who operate a stage. */
 export const operatorReadPolicy = (stage: string): string => `${stage}-airtime-operator-read`;
 export const operatorActPolicy = (stage: string): string => `${stage}-airtime-operator-act`;
+export const operatorDirectPolicy = (stage: string): string => `${stage}-airtime-operator-direct`;

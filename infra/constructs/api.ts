@@ -154,6 +154,11 @@ export class Api extends Construct {
     return `${this.url.slice(0, -"/v1".length)}/console`;
   }
 
+  /** All reads or all changes of operators, as IAM names them. */
+  operationsArn(method: "GET" | "POST"): string {
+    return this.api.arnForExecuteApi(method, "/operations/*", this.deployment.stageName);
+  }
+
   /** Adds a route of the console or of operators. */
   addConsoleRoute(route: ConsoleRoute, handler: ServiceFunction): void {
     const authorizer = route.authorizer && this.authorizers[route.authorizer];

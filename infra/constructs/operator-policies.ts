@@ -1,13 +1,14 @@
-import { CfnOutput, Stack, Token } from "aws-cdk-lib";
+import { CfnOutput, Stack } from "aws-cdk-lib";
 import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { checkpointPk } from "../../shared/ledger/schema.ts";
+import * as z from "zod";
+import { checkpointPk, ledgerIndexes } from "../../shared/ledger/schema.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
-import { operatorActPolicy, operatorReadPolicy } from "../outputs.ts";
-import { tables } from "../tables.ts";
+import { operatorActPolicy, operatorDirectPolicy, operatorReadPolicy } from "../outputs.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";
+import type { Api } from "./api.ts";
 import type { Data } from "./data.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 
@@ -15,15 +16,19 @@ export interface OperatorPoliciesProps {
   readonly stage: string;
   readonly data: Data;
   readonly alarms: Alarms;
+  readonly api: Api;
 }
 
 /**
  * The policies of the people who operate a stage, with names that are the same in every account, as permission sets of
- * IAM Identity Center need. They allow what the operator's command line asks of AWS, except `ledger carry-over`, which
- * works on tables outside the stage; and what the runbook's own `aws` commands ask.
+ * IAM Identity Center need. They allow the requests of the operator's command line; what those commands ask of AWS
+ * that are no action of the service, except `ledger carry-over`, which works on tables outside the stage; and what the
+ * runbook's own `aws` commands ask. The direct one is for `--direct`, with which a command performs actions itself.
  */
 export class OperatorPolicies extends Construct {
-  constructor(scope: Construct, id: string, { stage, data, alarms }: OperatorPoliciesProps) {
+  private readonly wildcards: ReadonlyMap<string, string>;
+
+  constructor(scope: Construct, id: string, { stage, data, alarms, api }: OperatorPoliciesProps) {
     super(scope, id);
     const stack = Stack.of(this);
     const queues = stack.node.findAll().filter((construct) => construct instanceof Queue);
@@ -33,17 +38,28 @@ export class OperatorPolicies extends Construct {
     const secretArn = (name: (typeof secretNames)[number]): string => data.secretArns[secretTable[name].variable];
     const changeable = secretNames.filter((name) => secretTable[name].kind !== "fixed");
 
-    const reading = (): PolicyStatement[] => [
+    const stackArn = stack.formatArn({
+      service: "cloudformation",
+      resource: "stack",
+      resourceName: `${stack.stackName}/*`,
+    });
+    const [reads, changes] = [api.operationsArn("GET"), api.operationsArn("POST")];
+    this.wildcards = new Map([
+      [stackArn, "The id of the stage's own stack"],
+      [reads, "Every action that reads"],
+      [changes, "Every action that changes something"],
+    ]);
+
+    const byService = [ledgerIndexes.byList, ledgerIndexes.byOpen];
+    const reading = (isDirect: boolean): PolicyStatement[] => [
+      ...(isDirect ? [] : [allow(["execute-api:Invoke"], [reads])]),
       // A request that names the stack does not have the id at the end of its ARN.
-      allow(
-        ["cloudformation:DescribeStacks"],
-        [stack.formatArn({ service: "cloudformation", resource: "stack", resourceName: `${stack.stackName}/*` })],
-      ),
+      allow(["cloudformation:DescribeStacks"], [stackArn]),
       allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn, ledger.tableArn]),
-      allow(["dynamodb:BatchGetItem"], [access.tableArn, ledger.tableArn]),
+      allow(["dynamodb:BatchGetItem"], [ledger.tableArn, ...(isDirect ? [access.tableArn] : [])]),
       allow(
         ["dynamodb:Query"],
-        tables.ledger.indexes.map(({ name }) => `${ledger.tableArn}/index/${name}`),
+        (isDirect ? Object.values(ledgerIndexes) : byService).map(({ name }) => `${ledger.tableArn}/index/${name}`),
       ),
       // `wallet verify` resets a checkpoint that is wrong; it is derived data. A request without the key would match
       // too.
@@ -60,10 +76,12 @@ export class OperatorPolicies extends Construct {
       // AWS authorises both without a resource.
       allow(["lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),
     ];
-    const acting = (): PolicyStatement[] => [
-      allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], [ledger.tableArn]),
-      allow(["dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
-      allow(["dynamodb:PutItem"], [cache.tableArn]),
+    const acting = (isDirect: boolean): PolicyStatement[] => [
+      ...(isDirect
+        ? [allow(["dynamodb:UpdateItem"], [ledger.tableArn]), allow(["dynamodb:PutItem"], [cache.tableArn])]
+        : [allow(["execute-api:Invoke"], [changes])]),
+      allow(["dynamodb:PutItem"], [ledger.tableArn]),
+      allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
       allow(["secretsmanager:PutSecretValue"], changeable.map(secretArn)),
       // AWS moves dead letters with the permissions of the person who asks for it.
       allow(["sqs:SendMessage"], arnsOf(queues.filter((queue) => !deadLetters.includes(queue)))),
@@ -73,29 +91,36 @@ export class OperatorPolicies extends Construct {
       ),
     ];
 
-    this.addPolicy("Read", operatorReadPolicy(stage), `Read ${stage} with the operator's commands`, reading());
+    this.addPolicy("Read", operatorReadPolicy(stage), `Read ${stage} with the operator's commands`, reading(false));
     this.addPolicy("Act", operatorActPolicy(stage), `Operate ${stage}: read, and change accounts, keys and money`, [
-      ...reading(),
-      ...acting(),
+      ...reading(false),
+      ...acting(false),
+    ]);
+    this.addPolicy("Direct", operatorDirectPolicy(stage), `Operate ${stage} where its service does not answer`, [
+      ...reading(true),
+      ...acting(true),
     ]);
   }
 
   private addPolicy(id: string, managedPolicyName: string, description: string, statements: PolicyStatement[]): void {
     const policy = new ManagedPolicy(this, id, { managedPolicyName, description, statements });
     acknowledge(policy, "IAM5[Resource::*]", "Two actions of Lambda, which AWS authorises without a resource");
-    acknowledge(policy, `IAM5[Resource::${shownArn(Stack.of(this))}]`, "The id of the stage's own stack");
+    for (const [arn, reason] of this.wildcards)
+      acknowledge(policy, `IAM5[Resource::${shownText(Stack.of(this), arn)}]`, reason);
     new CfnOutput(this, `${id}Output`, { value: policy.managedPolicyArn, description }).overrideLogicalId(
       `Operator${id}Policy`,
     );
   }
 }
 
-/** The stack's ARN with any id, as cdk-nag names it. */
-const shownArn = ({ region, account, stackName }: Stack): string => {
-  const shown = (value: string, pseudo: string): string => (Token.isUnresolved(value) ? `<${pseudo}>` : value);
-  const place = `${shown(region, "AWS::Region")}:${shown(account, "AWS::AccountId")}`;
-  return `arn:<AWS::Partition>:cloudformation:${place}:stack/${stackName}/*`;
+/** A text with tokens, as cdk-nag names it. */
+const shownText = (stack: Stack, text: string): string => {
+  const parts = joined.safeParse(stack.resolve(text)).data?.["Fn::Join"][1] ?? [text];
+  return parts.map((part) => (typeof part === "string" ? part : `<${part.Ref}>`)).join("");
 };
+const joined = z.object({
+  "Fn::Join": z.tuple([z.literal(""), z.array(z.union([z.string(), z.object({ Ref: z.string() })]))]),
+});
 
 const allow = (actions: string[], resources: string[], conditions?: object): PolicyStatement =>
   new PolicyStatement({ actions, resources, ...(conditions && { conditions: { ...conditions } }) });

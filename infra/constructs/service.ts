@@ -71,7 +71,7 @@ export class Service extends Stack {
       const tables = [data.tables.access, data.tables.ledger];
       addBackupNotifications(this, { stage, recovery, tables, alarms });
     }
-    new OperatorPolicies(this, "Operators", { stage, data, alarms });
+    new OperatorPolicies(this, "Operators", { stage, data, alarms, api });
     addServiceAlarms(alarms, { api, functions, settings, tables: data.tables });
     const dashboard = addDashboard(this, { stage, api, functions, queues, alarms });
     addOutputs(this, { values, api, dashboard, alarms, hasConsole });

@@ -37,7 +37,7 @@ type SignedIn = {
 };
 
 /** What is known of a request so far, for its log line. */
-type Progress = { route?: string; role?: string; account?: string; person?: string };
+type Progress = { route?: string; role?: string; account?: string; person?: string; isCommand?: boolean };
 
 type Serve = (request: ConsoleEvent, signedIn: SignedIn, progress: Progress) => Promise<ApiResponse>;
 
@@ -64,6 +64,7 @@ export const consoleHandler = <Table extends Actions<Table>>(
     const signedIn = readSignedIn(request, settings);
     progress.person = signedIn.actor.person?.sub ?? signedIn.actor.caller_arn;
     progress.role = signedIn.role ?? "none";
+    progress.isCommand = signedIn.actor.caller_arn !== undefined;
     const route = `${request.requestContext.http.method} ${request.pathParameters?.path}`;
     const serve = byRoute.get(route);
     if (serve === undefined) throw new ServiceError("not_found", { message: "There is no such action" });
@@ -121,7 +122,7 @@ const serveAction =
     const { capacity, account } = await authorise(stores.ledger, { person, role }, action, input);
     progress.role = capacity;
     if (account !== undefined) progress.account = account;
-    if (needsReason(action) && reasonField.parse(input).why === undefined) {
+    if (actor.person !== undefined && needsReason(action) && reasonField.parse(input).why === undefined) {
       throw new ServiceError("missing_parameter", { fields: { why: ["Is required"] } });
     }
     const context: ActionContext = {
@@ -145,18 +146,20 @@ const serveAction =
   };
 
 /** The response to an error. Only an unexpected one is logged: it may have changed something. */
-const errorAnswer = (error: unknown, request_id: string, { route }: Progress): ApiResponse => {
+const errorAnswer = (error: unknown, request_id: string, { route, isCommand }: Progress): ApiResponse => {
+  // An operator at a command line can run the command that a message recommends.
+  const textOf = ({ message, sentence }: OperatorError): string => (isCommand ? message : sentence);
   if (error instanceof ServiceError && error.code !== "internal_error") {
     return envelopedError(errors[error.code].status, error);
   }
   if (error instanceof WrongTokenError) return actionError(401, "wrong_token", error.message);
-  if (error instanceof NotFoundError) return actionError(404, "not_found", error.sentence);
-  if (error instanceof NotAllowedError) return actionError(403, "not_allowed", error.sentence);
+  if (error instanceof NotFoundError) return actionError(404, "not_found", textOf(error));
+  if (error instanceof NotAllowedError) return actionError(403, "not_allowed", textOf(error));
   if (error instanceof InFlightError) {
     return actionError(409, "in_flight", error.sentence, { retryAfterS: Math.ceil(error.retryAfterMs / 1_000) });
   }
   if (isRefusal(error)) {
-    return actionError(409, "refused", error instanceof OperatorError ? error.sentence : error.message);
+    return actionError(409, "refused", error instanceof OperatorError ? textOf(error) : error.message);
   }
   log.alarm("console.failed", { request_id, route, ...errorFields(error) });
   return actionError(500, "internal_error", "The service failed unexpectedly. Check what changed before you retry");

@@ -115,6 +115,8 @@ export const resourceName = (resource: unknown): string => {
   const text = JSON.stringify(resource);
   const [stack] = /stack\/[\w-]+\/\*/.exec(text) ?? [];
   if (stack !== undefined) return stack;
+  const [requests] = /(?:GET|POST)\/operations\/\*/.exec(text) ?? [];
+  if (requests !== undefined) return requests;
   const [, id = text] =
     /(?:ExportsOutput(?:FnGetAtt|Ref)|"Fn::GetAtt":\["|"Ref":")([A-Za-z]+?)[0-9A-F]{8}/.exec(text) ?? [];
   const [index = text.includes("StreamArn") ? "/stream" : ""] = /\/index\/\w+/.exec(text) ?? [];

@@ -137,7 +137,9 @@ test("a stage that sells is deployed into an existing VPC, with a domain, a cons
   origin = `${emulator.endpoint}/_aws/execute-api/${api}/$default`;
   const run = (...command: readonly string[]) => emulator.run(tree.folder, "npm", "run", "--silent", ...command);
   expect(await run("diff", "--", "--stage", "prod", "--fail")).toMatchObject({ code: 0 });
-  expect(await run("admin", "--", "--stage", "prod", "accounts", "create", "app")).toMatchObject({ code: 0 });
+  // The stage's own domain has no address on this machine.
+  const create = ["accounts", "create", "app", "--direct"];
+  expect(await run("admin", "--", "--stage", "prod", ...create)).toMatchObject({ code: 0 });
   const { Count } = await new DynamoDBClient({}).send(new ScanCommand({ TableName: "old-ledger", Select: "COUNT" }));
   expect(Count).toBeGreaterThan(0);
 });

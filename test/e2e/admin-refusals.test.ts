@@ -143,19 +143,19 @@ test("a refused command with --json prints one line of JSON on standard output a
 test("a failed command exits with 1, and with --json prints one line of JSON on standard output", async () => {
   const details = JSON.parse(readFileSync(service.serviceFile.replace(".json", ".admin.json"), "utf8"));
   const unreachable = join(service.folder, "unreachable.json");
-  const endpoints = { ...details.endpoints, dynamodb: "http://127.0.0.1:1" };
-  writeFileSync(unreachable.replace(".json", ".admin.json"), JSON.stringify({ ...details, endpoints }));
+  const base_url = "http://127.0.0.1:2/v1";
+  writeFileSync(unreachable.replace(".json", ".admin.json"), JSON.stringify({ ...details, base_url }));
   const args = ["tools/admin/main.ts", "accounts", "list"];
   const plain = await runProgram(process.execPath, args, { serviceFile: unreachable });
   expect([plain.code, plain.stdout, plain.stderr]).toEqual([
     1,
     "",
-    "The service does not answer. Check that it is running.\n",
+    "The service does not answer. Check that it is running, or add --direct.\n",
   ]);
   const json = await runProgram(process.execPath, [...args, "--json"], { serviceFile: unreachable });
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toEqual({
-    error: { kind: "failed", message: "The service does not answer. Check that it is running." },
+    error: { kind: "failed", message: "The service does not answer. Check that it is running, or add --direct." },
   });
 });
 

@@ -102,7 +102,9 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   };
   writeAdminFile();
   /** Runs one command of the procedure. */
-  const admin = (...args: readonly string[]): Promise<AdminRun> => runCommand([...args, "--json"], { serviceFile });
+  const admin = (...args: readonly string[]): Promise<AdminRun> =>
+    // This world has no gateway.
+    runCommand([...args, "--direct", "--json"], { serviceFile });
   const adminJson = async <Schema extends z.ZodType>(
     schema: Schema,
     ...args: readonly string[]

@@ -84,6 +84,7 @@ export const addActionCommand = <Name extends ActionName>(group: Command, name: 
       isOption ? [optionOf(schema, flags, fallbacks[field])] : [],
     ),
     ...(kind === "read" && !audited && { readOnly: true }),
+    isAction: true,
     input: typedInput(name, command),
     run: async (context, input) => reportOf(name, command, await perform(context, name, input)),
   });

@@ -27,6 +27,8 @@ export type CommandSpec<Input extends z.ZodType> = {
    * data.)
    */
   readonly readOnly?: true;
+  /** Without `--direct` the service performs it, at its own time and in the name that AWS verified. */
+  readonly isAction?: true;
   /** What some arguments are, by name. */
   readonly texts?: Readonly<Record<string, string>>;
   /** Arguments and options by name. */
@@ -50,6 +52,7 @@ const globalOptions = z.object({
   stage: z.string().optional(),
   profile: z.string().optional(),
   by: operatorName.optional(),
+  direct: z.boolean().default(false),
 });
 
 /** Adds a group of commands. */
@@ -82,7 +85,7 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     };
     let context: AdminContext;
     try {
-      context = await openAdminContext(target, spec.readOnly === true ? "read" : "write");
+      context = await openAdminContext(target, spec.readOnly || (spec.isAction && !target.direct) ? "read" : "write");
     } catch (error) {
       if (spec.runWithoutService === undefined || !(error instanceof OperatorError)) throw error;
       return print(await spec.runWithoutService(input, error.message));

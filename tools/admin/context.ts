@@ -21,11 +21,16 @@ export type AdminOptions = {
   readonly stage?: string | undefined;
   readonly profile?: string | undefined;
   readonly by?: string | undefined;
+  /** Actions are performed here, with the operator's own permissions, instead of by the service. */
+  readonly direct?: boolean;
 };
 
 /** What commands work with: the stores and clients of one service, and who runs the command. */
 export type AdminContext = ActionContext & {
   readonly target: Target;
+  /** What the operator is called in the audit log. */
+  readonly by: string;
+  readonly isDirect: boolean;
   readonly upstream: HttpUpstream;
   readonly secrets: SecretsManagerClient;
   readonly close: () => void;
@@ -37,7 +42,7 @@ export type Access = "read" | "write";
 const DEFAULT_SERVICE_FILE = ".local/service.json";
 
 export const openAdminContext = async (
-  { stage, profile, by }: AdminOptions,
+  { stage, profile, by = userName(), direct = false }: AdminOptions,
   access: Access = "write",
 ): Promise<AdminContext> => {
   const serviceFile = terminal().env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
@@ -53,9 +58,11 @@ export const openAdminContext = async (
   const accounts = { db, accessTable: environment.ACCESS_TABLE, ledgerTable: environment.LEDGER_TABLE, clock };
   return {
     target,
+    by,
+    isDirect: direct,
     actor: () => {
       if (access === "read") throw new Error("A command that is declared readOnly writes an audit entry");
-      return { by: by ?? userName(), ...(target.callerArn !== undefined && { caller_arn: target.callerArn }) };
+      return { by, ...(target.callerArn !== undefined && { caller_arn: target.callerArn }) };
     },
     isOperator: true,
     ledger,

@@ -9,6 +9,7 @@ import {
 import { InFlightError } from "../../shared/platform/operator-error.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { AdminContext } from "./context.ts";
+import { sendAction } from "./send-action.ts";
 import { printMessage } from "./terminal.ts";
 import { duration } from "./views/print.ts";
 
@@ -20,8 +21,9 @@ export const perform = async <Name extends ActionName>(
   name: Name,
   input: ActionInput<Name>,
 ): Promise<ActionOutput<Name>> => {
-  const run = runs[name];
-  return outputs[name].output.parse(await afterFlight(() => run(context, input)));
+  const act = (): Promise<unknown> =>
+    context.isDirect ? runs[name](context, input) : sendAction(context, name, input);
+  return outputs[name].output.parse(await afterFlight(act));
 };
 
 /** The pages of a read, one after the other. */

@@ -69,6 +69,7 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     .option("--by <name>", "name to record in the audit log (default: your user name)")
     .option("--stage <name>", "operate this deployed stage instead of the service on this machine")
     .option("--profile <name>", "with --stage: the AWS profile to sign in with")
+    .option("--direct", "work on tables and queues yourself, where the service does not answer")
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)
     .exitOverride();

@@ -77,7 +77,8 @@ const signAgain = async (
   return AUTHORIZATION.exec(again.headers.authorization ?? "") ?? [];
 };
 
+/** Source: AWS, "Create a signed AWS API request": a space is `%20`, so a plus stands for itself. */
 const valuesByName = (query: string): Record<string, string[]> => {
-  const parameters = new URLSearchParams(query);
+  const parameters = new URLSearchParams(query.replaceAll("+", "%2B"));
   return Object.fromEntries([...new Set(parameters.keys())].map((name) => [name, parameters.getAll(name)]));
 };

@@ -135,7 +135,7 @@ test("a route with IAM authorisation is invoked with the caller's ARN, and answe
     events.push(event);
     return { statusCode: 200 };
   });
-  const url = new URL("/v1/operations/things/a%20b?c=d+e&f=", origin);
+  const url = new URL("/v1/operations/things/a%20b?c=d%20e&f=", origin);
   const request = { method: "POST", body: '{"by":"eve"}', headers: { "content-type": "application/json" } };
   const signer = { service: "execute-api", region: REGION, credentials };
   const good = await signedHeaders(signer, url, request);

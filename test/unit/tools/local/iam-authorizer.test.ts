@@ -4,7 +4,7 @@ import { iamCaller, type SignedRequest } from "../../../../tools/local/iam-autho
 import { credentials, REGION } from "../../../../tools/local/local-aws.ts";
 
 const MINUTE_MS = 60_000;
-const url = new URL("http://127.0.0.1:3000/operations/keys/list?account=acc_1&cursor=a%2Fb");
+const url = new URL("http://127.0.0.1:3000/operations/keys/list?account=acc_1&cursor=a%2Fb%20c");
 const body = '{"why":"test"}';
 const signer = { service: "execute-api", region: REGION, credentials };
 
@@ -45,7 +45,8 @@ describe("a request that IAM authorisation refuses", () => {
   test.each<[string, (request: SignedRequest) => Partial<SignedRequest>]>([
     ["method", () => ({ method: "GET" })],
     ["path", () => ({ path: "/operations/keys/revoke" })],
-    ["query", () => ({ query: "account=acc_2&cursor=a%2Fb" })],
+    ["query", () => ({ query: "account=acc_2&cursor=a%2Fb%20c" })],
+    ["plus for a space", ({ query }) => ({ query: query.replace("%20", "+") })],
     ["further query", ({ query }) => ({ query: `${query}&account=acc_2` })],
     ["body", () => ({ body: Buffer.from('{"why":"tess"}') })],
     ["signed header", ({ headers }) => ({ headers: { ...headers, "x-operator-name": "eve" } })],

@@ -1,0 +1,93 @@
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import * as z from "zod";
+import {
+  InFlightError,
+  NotAllowedError,
+  NotFoundError,
+  OperatorError,
+} from "../../../../shared/platform/operator-error.ts";
+import { type ActionSender, sendAction } from "../../../../tools/admin/send-action.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
+
+/** Goal: a command's action is one signed request, and each answer is the error that the command had by itself. */
+type Answer = { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body: string };
+/** Undefined ends the connection instead. */
+let answer: Answer | undefined;
+const requests: { readonly method: string; readonly url: string; readonly signed: boolean; readonly body: string }[] =
+  [];
+const server = createServer(async (request, response) => {
+  const { method = "", url = "", headers } = request;
+  const signed = headers.authorization?.startsWith("AWS4-HMAC-SHA256 ") ?? false;
+  requests.push({ method, url, signed, body: await text(request) });
+  if (answer === undefined) return void response.destroy();
+  response.writeHead(answer.status, answer.headers).end(answer.body);
+});
+let sender: ActionSender;
+let restoreEnvironment = (): void => {};
+beforeAll(async () => {
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  sender = { target: { baseUrl: `http://127.0.0.1:${port}/stage/v1`, name: "prod" }, by: "Adé" };
+  const nowhere = "http://127.0.0.1:2";
+  restoreEnvironment = setEnvironment(
+    localAwsEnvironment({ dynamodb: nowhere, sqs: nowhere, secretsManager: nowhere }),
+  );
+});
+beforeEach(() => {
+  requests.length = 0;
+});
+afterAll(() => {
+  restoreEnvironment();
+  server.close();
+});
+
+const refused = (status: number, code: string, message: string, headers = {}): Answer => ({
+  status,
+  headers: { "x-error-code": code, ...headers },
+  body: JSON.stringify({ status: false, message }),
+});
+
+test("a read is a GET with its input in the query, and a change a POST with it in the body, beside the base URL", async () => {
+  answer = { status: 200, body: JSON.stringify({ status: true, message: "", data: { purchases: "on" } }) };
+  expect(await sendAction(sender, "keys list", { account: "acc 1+2", cursor: undefined })).toEqual({ purchases: "on" });
+  await sendAction(sender, "purchases off", { why: "ticket 1" });
+  expect(requests).toEqual([
+    { method: "GET", url: "/stage/operations/keys/list?account=acc%201%2B2", signed: true, body: "" },
+    { method: "POST", url: "/stage/operations/purchases/off", signed: true, body: '{"why":"ticket 1"}' },
+  ]);
+});
+
+test.each([
+  [refused(404, "not_found", "There is no key"), NotFoundError, "There is no key"],
+  [refused(403, "not_allowed", "Not yours"), NotAllowedError, "Not yours"],
+  [refused(409, "refused", "It is final"), OperatorError, "It is final"],
+  [{ status: 403, body: '{"message":"Forbidden"}' }, OperatorError, "need execute-api:Invoke"],
+  [
+    { status: 503, body: '{"message":"Service Unavailable"}' },
+    Error,
+    "The service answered 503 to GET /stage/operations",
+  ],
+] as const)("the answer %j is the error of a command", async (given, kind, message) => {
+  answer = given;
+  const error: unknown = await sendAction(sender, "keys list", { account: "acc_1" }).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(kind);
+  expect(error).toMatchObject({ message: expect.stringContaining(message) });
+});
+
+test("a change without an answer may have been made, and one without a connection was not", async () => {
+  answer = undefined;
+  const change = sendAction(sender, "purchases on", {});
+  await expect(change).rejects.toThrow("No answer came: check what changed before you retry");
+  expect(requests).toHaveLength(1);
+  const nowhere = { ...sender, target: { baseUrl: "http://127.0.0.1:2/v1", name: "prod" } };
+  await expect(sendAction(nowhere, "purchases on", {})).rejects.toMatchObject({ code: "ECONNREFUSED" });
+});
+
+test("an answer that the request may still be running says for how long", async () => {
+  answer = refused(409, "in_flight", "It may still be running", { "retry-after": "7" });
+  const error: unknown = await sendAction(sender, "purchases on", {}).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(InFlightError);
+  expect(error).toMatchObject({ retryAfterMs: 7_000 });
+});

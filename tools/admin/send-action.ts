@@ -1,0 +1,82 @@
+import * as z from "zod";
+import { OPERATOR_NAME } from "../../shared/console/person.ts";
+import { type ActionName, actions, operationPath } from "../../shared/contract/actions/actions.ts";
+import { errorEnvelope } from "../../shared/contract/envelope.ts";
+import { headers } from "../../shared/contract/headers.ts";
+import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../../shared/platform/operator-error.ts";
+import { signedHeaders } from "../aws/signed-headers.ts";
+import type { Target } from "./target.ts";
+
+/** API Gateway answers within 30 s. */
+const ANSWER_MS_MAX = 35_000;
+
+const success = z.object({ data: z.unknown() });
+
+/** Where the service is, and in whose name requests are sent. */
+export type ActionSender = { readonly target: Pick<Target, "baseUrl" | "name">; readonly by: string };
+
+/** Sends an action as a page does, signed with the operator's AWS credentials; resolves with its output. */
+export const sendAction = async (
+  { target, by }: ActionSender,
+  name: ActionName,
+  input: Readonly<Record<string, unknown>>,
+): Promise<unknown> => {
+  // Beside the base URL's `/v1`.
+  const url = new URL(`.${operationPath(name)}`, target.baseUrl);
+  const isRead = actions[name].kind === "read";
+  for (const [field, value] of Object.entries(isRead ? input : {})) {
+    if (value !== undefined) url.searchParams.set(field, String(value));
+  }
+  // AWS takes a plus for itself when it verifies a signature.
+  url.search = url.search.replaceAll("+", "%20");
+  const request = {
+    method: isRead ? "GET" : "POST",
+    headers: { [OPERATOR_NAME]: encodeURIComponent(by), ...(!isRead && { "content-type": "application/json" }) },
+    ...(!isRead && { body: JSON.stringify(input) }),
+  };
+  const signed = await signedHeaders({ service: "execute-api", region: process.env.AWS_REGION ?? "" }, url, request);
+  const signal = AbortSignal.timeout(ANSWER_MS_MAX);
+  const response = await fetch(url, { ...request, headers: signed, signal }).catch((error: unknown) => {
+    throw isRead ? causeOf(error) : unansweredChange(causeOf(error));
+  });
+  const body = parsedJson(await response.text());
+  if (response.ok) return success.parse(body).data;
+  throw refusalOf(response, body, `${request.method} ${url.pathname}`);
+};
+
+/** The error of the connection, which fetch hides in its own. */
+const causeOf = (error: unknown): unknown =>
+  error instanceof TypeError && error.cause instanceof Error ? error.cause : error;
+
+/** Without a connection nothing was sent. */
+const unansweredChange = (cause: unknown): unknown =>
+  cause instanceof Error && "code" in cause && cause.code === "ECONNREFUSED"
+    ? cause
+    : new Error("No answer came: check what changed before you retry", { cause });
+
+const parsedJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const refusalOf = ({ status, headers: answered }: Response, body: unknown, request: string): Error => {
+  const code = answered.get(headers.errorCode);
+  const { data } = errorEnvelope.safeParse(body);
+  if (status === 403 && code === null) {
+    return new OperatorError(
+      `AWS refuses ${request}: your credentials need execute-api:Invoke for it, and this machine's clock must be right`,
+    );
+  }
+  if (code === null || data === undefined) return new Error(`The service answered ${status} to ${request}`);
+  const fields = Object.entries(data.errors ?? {}).map(([field, messages]) => `${field}: ${messages.join(", ")}`);
+  const message = [data.message, ...fields].join(". ");
+  if (status === 409 && code === "in_flight") {
+    return new InFlightError(message, Number(answered.get(headers.retryAfter)) * 1_000);
+  }
+  if (status === 404) return new NotFoundError(message);
+  if (status === 403) return new NotAllowedError(message);
+  return status < 500 ? new OperatorError(message) : new Error(message);
+};
