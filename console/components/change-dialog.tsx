@@ -239,12 +239,14 @@ const errorsOf = (schema: Action["input"], input: unknown): Record<string, strin
   return errors;
 };
 
-/** Seconds that are left, counted down from each new failure. */
+/** Seconds that are left, by the clock: a browser runs the timers of a tab in the background less often. */
 const useCountdown = (seconds: number | undefined, from: unknown): number => {
   const [left, setLeft] = useState(0);
   useEffect(() => {
-    setLeft(from === undefined ? 0 : (seconds ?? 0));
-    const timer = setInterval(() => setLeft((before) => Math.max(0, before - 1)), 1_000);
+    const endsAtMs = Date.now() + (from === undefined ? 0 : (seconds ?? 0) * 1_000);
+    const count = () => setLeft(Math.max(0, Math.ceil((endsAtMs - Date.now()) / 1_000)));
+    count();
+    const timer = setInterval(count, 1_000);
     return () => clearInterval(timer);
   }, [seconds, from]);
   return left;
