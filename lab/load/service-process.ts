@@ -8,7 +8,7 @@ import { SQSClient } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
-import { permissionSchema } from "../../shared/contract/permission.ts";
+import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
@@ -132,7 +132,11 @@ export const startServiceProcess = async (
     proxy,
     strict: strict && proxy?.beStrict(strict.settings, strict.seed),
     newAccount: async ({ naira, keys, mode = "live" }) => {
-      const { account_id: accountId } = await createAccount(admin.accounts, { name: "load", whitelist: ["127.0.0.1"] });
+      const { account_id: accountId } = await createAccount(admin.accounts, {
+        name: "load",
+        whitelist: ["127.0.0.1"],
+        entitlements: ALL_ENTITLEMENTS,
+      });
       const amountKobo = koboFromNaira(naira);
       if (naira > 0) await fundWallet(admin.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo });
       const made: string[] = [];

@@ -72,6 +72,7 @@ export const seed = async ({ details, simulator }: RunningService, token: string
     await act("wallet threshold", { account, amount_kobo: 10_000_000 });
   }
   const { account_id: account } = await act("accounts create", { name: "Checkout" });
+  await act("accounts entitle", { account, entitlements: { vtu: null, identity: 1_000, "identity:advanced": 100 } });
   await act("accounts owners", {
     account,
     owners: [

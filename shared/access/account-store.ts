@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { permissionSchema } from "../contract/permission.ts";
+import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { type AuditEntry, auditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
@@ -39,6 +39,8 @@ export const accountSchema = z.object({
   name: z.string(),
   status: accountStatus,
   whitelist: z.array(z.string()),
+  /** What operators let it do: its keys can do no more, whatever their permissions. */
+  entitlements: entitlementsSchema,
   keys: z.array(
     z.object({
       key_id: z.string(),

@@ -1,7 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { defaultPermissions, type Permission } from "../contract/permission.ts";
+import {
+  defaultPermissions,
+  type Entitlements,
+  INITIAL_ENTITLEMENTS,
+  isEntitled,
+  notEntitled,
+  type Permission,
+} from "../contract/permission.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
@@ -20,6 +27,7 @@ import {
   type AccountKey,
   accountStatusUpdate,
   addAsRevoked,
+  entitlementsUpdate,
   expiryUpdate,
   isInactive,
   keyPut,
@@ -38,7 +46,11 @@ const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("
 /** Creates an account with an empty wallet and no keys. An empty whitelist admits no request. */
 export const createAccount = async (
   store: AccountStore,
-  { name, whitelist }: { readonly name: string; readonly whitelist: readonly string[] },
+  {
+    name,
+    whitelist,
+    entitlements = INITIAL_ENTITLEMENTS,
+  }: { readonly name: string; readonly whitelist: readonly string[]; readonly entitlements?: Entitlements },
 ): Promise<Account> => {
   const { db, ledgerTable, clock = systemClock } = store;
   whitelistRanges(whitelist);
@@ -49,6 +61,7 @@ export const createAccount = async (
     name,
     status: "active",
     whitelist: [...whitelist],
+    entitlements,
     keys: [],
     owners: [],
     version: 1,
@@ -63,25 +76,32 @@ export const createAccount = async (
   return account;
 };
 
-/** Creates a key. The returned key is the only copy: the tables keep its hash. */
+/**
+ * Creates a key, by default with the permissions that its account's entitlements allow. The returned key is the only
+ * copy: the tables keep its hash.
+ */
 export const createKey = async (
   store: AccountStore,
   accountId: string,
   options: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
-): Promise<NewKey> => {
-  const { key, accountKey } = newKey(options.mode, options.permissions ?? defaultPermissions, nowOf(store));
+): Promise<NewKey & { readonly permissions: readonly Permission[] }> => {
+  const permissions = options.permissions ?? defaultPermissions((await requireAccount(store, accountId)).entitlements);
+  const { key, accountKey } = newKey(options.mode, permissions, nowOf(store));
   await changeAccount(
     store,
     accountId,
     (account) => withKey(account, accountKey, nowOf(store)),
     (changed) => [keyPut(store, changed, accountKey)],
   );
-  return { key, keyId: accountKey.key_id };
+  return { key, keyId: accountKey.key_id, permissions };
 };
 
 export type NewKey = { readonly key: string; readonly keyId: string };
 
-/** Creates a key with the mode and permissions of another one, which expires at the end of the overlap or earlier. */
+/**
+ * Creates a key with the mode of another one, and those of its permissions to which the account is still entitled. The
+ * old key expires at the end of the overlap or earlier.
+ */
 export const rotateKey = async (
   store: AccountStore,
   accountId: string,
@@ -90,8 +110,10 @@ export const rotateKey = async (
 ): Promise<NewKey & { readonly expiresAt: string }> => {
   const nowMs = nowOf(store);
   const overlapEnd = isoTime(nowMs + overlapMs);
-  const before = requireKey(await requireAccount(store, accountId), keyId);
-  const { key, accountKey } = newKey(before.mode, before.permissions, nowMs);
+  const account = await requireAccount(store, accountId);
+  const before = requireKey(account, keyId);
+  const permissions = before.permissions.filter((each) => isEntitled(account.entitlements, each));
+  const { key, accountKey } = newKey(before.mode, permissions, nowMs);
   const changed = await changeAccount(
     store,
     accountId,
@@ -152,6 +174,18 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
         accountStatusUpdate(store, key, status, isActive && status === "active" ? "fail" : "skip"),
       ),
     status === "restricted",
+  );
+
+/**
+ * Replaces what an account may do. Its keys' items follow in the same transaction, so the next request of each key is
+ * admitted or refused by the new entitlements; keys that are revoked or ended may follow later.
+ */
+export const setEntitlements = (store: AccountStore, accountId: string, entitlements: Entitlements): Promise<Account> =>
+  changeAccount(
+    store,
+    accountId,
+    (account) => ({ ...account, entitlements }),
+    ({ keys }) => keysToUpdate(store, keys).map(([key]) => entitlementsUpdate(store, key, entitlements)),
   );
 
 /**
@@ -256,6 +290,8 @@ const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) =
 };
 
 const withKey = (account: Account, accountKey: AccountKey, nowMs: number): Account => {
+  const beyond = accountKey.permissions.filter((each) => !isEntitled(account.entitlements, each));
+  if (beyond.length > 0) throw new AccountError(notEntitled(beyond));
   if (account.keys.filter((key) => !isInactive(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;
     throw new AccountError(

@@ -4,7 +4,7 @@ import type { Rate } from "../call/result.ts";
 import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
-import { lacksPermission } from "../contract/permission.ts";
+import { filterEntitlements, isEntitled, lacksPermission, notEntitled } from "../contract/permission.ts";
 import type { Route } from "../contract/route.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
@@ -32,7 +32,9 @@ export const createAdmission =
     if (requestsThisMinute > limit) {
       return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(nowMs) }) };
     }
-    return { rate, caller: { accountId: keyItem.account_id, keyId: keyItem.key_id, mode: keyItem.mode } };
+    const { account_id: accountId, key_id: keyId, mode, permissions } = keyItem;
+    const entitlements = filterEntitlements(keyItem.entitlements, (each) => permissions?.has(each) === true);
+    return { rate, caller: { accountId, keyId, mode, entitlements } };
   };
 
 /** True if the key is revoked, or rotated and past its end. */
@@ -41,8 +43,12 @@ const hasEnded = ({ status, expires_at }: KeyItem, nowMs: number): boolean =>
 
 const refusalOf = (keyItem: KeyItem, { permissions }: Route, sourceIp: string): ServiceError | undefined => {
   if (keyItem.account_status === "restricted") return new ServiceError("account_restricted");
-  if (permissions !== undefined && !permissions.some((permission) => keyItem.permissions?.has(permission))) {
-    return new ServiceError("permission_denied", { message: lacksPermission(permissions) });
+  if (permissions !== undefined) {
+    const held = permissions.filter((permission) => keyItem.permissions?.has(permission));
+    if (held.length === 0) return new ServiceError("permission_denied", { message: lacksPermission(permissions) });
+    if (!held.some((permission) => isEntitled(keyItem.entitlements, permission))) {
+      return new ServiceError("permission_denied", { message: notEntitled(held) });
+    }
   }
   if (isWithin(sourceIp, keyItem.whitelist ?? [])) return undefined;
   // Only the address that API Gateway saw counts, never X-Forwarded-For.

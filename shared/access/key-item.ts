@@ -1,3 +1,4 @@
+import type { Entitlements } from "../contract/permission.ts";
 import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime } from "../platform/time.ts";
 import { type Account, AccountError, type AccountStore, type KeyWrite } from "./account-store.ts";
@@ -70,6 +71,19 @@ export const accountStatusUpdate = (
     whenRefused,
   );
 
+/** The account's entitlements on a key's item. A missing item is no obstacle: its key is refused. */
+export const entitlementsUpdate = (store: AccountStore, key: AccountKey, entitlements: Entitlements): KeyWrite =>
+  keyUpdate(
+    store,
+    key,
+    {
+      expression: "SET #entitlements = :entitlements",
+      names: { "#entitlements": "entitlements" },
+      values: { ":entitlements": entitlements },
+    },
+    "skip",
+  );
+
 /** A change of a whitelist: replaced as a whole, or ranges added or removed. */
 export type WhitelistChange =
   | { readonly kind: "replace" | "add" | "remove"; readonly ranges: readonly IpRange[] }
@@ -123,8 +137,8 @@ export const expiryUpdate = (store: AccountStore, key: AccountKey, expiresAt: st
  * the item must still be active and must not end earlier.
  */
 export const keyRestriction = (store: AccountStore, account: Account, key: AccountKey): KeyWrite => {
-  const { account_status, permissions, whitelist, expires_at } = newKeyItem(account, key);
-  const sets = Object.entries({ account_status, permissions, whitelist });
+  const { account_status, permissions, entitlements, whitelist, expires_at } = newKeyItem(account, key);
+  const sets = Object.entries({ account_status, permissions, entitlements, whitelist });
   const present = [...sets, ...Object.entries({ expires_at })].filter(([, value]) => value !== undefined);
   const absent = sets.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
   const isOpenEnded = "attribute_not_exists(#expires_at)";
@@ -175,6 +189,7 @@ export const newKeyItem = (account: Account, key: AccountKey): KeyItem => {
     expires_at: key.expires_at,
     // DynamoDB has no empty sets.
     permissions: key.permissions.length > 0 ? new Set(key.permissions) : undefined,
+    entitlements: account.entitlements,
     whitelist: ranges.length > 0 ? new Set(ranges) : undefined,
   };
 };

@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
-import { permissionSchema } from "../contract/permission.ts";
+import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import { retryContention } from "../platform/backoff.ts";
@@ -26,6 +26,8 @@ export const keyItemSchema = z
     /** When a rotated key ends. */
     expires_at: z.iso.datetime().optional(),
     permissions: z.set(permissionSchema).optional(),
+    /** The account's. */
+    entitlements: entitlementsSchema,
     whitelist: z.set(z.instanceof(Uint8Array)).optional(),
   })
   .loose();

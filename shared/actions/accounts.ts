@@ -1,11 +1,13 @@
 import { type Account, type AccountStore, accountSchema, requireAccount } from "../access/account-store.ts";
-import { createAccount, setAccountStatus, setOwners } from "../access/accounts.ts";
+import { createAccount, setAccountStatus, setEntitlements, setOwners } from "../access/accounts.ts";
 import type { accountsActions } from "../contract/actions/accounts.ts";
 import { nairaFromKobo } from "../contract/money.ts";
+import { entitlementSchema, entitlementsText } from "../contract/permission.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
-import { readWallet, walletSchema } from "../ledger/wallet.ts";
+import { ordersOnDay, readWallet, walletSchema } from "../ledger/wallet.ts";
+import { dayInLagos } from "../platform/time.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -65,14 +67,20 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
 
   "accounts show": async ({ ledger, accounts }, { account: accountId }) => {
     const account = await requireAccount(accounts, accountId);
-    const { balance_kobo, low_balance_threshold_kobo } = await readWallet(ledger, accountId);
-    const { webhook, owners } = account;
+    const wallet = await readWallet(ledger, accountId);
+    const { balance_kobo, low_balance_threshold_kobo } = wallet;
+    const { webhook, owners, entitlements } = account;
+    const limited = entitlementSchema.options.filter((each) => typeof entitlements[each] === "number");
     return {
       ...accountView(account),
       balance: nairaFromKobo(balance_kobo),
       low_balance_threshold:
         low_balance_threshold_kobo === undefined ? null : nairaFromKobo(low_balance_threshold_kobo),
       ...(owners.length > 0 && { owners }),
+      entitlements,
+      orders_today: Object.fromEntries(
+        limited.map((each) => [each, ordersOnDay(wallet, each, dayInLagos(ledger.clock()))]),
+      ),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),
       webhook: webhook?.url === undefined ? null : { url: webhook.url, status: webhook.status },
@@ -87,6 +95,12 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
   "accounts restrict": setStatus("restricted", "accounts restrict"),
 
   "accounts unrestrict": setStatus("active", "accounts unrestrict"),
+
+  "accounts entitle": async (context, { account, entitlements, why }) => {
+    const details = { entitlements: entitlementsText(entitlements) };
+    const store = audited(context, () => ({ action: "accounts entitle", why, details }));
+    return { account_id: account, entitlements: (await setEntitlements(store, account, entitlements)).entitlements };
+  },
 
   "accounts owners": async (context, { account, owners, before, why }) => {
     const details = { owners: ownersText(owners) };

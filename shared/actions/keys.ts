@@ -51,7 +51,7 @@ const assertNotRotated = ({ key_id, expires_at }: AccountKey): void => {
 
 export const keysRuns: ActionRuns<typeof keysActions> = {
   "keys list": async ({ accounts, ledger }, { account }) => {
-    const { keys } = await requireAccount(accounts, account);
+    const { keys, entitlements } = await requireAccount(accounts, account);
     const items = await findKeys(
       accounts,
       keys.map(({ hash }) => hash),
@@ -59,6 +59,7 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
     const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
     return {
       account_id: account,
+      entitlements,
       keys: keys.map((key) => {
         const usedMs = lastUsed.get(key.hash);
         return { ...keyView(key, ledger.clock()), last_used_at: usedMs === undefined ? null : isoTime(usedMs) };
@@ -66,15 +67,15 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
     };
   },
 
-  "keys create": async (context, { account, mode, permissions, why }) => {
-    assertMayGive(context, permissions);
-    const store = audited(context, ({ keys }) => ({
-      action: "keys create",
-      why,
-      details: { key_id: keys.at(-1)?.key_id ?? "", mode, permissions: permissions.join() },
-    }));
-    const { key, keyId } = await createKey(store, account, { mode, permissions });
-    return { account_id: account, key_id: keyId, key, mode, permissions };
+  "keys create": async (context, { account, mode, permissions: named, why }) => {
+    assertMayGive(context, named ?? []);
+    const store = audited(context, ({ keys }) => {
+      const created = keys.at(-1);
+      const details = { key_id: created?.key_id ?? "", mode, permissions: created?.permissions.join() ?? "" };
+      return { action: "keys create", why, details };
+    });
+    const { key, keyId, permissions } = await createKey(store, account, { mode, ...(named && { permissions: named }) });
+    return { account_id: account, key_id: keyId, key, mode, permissions: [...permissions] };
   },
 
   "keys rotate": async (context, { account, key: keyId, overlap_ms, why }) => {

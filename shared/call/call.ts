@@ -1,11 +1,17 @@
 import type { ServiceError } from "../contract/errors.ts";
+import type { Entitlements } from "../contract/permission.ts";
 import type { Route } from "../contract/route.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { Rate } from "./result.ts";
 
-/** The account and the key of a request. */
-export type Caller = { readonly accountId: string; readonly keyId: string; readonly mode: Mode };
+/** The account and the key of a request. `entitlements`: what both allow. */
+export type Caller = {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly mode: Mode;
+  readonly entitlements: Entitlements;
+};
 
 /** What admissions and operations read of a request, whatever brought it. */
 export type CallRequest = {

@@ -6,7 +6,7 @@ export const rateGroups = {
 } as const;
 export type RateGroup = keyof typeof rateGroups;
 
-/** Longest `Retry-After` of a rate limit: its window is a minute. Source: docs/interface.md 6.D1. */
+/** Longest `Retry-After` of a limit per minute. Source: docs/interface.md 6.D1. */
 export const RETRY_AFTER_S_MAX = 60;
 
 /** Smallest airtime top-up. Source: docs/interface.md 11.1. */

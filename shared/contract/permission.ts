@@ -1,14 +1,79 @@
 import * as z from "zod";
 
-/** The permissions of a key. */
-const permissions = ["vtu", "identity", "identity:retrieve"] as const;
+/** What operators may let an account do. Each order counts for one of them. */
+export const entitlementSchema = z.enum(["vtu", "identity", "identity:advanced", "identity:retrieve"]);
+export type Entitlement = z.infer<typeof entitlementSchema>;
+
+/** What an account is entitled to, each with its live orders per day in Lagos; null: without a quota. */
+export const entitlementsSchema = z
+  .partialRecord(
+    z.enum(entitlementSchema.options, `Must be some of ${entitlementSchema.options.join(", ")}`),
+    z.int("Must be a whole number").min(1, "Must be at least 1").max(1_000_000, "Must be at most 1000000").nullable(),
+  )
+  .describe("each with its live orders a day, identity=1000, or without a quota, vtu; none for nothing");
+export type Entitlements = Readonly<z.infer<typeof entitlementsSchema>>;
+
+/** How many live orders of a kind an account may place a day. */
+export type DailyQuota = { readonly entitlement: Entitlement; readonly perDay: number };
+
+/** Everything, without quotas. */
+export const ALL_ENTITLEMENTS: Entitlements = {
+  vtu: null,
+  identity: null,
+  "identity:advanced": null,
+  "identity:retrieve": null,
+};
+
+/** Of a new account: an operator must decide that it may see personal data (docs/interface.md 2.D9). */
+export const INITIAL_ENTITLEMENTS: Entitlements = { vtu: null };
+
+export const isEntitled = (entitlements: Entitlements, to: Entitlement): boolean => entitlements[to] !== undefined;
+
+/** The entitlements that `isKept` keeps. */
+export const filterEntitlements = (
+  entitlements: Entitlements,
+  isKept: (entitlement: Entitlement) => boolean,
+): Entitlements =>
+  Object.fromEntries(
+    entitlementSchema.options
+      .filter((each) => isEntitled(entitlements, each) && isKept(each))
+      .map((each) => [each, entitlements[each]]),
+  );
+
+/** What both allow, with the smaller quota. */
+export const commonEntitlements = (one: Entitlements, other: Entitlements): Entitlements =>
+  Object.fromEntries(
+    Object.entries(filterEntitlements(one, (each) => isEntitled(other, each))).map(([each, quota]) => {
+      const quotas = [quota, other[entitlementSchema.parse(each)]].filter((perDay) => typeof perDay === "number");
+      return [each, quotas.length === 0 ? null : Math.min(...quotas)];
+    }),
+  );
+
+/** `vtu identity=1000`, as it is typed; `none` for nothing. */
+export const entitlementsText = (entitlements: Entitlements): string =>
+  entitlementSchema.options
+    .filter((each) => isEntitled(entitlements, each))
+    .map((each) => (entitlements[each] === null ? each : `${each}=${entitlements[each]}`))
+    .join(" ") || "none";
+
+/** The permissions of a key: it may do what its account is entitled to besides. */
+const permissions = entitlementSchema.options;
 export const permissionSchema = z.enum(permissions, `Must be some of ${permissions.join(", ")}`);
 export type Permission = z.infer<typeof permissionSchema>;
+
 /** Of a new key. `identity:retrieve` must be requested explicitly (docs/interface.md 2.D5). */
-export const defaultPermissions: readonly Permission[] = ["vtu", "identity"];
+export const defaultPermissions = (entitlements: Entitlements): readonly Permission[] =>
+  permissions.filter((each) => isEntitled(entitlements, each) && each !== "identity:retrieve");
+
 /** `vtu`, or `vtu or identity` where one of them is sufficient. */
 export const permissionText = (permissions: readonly Permission[], quote = ""): string =>
   permissions.map((permission) => `${quote}${permission}${quote}`).join(" or ");
 
 export const lacksPermission = (permissions: readonly Permission[]): string =>
   `This API key lacks the permission ${permissionText(permissions)}`;
+
+export const needsPermission = (entitlement: Entitlement): string =>
+  `This request needs an API key with the permission ${entitlement}, and an account that is entitled to it`;
+
+export const notEntitled = (permissions: readonly Permission[]): string =>
+  `This account is not entitled to ${permissionText(permissions)}: ask an operator of the service`;

@@ -12,6 +12,7 @@ import {
   ninRetrieveResult,
 } from "../contract/identity.ts";
 import type { Kobo } from "../contract/money.ts";
+import type { Entitlement } from "../contract/permission.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import { consentPk } from "../ledger/schema.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
@@ -90,6 +91,12 @@ type IdentityRequest<Result extends z.ZodObject> = {
   readonly result: Result;
 };
 
+const entitlementFor = {
+  basic: "identity",
+  advanced: "identity:advanced",
+  retrieval: "identity:retrieve",
+} as const satisfies Record<IdentityRequest<z.ZodObject>["extent"], Entitlement>;
+
 type IdentityRequestBase = Omit<IdentityRequest<z.ZodObject>, "result">;
 
 const verification = (
@@ -132,7 +139,8 @@ const checkIdentity = async <Result extends z.ZodObject>(
   const quote = await deps.upstreams[caller.mode]
     .assertReady(check, deadline)
     .then(() => ({ amountKobo, description: title }), refusalOf);
-  const prepared = await prepareOrder(deps, { caller, type, callerReference: input.reference, fields }, quote);
+  const request = { caller, type, entitlement: entitlementFor[extent], callerReference: input.reference, fields };
+  const prepared = await prepareOrder(deps, request, quote);
   if (prepared.kind === "placed") return responseFor(deps.replays, prepared.placed, identityRequest, undefined);
   const { transaction, keyedHashes } = prepared;
   const records = [newConsent(transaction, keyedHashes, identityRequest, requestId, input.purpose)];

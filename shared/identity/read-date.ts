@@ -1,6 +1,7 @@
 import dayjs from "dayjs";
 import customParseFormat from "dayjs/plugin/customParseFormat.js";
 import type { DateOrder } from "../contract/date-order.ts";
+import { dateInLagos } from "../platform/time.ts";
 
 dayjs.extend(customParseFormat);
 
@@ -52,15 +53,6 @@ const MONTHS = [
 const monthName = (word: string): string | undefined => {
   const name = word.length < 3 ? undefined : MONTHS.find((month) => month.startsWith(word.toLowerCase()));
   return name && `${name.charAt(0).toUpperCase()}${name.slice(1, 3)}`;
-};
-
-/** Nigeria has one time zone, UTC+1, without summer time. */
-const LAGOS_OFFSET_MS = 3_600_000;
-
-const dateInLagos = (atMs: number): string | undefined => {
-  const inLagos = new Date(atMs + LAGOS_OFFSET_MS);
-  const isDay = !Number.isNaN(inLagos.getTime()) && inLagos.getUTCFullYear() <= 9_999;
-  return isDay ? inLagos.toISOString().slice(0, 10) : undefined;
 };
 
 /** The shape of a date, for the log: digits become 9, letters become a. Never the date itself. */

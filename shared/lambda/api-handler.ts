@@ -25,7 +25,7 @@ export type OperationOf<Served extends Pick<Route, "input" | "data">> = (
 /** Admits everybody, without a key and without counting the request. */
 export const admitPublic: Admit = async ({ group }) => ({
   rate: unusedRate(group),
-  caller: { accountId: "public", keyId: "public", mode: "test" },
+  caller: { accountId: "public", keyId: "public", mode: "test", entitlements: {} },
 });
 
 /** What is known of the request so far: it completes the response and the log line. */

@@ -1,11 +1,13 @@
+import type { DailyQuota } from "../contract/permission.ts";
 import { backoff } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, debitBudgetMs, debitRetryMs } from "../platform/deadline.ts";
+import { dayInLagos } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { transact, type Writes } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
 import { transactionPut, transitions } from "./transaction-state.ts";
 import { voidDebit } from "./void-debit.ts";
-import { type Wallet, walletDebit, walletDebitUnlessQueued } from "./wallet.ts";
+import { type DebitOptions, ordersOnDay, type Wallet, walletDebit } from "./wallet.ts";
 
 /** An item that is written with a transaction, such as the record of a consent. */
 export type RecordItem = { readonly pk: string } & Readonly<Record<string, string>>;
@@ -18,6 +20,8 @@ export type OpenResult =
   | { readonly kind: "insufficient_balance" }
   /** The account was restricted after the request was admitted. Nothing was written. */
   | { readonly kind: "restricted" }
+  /** The account has placed as many orders of this kind today as it may. Nothing was written. */
+  | { readonly kind: "quota_used" }
   /** Nothing was written: other writes held the wallet until the upstream's share of the time began. */
   | { readonly kind: "busy" }
   /** The debit got no answer, was not made, and can no longer be: the transaction is recorded as `failed`. */
@@ -41,14 +45,10 @@ export const openTransaction = async (
   transaction: Transaction,
   records: readonly RecordItem[],
   deadline: Deadline,
+  quota?: DailyQuota,
 ): Promise<OpenResult> => {
-  const opened = await openWith(
-    ledger,
-    transaction,
-    openingWrites(ledger, transaction, records, walletDebit),
-    deadline,
-  );
-  return opened.kind === "refused" ? refusal(opened) : opened;
+  const opened = await openCounted(ledger, transaction, records, deadline, { quota });
+  return opened.kind === "refused" ? opened.refusal : opened;
 };
 
 /**
@@ -60,20 +60,51 @@ export const openUnlessOvertaking = async (
   transaction: Transaction,
   records: readonly RecordItem[],
   deadline: Deadline,
+  quota?: DailyQuota,
 ): Promise<OpenResult | { readonly kind: "would_overtake" }> => {
-  const writes = openingWrites(ledger, transaction, records, walletDebitUnlessQueued);
-  const opened = await openWith(ledger, transaction, writes, deadline);
+  const opened = await openCounted(ledger, transaction, records, deadline, { quota, unlessQueued: true });
   if (opened.kind !== "refused") return opened;
-  const refused = refusal(opened);
-  return refused.kind !== "restricted" && opened.wallet?.open !== undefined ? { kind: "would_overtake" } : refused;
+  const { refusal, wallet } = opened;
+  return refusal.kind !== "restricted" && wallet?.open !== undefined ? { kind: "would_overtake" } : refusal;
 };
 
 /** The wallet's condition failed. */
 type Refused = { readonly kind: "refused"; readonly wallet: Wallet | undefined };
 
-const refusal = ({ wallet }: Refused): OpenResult & { readonly kind: "restricted" | "insufficient_balance" } => ({
-  kind: wallet?.restricted ? "restricted" : "insufficient_balance",
-});
+type Refusal = OpenResult & { readonly kind: "restricted" | "quota_used" | "insufficient_balance" };
+
+/**
+ * Opens a transaction and counts its order, if that has a quota. The debit requires that the wallet counts today's
+ * orders; the first one of a day learns from its refusal that it begins the day. The wallet's day may be ahead of this
+ * clock around midnight, and then counts.
+ */
+const openCounted = async (
+  ledger: Ledger,
+  transaction: Transaction,
+  records: readonly RecordItem[],
+  deadline: Deadline,
+  { quota, unlessQueued = false }: { readonly quota: DailyQuota | undefined; readonly unlessQueued?: boolean },
+): Promise<OpenResult | (Refused & { readonly refusal: Refusal })> => {
+  let day = dayInLagos(ledger.clock());
+  let beginsDay = false;
+  for (;;) {
+    const options = { unlessQueued, ...(quota && { quota: { ...quota, day, beginsDay } }) };
+    const writes = openingWrites(ledger, transaction, records, options);
+    const opened = await openWith(ledger, transaction, writes, deadline);
+    if (opened.kind !== "refused") return opened;
+    const countedDay = opened.wallet?.quota_day ?? 0;
+    const isDayRight = beginsDay ? countedDay < day : countedDay === day;
+    if (quota === undefined || isDayRight) return { ...opened, refusal: refusalBy(opened, quota, day) };
+    beginsDay = countedDay < day;
+    day = Math.max(day, countedDay);
+  }
+};
+
+const refusalBy = ({ wallet }: Refused, quota: DailyQuota | undefined, day: number): Refusal => {
+  if (wallet?.restricted) return { kind: "restricted" };
+  const isUsed = quota && wallet && ordersOnDay(wallet, quota.entitlement, day) >= quota.perDay;
+  return { kind: isUsed ? "quota_used" : "insufficient_balance" };
+};
 
 const openWith = async (
   ledger: Ledger,
@@ -101,10 +132,12 @@ const openingWrites = (
   ledger: Ledger,
   transaction: Transaction,
   records: readonly RecordItem[],
-  debit: typeof walletDebit | typeof walletDebitUnlessQueued,
+  options: DebitOptions,
 ): Writes => [
   transactionPut(ledger, transitions.debit, transaction),
-  ...(transaction.mode === "live" ? [debit(ledger, transaction.account_id, transaction.amount_kobo)] : []),
+  ...(transaction.mode === "live"
+    ? [walletDebit(ledger, transaction.account_id, transaction.amount_kobo, options)]
+    : []),
   ...records.map((Item) => ({ Put: { TableName: ledger.table, Item } })),
 ];
 

@@ -34,7 +34,8 @@ export const transitions = {
     from: [],
     to: "sent",
     event: "debit",
-    condition: "the wallet holds enough and is not restricted; if the order is sent at once, none of its account waits",
+    condition:
+      "the wallet holds enough and is not restricted, a daily quota is not used up; if the order is sent at once, none of its account waits",
     write: "balance -= amount",
   },
   void: {

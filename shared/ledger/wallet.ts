@@ -1,9 +1,18 @@
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
+import type { DailyQuota, Entitlement } from "../contract/permission.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { WAITING, walletPk } from "./schema.ts";
+
+/** The attributes that count the orders of `quota_day`. */
+const quotaUsed = {
+  vtu: "quota_used_vtu",
+  identity: "quota_used_identity",
+  "identity:advanced": "quota_used_advanced",
+  "identity:retrieve": "quota_used_retrieve",
+} as const satisfies Record<Entitlement, string>;
 
 /**
  * An account's wallet. `version` counts the changes of the balance, so a reconciliation knows whether it has found them
@@ -30,6 +39,12 @@ export const walletSchema = z.object({
   queue_front_at: z.iso.datetime().optional(),
   /** Until then the request of the order that was claimed last may begin, so no later order is sent by another run. */
   turn_until: z.iso.datetime().optional(),
+  /** The day in Lagos whose orders are counted, if they have a quota; also those that failed later. */
+  quota_day: z.int().optional(),
+  quota_used_vtu: z.int().optional(),
+  quota_used_identity: z.int().optional(),
+  quota_used_advanced: z.int().optional(),
+  quota_used_retrieve: z.int().optional(),
   updated_at: z.iso.datetime(),
 });
 export type Wallet = z.infer<typeof walletSchema>;
@@ -74,27 +89,55 @@ const balanceValues = ({ clock }: Ledger, amount: Kobo) => ({
 const IS_SUFFICIENT = "balance_kobo >= :amount";
 const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted)`;
 
-/** Takes the amount from the wallet if it is not restricted and holds enough: one part of a transaction of writes. */
-export const walletDebit = (ledger: Ledger, accountId: string, amount: Kobo) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: MAY_BE_DEBITED,
-    ExpressionAttributeValues: balanceValues(ledger, amount),
-    ...returned,
-  });
+/** What a debit requires and does besides. */
+export type DebitOptions = {
+  /** It fails too while the sender lists the wallet: the order would overtake one that waits, or is claimed and not yet sent. */
+  readonly unlessQueued?: boolean;
+  /** It is counted. `beginsDay`: as the first order of the day, of all that have a quota. */
+  readonly quota?: DailyQuota & { readonly day: number; readonly beginsDay: boolean };
+};
 
-/**
- * The debit of an order that is sent at once. It fails too while the sender lists the wallet: the order would overtake
- * one that waits, or that is claimed and not yet sent.
- */
-export const walletDebitUnlessQueued = (ledger: Ledger, accountId: string, amount: Kobo) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: `${MAY_BE_DEBITED} AND attribute_not_exists(#open)`,
-    ExpressionAttributeNames: { "#open": "open" },
-    ExpressionAttributeValues: balanceValues(ledger, amount),
+/** Takes the amount from the wallet if it is not restricted and holds enough: one part of a transaction of writes. */
+export const walletDebit = (
+  ledger: Ledger,
+  accountId: string,
+  amount: Kobo,
+  { unlessQueued = false, quota }: DebitOptions = {},
+) => {
+  const counted = quota && countedBy(quota);
+  return walletUpdate(ledger, accountId, {
+    UpdateExpression: `SET ${changedBalance("-")}${counted?.update ?? ""}`,
+    ConditionExpression: [
+      MAY_BE_DEBITED,
+      ...(unlessQueued ? ["attribute_not_exists(#open)"] : []),
+      ...(counted ? [counted.condition] : []),
+    ].join(" AND "),
+    ...(unlessQueued && { ExpressionAttributeNames: { "#open": "open" } }),
+    ExpressionAttributeValues: { ...balanceValues(ledger, amount), ...counted?.values },
     ...returned,
   });
+};
+
+/** The part of a debit that counts it. */
+const countedBy = ({ entitlement, perDay, day, beginsDay }: NonNullable<DebitOptions["quota"]>) => {
+  const used = quotaUsed[entitlement];
+  const others = Object.values(quotaUsed).filter((each) => each !== used);
+  return beginsDay
+    ? {
+        update: `, quota_day = :day, ${used} = :one REMOVE ${others.join(", ")}`,
+        condition: "(attribute_not_exists(quota_day) OR quota_day < :day)",
+        values: { ":day": day },
+      }
+    : {
+        update: ` ADD ${used} :one`,
+        condition: `quota_day = :day AND (attribute_not_exists(${used}) OR ${used} < :per_day)`,
+        values: { ":day": day, ":per_day": perDay },
+      };
+};
+
+/** How many orders the account has placed on a day in Lagos, of those that count for an entitlement with a quota. */
+export const ordersOnDay = (wallet: Wallet, entitlement: Entitlement, day: number): number =>
+  wallet.quota_day === day ? (wallet[quotaUsed[entitlement]] ?? 0) : 0;
 
 /** Takes the amount of an operator's adjustment, also from a restricted wallet: one part of a transaction of writes. */
 export const walletAdjustment = (ledger: Ledger, accountId: string, amount: Kobo) =>

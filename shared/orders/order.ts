@@ -1,5 +1,6 @@
 import type { Caller } from "../call/call.ts";
 import type { Kobo } from "../contract/money.ts";
+import type { Entitlement } from "../contract/permission.ts";
 import type { TransactionType } from "../contract/transaction.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
@@ -20,6 +21,8 @@ export type OrderDeps = {
 export type OrderRequest = {
   readonly caller: Caller;
   readonly type: TransactionType;
+  /** What it counts for. */
+  readonly entitlement: Entitlement;
   /** The caller's own. */
   readonly callerReference: string | undefined;
   /** The normalised fields of the request: a replay has the same. */

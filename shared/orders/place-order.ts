@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
+import { type DailyQuota, isEntitled, needsPermission } from "../contract/permission.ts";
 import { findByCallerReference } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { withMaskedPhone } from "../ledger/mask-phone.ts";
@@ -11,7 +12,7 @@ import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { isoTime } from "../platform/time.ts";
+import { isoTime, secondsToMidnightInLagos } from "../platform/time.ts";
 import type { FinalisedOrder, Fulfilment, OrderDeps, OrderRequest, PlacedOrder, QueuePolicy, Quote } from "./order.ts";
 import type { OutcomeMessage, OutcomeQueue } from "./outcome-queue.ts";
 import { refusalByGate } from "./purchases-switch.ts";
@@ -28,7 +29,7 @@ import { refusalByGate } from "./purchases-switch.ts";
 /** The order has its response already: nothing is sent upstream. */
 type Placed = { readonly kind: "placed"; readonly placed: PlacedOrder };
 
-export type PreparedOrder<Priced extends Quote> = Pick<OrderRequest, "caller" | "callerReference"> & {
+export type PreparedOrder<Priced extends Quote> = Pick<OrderRequest, "caller" | "callerReference" | "entitlement"> & {
   readonly kind: "prepared";
   readonly transaction: Transaction;
   readonly quote: Priced;
@@ -46,13 +47,19 @@ export const prepareOrder = async <Priced extends Quote>(
 ): Promise<PreparedOrder<Priced> | Placed> => {
   const keyedHashes = await hashesFor(deps, request);
   const fingerprint = keyedHashes.fingerprint([request.type, ...request.fields]);
-  const refusal = await refusalByGate(deps.gate);
+  const refusal = refusalByEntitlement(request) ?? (await refusalByGate(deps.gate));
   if (refusal !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprint, refusal);
   if (quote instanceof ServiceError) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprint, quote);
-  const { caller, callerReference } = request;
+  const { caller, callerReference, entitlement } = request;
   const transaction = newTransaction(deps.ledger, keyedHashes, request, quote, fingerprint);
-  return { kind: "prepared", caller, callerReference, transaction, quote, keyedHashes };
+  return { kind: "prepared", caller, callerReference, entitlement, transaction, quote, keyedHashes };
 };
+
+/** Admission has checked the endpoint, whose orders may need different entitlements. */
+const refusalByEntitlement = ({ caller, entitlement }: OrderRequest): ServiceError | undefined =>
+  isEntitled(caller.entitlements, entitlement)
+    ? undefined
+    : new ServiceError("permission_denied", { message: needsPermission(entitlement) });
 
 /** Why an order is refused whose pricing failed. */
 export const refusalOf = (error: unknown): ServiceError =>
@@ -69,7 +76,7 @@ export const openOrder = async <Priced extends Quote>(
   deadline: Deadline,
 ): Promise<Opened | Placed> => {
   const { fingerprint } = transaction;
-  const opened = await openInTurn(ledger, transaction, records, queue, deadline);
+  const opened = await openInTurn(ledger, transaction, records, queue, quotaOf(prepared), deadline);
   switch (opened.kind) {
     case "opened":
       return { kind: "opened", mustQueue: opened.mustQueue };
@@ -79,6 +86,11 @@ export const openOrder = async <Priced extends Quote>(
       throw new ServiceError("insufficient_balance");
     case "restricted":
       throw new ServiceError("account_restricted");
+    case "quota_used":
+      throw new ServiceError("rate_limited", {
+        message: `The account has placed its orders of today for ${prepared.entitlement}: wait until midnight in Lagos`,
+        retryAfterS: secondsToMidnightInLagos(ledger.clock()),
+      });
     case "busy": {
       const refusal = new ServiceError("provider_unavailable", { retryAfterS: 1 });
       return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprint, refusal);
@@ -105,13 +117,20 @@ const openInTurn = async (
   transaction: Transaction,
   records: readonly RecordItem[],
   queue: QueuePolicy,
+  quota: DailyQuota | undefined,
   deadline: Deadline,
 ): Promise<OpenResult & { readonly mustQueue: boolean }> => {
   if (queue === "behind_others") {
-    const opened = await openUnlessOvertaking(ledger, transaction, records, deadline);
+    const opened = await openUnlessOvertaking(ledger, transaction, records, deadline, quota);
     if (opened.kind !== "would_overtake") return { ...opened, mustQueue: false };
   }
-  return { ...(await openTransaction(ledger, transaction, records, deadline)), mustQueue: queue !== "never" };
+  return { ...(await openTransaction(ledger, transaction, records, deadline, quota)), mustQueue: queue !== "never" };
+};
+
+/** The quota that an order counts for, if its account has one. */
+const quotaOf = ({ caller, entitlement }: Pick<OrderRequest, "caller" | "entitlement">): DailyQuota | undefined => {
+  const perDay = caller.entitlements[entitlement];
+  return perDay == null ? undefined : { entitlement, perDay };
 };
 
 /** Without the reference key no replay is recognised. */

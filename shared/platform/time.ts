@@ -9,6 +9,24 @@ export const EPOCH = isoTime(0);
 
 export const sleep = (delayMs: number): Promise<void> => new Promise((wake) => setTimeout(wake, delayMs));
 
+/** Nigeria has one time zone, UTC+1, without summer time. */
+const LAGOS_OFFSET_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** The date of a time in Lagos, `YYYY-MM-DD`; undefined if it is no date of four-digit years. */
+export const dateInLagos = (atMs: number): string | undefined => {
+  const inLagos = new Date(atMs + LAGOS_OFFSET_MS);
+  const isDay = !Number.isNaN(inLagos.getTime()) && inLagos.getUTCFullYear() <= 9_999;
+  return isDay ? inLagos.toISOString().slice(0, 10) : undefined;
+};
+
+/** The day of a time in Lagos, counted since the epoch: the window of quotas. */
+export const dayInLagos = (atMs: number): number => Math.floor((atMs + LAGOS_OFFSET_MS) / DAY_MS);
+
+/** Whole seconds until the next midnight in Lagos, at least 1. */
+export const secondsToMidnightInLagos = (atMs: number): number =>
+  Math.ceil((DAY_MS - ((atMs + LAGOS_OFFSET_MS) % DAY_MS)) / 1_000);
+
 /** The calendar minute of a time, counted since the epoch: the window of the rate limits. */
 export const minuteOf = (atMs: number): number => Math.floor(atMs / 60_000);
 

@@ -27,11 +27,11 @@ export type PurchaseDeps = OrderDeps & {
 /** Debits a purchase that is priced, and sends it upstream or queues it. */
 export const placePurchase = async (
   deps: PurchaseDeps,
-  request: OrderRequest,
+  request: Omit<OrderRequest, "entitlement">,
   quote: OrderQuote | ServiceError,
   deadline: Deadline,
 ): Promise<PlacedOrder> => {
-  const prepared = await prepareOrder(deps, request, quote);
+  const prepared = await prepareOrder(deps, { ...request, entitlement: "vtu" }, quote);
   if (prepared.kind === "placed") return prepared.placed;
   const {
     transaction,

@@ -15,7 +15,7 @@ export type UpstreamAuthentication = {
   readonly signature?: { readonly scheme: UpstreamSignature; readonly key: RotatingSecret };
 };
 
-const upstreamCaller = { accountId: "upstream", keyId: "upstream", mode: "live" } as const;
+const upstreamCaller = { accountId: "upstream", keyId: "upstream", mode: "live", entitlements: {} } as const;
 
 /**
  * Admits requests with the path token and, where these are configured, from a listed address and with a valid

@@ -3,7 +3,7 @@ import { afterAll } from "vitest";
 import * as z from "zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { permissionSchema } from "../../shared/contract/permission.ts";
+import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { contractSuite } from "../contract/suite.ts";
 
@@ -36,7 +36,11 @@ contractSuite({
   open: async () => ({
     baseUrl,
     key: async () => {
-      const { account_id } = await createAccount(store, { name: "contract", whitelist: [address] });
+      const { account_id } = await createAccount(store, {
+        name: "contract",
+        whitelist: [address],
+        entitlements: ALL_ENTITLEMENTS,
+      });
       return (await createKey(store, account_id, { mode: "test", permissions: permissionSchema.options })).key;
     },
     close: async () => {},

@@ -6,7 +6,7 @@ import { hashApiKey } from "../../shared/access/api-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import type { Admission } from "../../shared/call/call.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
-import type { Permission } from "../../shared/contract/permission.ts";
+import { ALL_ENTITLEMENTS, type Entitlements, type Permission } from "../../shared/contract/permission.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { apiEvent, callRequest } from "../../shared/lambda/api-request.ts";
@@ -23,6 +23,7 @@ export const NEIGHBOUR = "203.0.113.8";
 
 type AccountOptions = {
   readonly whitelist?: readonly string[];
+  readonly entitlements?: Entitlements;
   readonly permissions?: readonly Permission[];
   readonly mode?: Mode;
 };
@@ -77,8 +78,8 @@ export const openAccess = async (): Promise<AccessFixture> => {
     tables,
     proxy,
     store,
-    anAccount: async ({ whitelist = [OFFICE], permissions, mode = "live" } = {}) => {
-      const { account_id } = await createAccount(store, { name: "demo", whitelist });
+    anAccount: async ({ whitelist = [OFFICE], entitlements = ALL_ENTITLEMENTS, permissions, mode = "live" } = {}) => {
+      const { account_id } = await createAccount(store, { name: "demo", whitelist, entitlements });
       const created = await createKey(store, account_id, { mode, ...(permissions && { permissions }) });
       return { accountId: account_id, ...created };
     },

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../shared/ledger/schema.ts";
@@ -84,7 +85,11 @@ export const startOperatedService = async (): Promise<OperatedService> => {
     ledger,
     newApp: async (name = "checkout") => {
       const store = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger };
-      const { account_id: account } = await createAccount(store, { name, whitelist: ["127.0.0.1"] });
+      const { account_id: account } = await createAccount(store, {
+        name,
+        whitelist: ["127.0.0.1"],
+        entitlements: ALL_ENTITLEMENTS,
+      });
       await fundWallet(ledger, {
         accountId: account,
         fundingId: bankReference(account),

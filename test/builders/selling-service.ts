@@ -1,5 +1,6 @@
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../shared/catalog/snapshot.ts";
+import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
@@ -110,7 +111,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { waitingMinutes = 1
     buy: (accountId: string, reference: string, { buy } = instance(), mode: Mode = "live") =>
       buy({
         input: { network_id: 1, plan_id: 101, phone_number: SOME_PHONE, reference },
-        caller: { accountId, keyId: "key_1", mode },
+        caller: { accountId, keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },
         deadline: deadlineIn(29_000),
       }),
     instance,

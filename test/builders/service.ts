@@ -6,7 +6,7 @@ import * as z from "zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
-import { type Permission, permissionSchema } from "../../shared/contract/permission.ts";
+import { ALL_ENTITLEMENTS, type Permission, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -135,7 +135,11 @@ export const startTestService = async ({
     accounts,
     endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     newCaller: async ({ naira = 10_000, whitelist = ["127.0.0.1"] } = {}) => {
-      const { account_id: accountId } = await createAccount(accounts, { name: "test", whitelist });
+      const { account_id: accountId } = await createAccount(accounts, {
+        name: "test",
+        whitelist,
+        entitlements: ALL_ENTITLEMENTS,
+      });
       if (naira > 0)
         await fundWallet(ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
       const newKey: TestCaller["newKey"] = async ({ mode = "live", permissions = permissionSchema.options } = {}) =>

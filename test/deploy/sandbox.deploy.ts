@@ -17,7 +17,7 @@ import { projectRoot } from "../../infra/bundle/bundle.ts";
 import { functionNamesOf } from "../../infra/functions.ts";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
-import { permissionSchema } from "../../shared/contract/permission.ts";
+import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import { deliveryPk } from "../../shared/ledger/schema.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
@@ -49,7 +49,11 @@ const store: AccountStore = { db: documentClient(), accessTable, ledgerTable };
 const ledger = { db: store.db, table: ledgerTable, clock: systemClock };
 
 const newCaller = async () => {
-  const { account_id } = await createAccount(store, { name: "deployed", whitelist: ["127.0.0.1"] });
+  const { account_id } = await createAccount(store, {
+    name: "deployed",
+    whitelist: ["127.0.0.1"],
+    entitlements: ALL_ENTITLEMENTS,
+  });
   const { key } = await createKey(store, account_id, { mode: "test", permissions: permissionSchema.options });
   return { account_id, key };
 };

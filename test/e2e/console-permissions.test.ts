@@ -119,6 +119,7 @@ const runEveryAction = async (): Promise<void> => {
   await act("accounts show", { account: made });
   await act("accounts restrict", { account: made, why });
   await act("accounts unrestrict", { account: made, why });
+  await act("accounts entitle", { account: made, entitlements: { vtu: 100 } });
   await act("accounts owners", { account: made, owners: [{ kind: "email", value: "ada@example.com" }], why });
   await act("ips allow", { account: made, ranges: ["203.0.113.7"] });
   await act("ips list", { account: made });

@@ -162,6 +162,7 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("accounts show", made);
   await admin("accounts restrict", made, ...why);
   await admin("accounts unrestrict", made, ...why);
+  await admin("accounts entitle", made, "--set", "vtu=100", "identity");
   await admin("accounts owners", made, "--set", "email:ada@example.com", "group:checkout team", ...why);
   await admin("ips allow", made, "203.0.113.7");
   await admin("ips list", made);

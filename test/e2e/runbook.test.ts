@@ -297,8 +297,8 @@ test("every section of the runbook has a situation in this test, and the page ha
   expect(sections.flatMap(({ blocks }) => blocks.flat()).length).toBeGreaterThan(40);
 });
 
-test("the runbook onboards a caller with 5 commands", () => {
-  expect(sections.find(({ heading }) => heading === "Onboard a caller")?.blocks[0]).toHaveLength(5);
+test("the runbook onboards a caller with 6 commands", () => {
+  expect(sections.find(({ heading }) => heading === "Onboard a caller")?.blocks[0]).toHaveLength(6);
 });
 
 test.for(sections.filter(({ blocks }) => blocks.length > 0))(

@@ -1,6 +1,6 @@
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
-import { permissionSchema } from "../../shared/contract/permission.ts";
+import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Route } from "../../shared/contract/route.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -74,7 +74,11 @@ export const openTestAccount = async (
   receiver: AppEndpoint,
   naira = FUNDED_NAIRA,
 ): Promise<TestAccount> => {
-  const { account_id: accountId } = await createAccount(system.accounts, { name: "test", whitelist });
+  const { account_id: accountId } = await createAccount(system.accounts, {
+    name: "test",
+    whitelist,
+    entitlements: ALL_ENTITLEMENTS,
+  });
   await fundWallet(system.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
   await setEndpoint(system.endpoints, rules, accountId, receiver.url);
   const permissions = permissionSchema.options;

@@ -3,6 +3,7 @@ import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey, setWhitelist } from "../../shared/access/accounts.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
@@ -26,7 +27,11 @@ export const newCaller = async (
   { address, naira, keyCount = 1 }: { readonly address: string; readonly naira: number; readonly keyCount?: number },
 ): Promise<Caller> => {
   const { accounts, ledger } = storesOf(stage);
-  const { account_id: accountId } = await createAccount(accounts, { name: "acceptance", whitelist: [address] });
+  const { account_id: accountId } = await createAccount(accounts, {
+    name: "acceptance",
+    whitelist: [address],
+    entitlements: ALL_ENTITLEMENTS,
+  });
   const keys: string[] = [];
   for (let count = 0; count < keyCount; count += 1) {
     keys.push((await createKey(accounts, accountId, { mode: "live" })).key);

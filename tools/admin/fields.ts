@@ -3,6 +3,7 @@ import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { webhookEventsInput } from "../../shared/contract/actions/webhook.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
+import { entitlementsSchema } from "../../shared/contract/permission.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
@@ -31,6 +32,19 @@ const ownersProblem = (entries: readonly string[], issue: z.core.$ZodIssue | und
   const message = field === "value" ? issue?.message : "Must be email:ADDRESS, group:NAME or none";
   return typeof position === "number" ? `"${entries[position]}": ${message}` : (issue?.message ?? "");
 };
+
+/** `vtu identity=1000`, or `none`. */
+export const entitlementsField = z.array(z.string()).transform((entries, context) => {
+  if (entries.length === 1 && entries[0] === "none") return {};
+  const pairs = entries.map((entry) => {
+    const [entitlement, perDay] = entry.split("=");
+    return [entitlement, perDay === undefined ? null : Number(perDay)];
+  });
+  const result = entitlementsSchema.safeParse(Object.fromEntries(pairs));
+  if (result.success) return result.data;
+  context.addIssue({ code: "custom", message: result.error.issues[0]?.message ?? "" });
+  return z.NEVER;
+});
 
 /** `vtu,identity`. */
 const listField = z.string().transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]);
@@ -64,6 +78,7 @@ export const timeField = z.union([utcTimeField, z.iso.date()], {
 /** Values whose text is of their own kind. */
 const ownFields: ReadonlyMap<z.core.$ZodType, z.ZodType> = new Map<z.core.$ZodType, z.ZodType>([
   [accountOwnersSchema, ownersField],
+  [entitlementsSchema, entitlementsField],
   [webhookEventsInput, eventsField],
 ]);
 

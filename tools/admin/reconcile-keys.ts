@@ -23,6 +23,7 @@ import {
   whitelistRanges,
 } from "../../shared/access/key-item.ts";
 import { findKeys, type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
+import { commonEntitlements, entitlementsText } from "../../shared/contract/permission.ts";
 import { type AuditEntry, auditPut } from "../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../shared/ledger/query-index.ts";
 import { transactWithRetry } from "../../shared/ledger/transact.ts";
@@ -42,7 +43,8 @@ export type KeyDifference = {
     | "key_ends_sooner_in_one"
     | "key_item_differs"
     | "account_restricted_in_one"
-    | "whitelist_narrower_in_one";
+    | "whitelist_narrower_in_one"
+    | "entitled_to_less_in_one";
   /** The state after the reconciliation. */
   readonly result: string;
 };
@@ -72,7 +74,8 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
     );
   const live = keys.filter((key) => !isInactive(key, nowMs)).flatMap(({ hash }) => itemOf.get(hash) ?? []);
   const status = live.some(({ account_status }) => account_status === "restricted") ? "restricted" : before.status;
-  const account = { ...before, keys, status, whitelist: intersectWhitelists(before.whitelist, live) };
+  const entitlements = live.map((item) => item.entitlements).reduce(commonEntitlements, before.entitlements);
+  const account = { ...before, keys, status, whitelist: intersectWhitelists(before.whitelist, live), entitlements };
 
   if (status !== before.status) {
     findings.push({ account_id, found: "account_restricted_in_one", result: "restricted" });
@@ -82,6 +85,9 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
     live.some((item) => !hasWhitelist(item, account.whitelist))
   ) {
     findings.push({ account_id, found: "whitelist_narrower_in_one", result: account.whitelist.join(" ") || "nobody" });
+  }
+  if (!isDeepStrictEqual(account.entitlements, before.entitlements)) {
+    findings.push({ account_id, found: "entitled_to_less_in_one", result: entitlementsText(account.entitlements) });
   }
   const keyWrites: KeyWrite[] = [];
   for (const key of keys) {
@@ -144,6 +150,7 @@ const keyWriteFor = (
     item.account_status === wanted.account_status &&
     item.expires_at === wanted.expires_at &&
     sameMembers(item.permissions ?? [], wanted.permissions ?? []) &&
+    isDeepStrictEqual(item.entitlements, wanted.entitlements) &&
     hasWhitelist(item, account.whitelist);
   return isSame ? undefined : keyRestriction(store, account, key);
 };

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Account, type AccountStore, findAccount } from "../../shared/access/account-store.ts";
 import { createAccount, createKey, setOwners } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
-import { permissionSchema } from "../../shared/contract/permission.ts";
+import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -33,7 +33,7 @@ export type DemoAccount = Readonly<z.output<typeof demoAccountFile>> & {
   readonly balance: number;
 };
 
-/** Returns the demo account of earlier runs or creates it: all permissions, loopback whitelisted, a funded wallet. */
+/** Returns the demo account of earlier runs or creates it: everything allowed, loopback whitelisted, a funded wallet. */
 export const openDemoAccount = async (
   store: AccountStore,
   endpoints: EndpointStore,
@@ -58,7 +58,11 @@ const createDemoAccount = async (
   store: AccountStore,
   endpoints: EndpointStore,
 ): Promise<z.output<typeof demoAccountFile>> => {
-  const { account_id } = await createAccount(store, { name: NAME, whitelist: WHITELIST });
+  const { account_id } = await createAccount(store, {
+    name: NAME,
+    whitelist: WHITELIST,
+    entitlements: ALL_ENTITLEMENTS,
+  });
   await setOwners(store, account_id, OWNERS);
   const permissions = permissionSchema.options;
   const test = await createKey(store, account_id, { mode: "test", permissions });

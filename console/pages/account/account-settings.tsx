@@ -1,5 +1,11 @@
 import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import {
+  type Entitlement,
+  type Entitlements,
+  entitlementSchema,
+  isEntitled,
+} from "../../../shared/contract/permission.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -23,6 +29,7 @@ export const AccountSettingsPage = () => {
         {(data) => (
           <>
             <Access account={data} />
+            <MayDo account={data} />
             <Owners account={data} />
           </>
         )}
@@ -74,6 +81,78 @@ const Unrestrict = ({ account: { account_id, name } }: { readonly account: Accou
     <p>From now on requests of {name} are accepted again.</p>
   </ChangeDialog>
 );
+
+const MayDo = ({ account: { account_id, entitlements, orders_today } }: { readonly account: Account }) => (
+  <Section
+    title="What it may do"
+    description="Its keys can do no more than this. Only operators change it."
+    actions={<Entitle account={account_id} entitlements={entitlements} />}
+  >
+    <DataTable
+      label="Entitlements"
+      rows={entitlementSchema.options.filter((each) => isEntitled(entitlements, each))}
+      rowKey={(each) => each}
+      emptyText="Nothing: every order is refused (403)."
+      columns={[
+        { header: "Permission", cell: (each) => <code>{each}</code> },
+        { header: "Orders", cell: (each) => orders[each] },
+        { header: "Daily quota", cell: (each) => entitlements[each] ?? "None" },
+        { header: "Placed today", cell: (each) => orders_today[each] ?? "Not counted" },
+      ]}
+    />
+  </Section>
+);
+
+const orders = {
+  vtu: "Airtime and data",
+  identity: "Verifications, basic",
+  "identity:advanced": "Verifications, advanced: the whole profile",
+  "identity:retrieve": "Persons by phone number",
+} as const satisfies Record<Entitlement, string>;
+
+const NOT_ENTITLED = "no";
+
+type EntitleProps = { readonly account: string; readonly entitlements: Entitlements };
+
+const Entitle = ({ account, entitlements }: EntitleProps) => {
+  const field = (entitlement: Entitlement) =>
+    ({
+      kind: "text",
+      label: orders[entitlement],
+      initial: isEntitled(entitlements, entitlement) ? String(entitlements[entitlement] ?? "") : NOT_ENTITLED,
+      isOptional: true,
+    }) as const;
+  return (
+    <ChangeDialog
+      action="accounts entitle"
+      button="Change"
+      buttonVariant="default"
+      title="Change what the account may do"
+      fields={{
+        vtu: field("vtu"),
+        identity: field("identity"),
+        "identity:advanced": field("identity:advanced"),
+        "identity:retrieve": field("identity:retrieve"),
+      }}
+      inputOf={(values, why) => ({ account, entitlements: entitlementsIn(values), why })}
+      success="What the account may do was changed."
+    >
+      <p>
+        Write how many live orders a day are allowed, nothing for any number, or <code>{NOT_ENTITLED}</code>. The change
+        takes effect with the next request.
+      </p>
+    </ChangeDialog>
+  );
+};
+
+const entitlementsIn = (values: Readonly<Record<Entitlement, string>>): Entitlements =>
+  Object.fromEntries(
+    entitlementSchema.options.flatMap((each) => {
+      const text = values[each].trim();
+      if (text === NOT_ENTITLED) return [];
+      return [[each, text === "" ? null : Number(text)]];
+    }),
+  );
 
 const Owners = ({ account }: { readonly account: Account }) => {
   const { mayChange } = usePerson();

@@ -113,7 +113,7 @@ const CreateTestKey = ({ account, onCreated }: CreateTestKeyProps) => (
     action="keys create"
     button="Create test key"
     title="Create a test key"
-    inputOf={(_, why) => ({ account, mode: "test", permissions: ["vtu", "identity"], why })}
+    inputOf={(_, why) => ({ account, mode: "test", why })}
     success="The test key was created."
     onDone={({ key }) => onCreated(key)}
     ifUnknown="If a key is in the list of keys that nobody has, revoke it."

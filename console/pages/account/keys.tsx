@@ -1,7 +1,12 @@
 import { useState } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { permissionSchema } from "../../../shared/contract/permission.ts";
+import {
+  defaultPermissions,
+  type Entitlements,
+  isEntitled,
+  permissionSchema,
+} from "../../../shared/contract/permission.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
@@ -26,7 +31,7 @@ export const KeysPage = () => {
     <Page
       title="Keys"
       description="An app sends its key with each request. Live keys spend the wallet; test keys reach the sandbox only."
-      actions={<CreateKey account={account} />}
+      actions={keys.data && <CreateKey account={account} entitlements={keys.data.entitlements} />}
     >
       <Query of={keys}>
         {(data) => (
@@ -92,15 +97,20 @@ const KeyStatus = ({ keyOf: { status, expires_at } }: { readonly keyOf: Key }) =
 
 const descriptions = {
   vtu: "Buy airtime and data",
-  identity: "Verify a NIN or BVN",
+  identity: "Verify a NIN or BVN, basic",
+  "identity:advanced": "Verify a NIN or BVN, advanced: the whole profile",
   "identity:retrieve": "Find a person by phone number; only operators give it",
 } as const;
 
 const ifUnknown = "If a key is in the list that nobody has, revoke it: it was made, and cannot be shown any more.";
 
-const CreateKey = ({ account }: { readonly account: string }) => {
+type CreateKeyProps = { readonly account: string; readonly entitlements: Entitlements };
+
+const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
   const isOperator = usePerson().role === "operator";
-  const options = permissionSchema.options.filter((value) => isOperator || value !== "identity:retrieve");
+  const options = permissionSchema.options.filter(
+    (value) => isEntitled(entitlements, value) && (isOperator || value !== "identity:retrieve"),
+  );
   return (
     <ChangeDialog
       action="keys create"
@@ -119,7 +129,7 @@ const CreateKey = ({ account }: { readonly account: string }) => {
           kind: "choices",
           label: "Permissions",
           options: options.map((value) => ({ value, label: value, description: descriptions[value] })),
-          initial: ["vtu", "identity"],
+          initial: defaultPermissions(entitlements),
         },
       }}
       inputOf={({ mode, permissions }, why) => ({
@@ -131,7 +141,9 @@ const CreateKey = ({ account }: { readonly account: string }) => {
       success={({ key_id }) => `The key ${key_id} was created.`}
       shownOnce={({ key_id, key }) => ({ title: `The new key ${key_id}`, label: "key", secret: key })}
       ifUnknown={ifUnknown}
-    />
+    >
+      <p>Operators decide what the account may do; its keys can do no more.</p>
+    </ChangeDialog>
   );
 };
 

@@ -1,5 +1,6 @@
 import middy from "@middy/core";
 import type { Admit, Call } from "../../../shared/call/call.ts";
+import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import { purchaseRoutes } from "../../../shared/contract/routes/purchase.ts";
 import { apiHandler } from "../../../shared/lambda/api-handler.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
@@ -19,7 +20,12 @@ const { buyData: route } = purchaseRoutes;
 const { input } = route.example;
 const data = route.data.parse(route.example.data);
 const rate = { limit: 60, remaining: 59 };
-const caller = { accountId: "acc_0123456789abcdef01", keyId: "key_0123456789abcdef01", mode: "live" } as const;
+const caller = {
+  accountId: "acc_0123456789abcdef01",
+  keyId: "key_0123456789abcdef01",
+  mode: "live",
+  entitlements: ALL_ENTITLEMENTS,
+} as const;
 const admit: Admit = async () => ({ rate, caller });
 const answer = { message: "Data purchase successful", data, headers: { "x-transaction-reference": "DATA_7Z9K3QX1V5" } };
 const trivial = async (_call: Pick<Call<unknown>, "input">) => answer;

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { permissionSchema } from "../permission.ts";
+import { entitlementSchema, entitlementsSchema, permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
 import {
   type ActionTable,
@@ -79,6 +79,9 @@ export const accountsActions = {
       low_balance_threshold: nairaAmount.nullable(),
       /** Absent if there are none. */
       owners: accountOwnersSchema.optional(),
+      entitlements: entitlementsSchema,
+      /** Live orders of this day in Lagos that count for a quota. */
+      orders_today: z.partialRecord(entitlementSchema, z.int()),
       ips: z.array(z.string()),
       keys: z.array(keyViewSchema),
       webhook: z.object({ url: z.string(), status: z.enum(["on", "off"]) }).nullable(),
@@ -91,7 +94,8 @@ export const accountsActions = {
     kind: "change",
     input: changeInput.extend({ name: accountNameSchema }),
     output: accountView,
-    summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
+    summary:
+      "Create an account with an empty wallet; it needs ips allow and keys create before it can call, and accounts entitle for identity checks",
     command: { takes: { name: "<name>" }, example: "checkout" },
   },
   "accounts restrict": {
@@ -113,6 +117,17 @@ export const accountsActions = {
     output: accountView,
     summary: "Accept the requests of a restricted account again",
     command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
+  },
+  "accounts entitle": {
+    scope: "service",
+    kind: "change",
+    input: accountChangeInput.extend({ entitlements: entitlementsSchema }),
+    output: z.object({ account_id: z.string(), entitlements: entitlementsSchema }),
+    summary: "Set what an account may do and how often, in place of what it could before; its keys can do no more",
+    command: {
+      takes: { account: "<account>", entitlements: "--set <entitlements...>" },
+      example: "acc_0123456789abcdef01 --set vtu identity=1000 identity:advanced=50",
+    },
   },
   "accounts owners": {
     scope: "service",

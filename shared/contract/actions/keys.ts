@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { defaultPermissions, permissionSchema } from "../permission.ts";
+import { entitlementsSchema, permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
 import { keyViewSchema } from "./accounts.ts";
 import { type ActionTable, accountChangeInput, accountInput, itemChangeInput } from "./action.ts";
@@ -26,6 +26,8 @@ export const keysActions = {
     input: accountInput,
     output: z.object({
       account_id: z.string(),
+      /** The account's: its keys can do no more. */
+      entitlements: entitlementsSchema,
       keys: z.array(
         keyViewSchema.extend({
           /** The minute of the newest request that had this key, also of one that was refused. Null: none so far. */
@@ -52,7 +54,10 @@ export const keysActions = {
         .array(permissionSchema)
         .min(1, "Must have at least one permission")
         .max(10)
-        .describe(`comma-separated: ${permissionSchema.options.join(", ")}`),
+        .optional()
+        .describe(
+          `comma-separated, of ${permissionSchema.options.join(", ")}; by default what the account is entitled to, except identity:retrieve`,
+        ),
     }),
     output: newKeyView.extend({ mode: modeSchema, permissions: z.array(permissionSchema) }),
     summary: "Create a key and show it once",
@@ -63,7 +68,6 @@ export const keysActions = {
         permissions: "--permissions <list>",
       },
       example: "acc_0123456789abcdef01 --mode live --permissions vtu,identity",
-      fallbacks: { permissions: defaultPermissions.join() },
       note: SHOWN_ONCE,
     },
   },

@@ -13,6 +13,7 @@ import { orderErrors, type Routes } from "../route.ts";
 
 const identityDescription =
   "Charged only if a record is found. With a `reference` the same request gets its result again for 10 minutes without another charge.";
+const verificationDescription = `A basic check needs the permission \`identity\`, an advanced one \`identity:advanced\`. ${identityDescription}`;
 
 /** The sandbox's person with the number 00000000000. */
 const examplePerson = {
@@ -46,12 +47,12 @@ export const checkIdentityRoutes = {
     path: "/v1/identity/nin/verify",
     function: "check-identity",
     group: "identity",
-    permissions: ["identity"],
+    permissions: ["identity", "identity:advanced"],
     input: ninVerifyRequest,
     data: ninVerifyResult,
     summary: "Verify a NIN",
     clientMethod: "nin.verify",
-    description: identityDescription,
+    description: verificationDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: exampleCheck(
       { nin: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2041" },
@@ -92,12 +93,12 @@ export const checkIdentityRoutes = {
     path: "/v1/identity/bvn/verify",
     function: "check-identity",
     group: "identity",
-    permissions: ["identity"],
+    permissions: ["identity", "identity:advanced"],
     input: bvnVerifyRequest,
     data: bvnVerifyResult,
     summary: "Verify a BVN",
     clientMethod: "bvn.verify",
-    description: identityDescription,
+    description: verificationDescription,
     errors: ["consent_required", ...orderErrors, "record_not_found", "delivery_failed", "provider_timeout"],
     example: exampleCheck(
       { bvn: "00000000000", is_consent: true, mode: "basic", reference: "kyc-2043" },

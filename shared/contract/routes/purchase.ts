@@ -1,4 +1,4 @@
-import { permissionSchema } from "../permission.ts";
+import { entitlementSchema } from "../permission.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "../purchase.ts";
 import { orderErrors, type Routes } from "../route.ts";
 import { cancelRequest, transactionLookup } from "../transaction.ts";
@@ -61,7 +61,7 @@ export const purchaseRoutes = {
     path: "/v1/transactions/cancel",
     function: "purchase",
     group: "catalog",
-    permissions: permissionSchema.options,
+    permissions: entitlementSchema.options,
     input: cancelRequest,
     data: transactionLookup,
     summary: "Cancel an order that is not placed",

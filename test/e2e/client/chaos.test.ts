@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import { openTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { fundWallet } from "../../../shared/ledger/ledger-entry.ts";
 import { referenceOf } from "../../../shared/ledger/transaction.ts";
@@ -193,7 +194,11 @@ const openAccounts = async (service: KillableService): Promise<readonly Account[
   const { accounts } = await service.admin();
   const opened: Account[] = [];
   while (opened.length < ACCOUNTS) {
-    const { account_id: accountId } = await createAccount(accounts, { name: "shop", whitelist: ["127.0.0.1"] });
+    const { account_id: accountId } = await createAccount(accounts, {
+      name: "shop",
+      whitelist: ["127.0.0.1"],
+      entitlements: ALL_ENTITLEMENTS,
+    });
     const keys: string[] = [];
     while (keys.length < KEYS_PER_ACCOUNT) {
       keys.push((await createKey(accounts, accountId, { mode: "live", permissions: ["vtu"] })).key);

@@ -9,6 +9,7 @@ import {
   actions,
   operationPath,
 } from "../../../shared/contract/actions/actions.ts";
+import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
 import { sleep } from "../../../shared/platform/time.ts";
 import { signedHeaders } from "../../../tools/aws/signed-headers.ts";
 import { askers, permissionStatus } from "../../../tools/docs/permission-table.ts";
@@ -59,6 +60,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "accounts create": { input: () => ({ name: "new", why }) },
   "accounts restrict": { input: changeOf },
   "accounts unrestrict": { input: changeOf },
+  "accounts entitle": { input: ({ account }) => ({ account, entitlements: ALL_ENTITLEMENTS, why }) },
   "accounts owners": {
     input: ({ account }) => ({ account, owners: [{ kind: "email", value: OWNER_EMAIL }], why }),
   },
@@ -199,10 +201,11 @@ const operate = async <Name extends ActionName>(name: Name, input: SentInput<Nam
 
 const prepareAccount = async (ownerEmail: string): Promise<TestAccount> => {
   const account = z.string().parse((await operate("accounts create", { name: "test", why })).account_id);
+  await operate("accounts entitle", { account, entitlements: ALL_ENTITLEMENTS, why });
   await operate("accounts owners", { account, owners: [{ kind: "email", value: ownerEmail }], why });
   await operate("ips allow", { account, ranges: ["127.0.0.1"], why });
   await operate("webhook set", { account, url: receiver.url, why });
-  const createKey = () => operate("keys create", { account, mode: "test", permissions: ["vtu", "identity"], why });
+  const createKey = () => operate("keys create", { account, mode: "test", why });
   const { key } = await createKey();
   const order = async (path: string, body: unknown): Promise<string> => {
     const answer = await fetch(`${service.details.base_url}${path}`, {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { entitlementsText } from "../../../shared/contract/permission.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
@@ -25,7 +26,7 @@ export const addAccountCommands = (group: Command): void => {
 const showAccount = async (context: AdminContext, input: z.output<typeof accountInput>): Promise<Report> => {
   const account = await perform(context, "accounts show", input);
   const acts = await accountAudit(context, input.account);
-  const { balance, low_balance_threshold, owners, ips, keys, webhook, ...view } = account;
+  const { balance, low_balance_threshold, owners, entitlements, orders_today, ips, keys, webhook, ...view } = account;
   return {
     json: { ...account, acts },
     text: sections({
@@ -34,6 +35,8 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
         balance: nairaText(balance),
         "low below": low_balance_threshold === null ? null : nairaText(low_balance_threshold),
         ...(owners && { owners: owners.map(({ kind, value }) => `${kind}:${value}`).join(", ") }),
+        "entitled to": entitlementsText(entitlements),
+        ...Object.fromEntries(Object.entries(orders_today).map(([each, count]) => [`${each} today`, count])),
         ips: ips.join(" "),
         webhook: webhook === null ? null : `${webhook.url} (${webhook.status})`,
       }),

@@ -8,10 +8,12 @@ import {
   revokeKey,
   rotateKey,
   setAccountStatus,
+  setEntitlements,
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
@@ -121,9 +123,56 @@ test("a key that is created while its account is restricted is 403", async () =>
   expect(await admissionCode(access.withKey(key))).toBe("account_restricted");
 });
 
-test("the permissions of a new key are vtu and identity by default", async () => {
-  const { key } = await access.anAccount();
-  expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity"]));
+describe("the entitlements of an account", () => {
+  test("a new account may buy and check nobody, and its keys get no permission beyond that", async () => {
+    const { account_id: accountId } = await createAccount(access.store, { name: "new", whitelist: [OFFICE] });
+    for (const permission of ["identity", "identity:advanced", "identity:retrieve"] as const) {
+      const created = createKey(access.store, accountId, { mode: "live", permissions: ["vtu", permission] });
+      await expect(created).rejects.toThrow(`This account is not entitled to ${permission}`);
+    }
+    const { key, permissions } = await createKey(access.store, accountId, { mode: "live" });
+    expect(permissions).toEqual(["vtu"]);
+    expect(await admissionCode(access.withKey(key))).toBe("admitted");
+    expect(await admissionCode(access.withKey(key, { route: routes.verifyNin }))).toBe("permission_denied");
+  });
+
+  test("a new key has by default what its account is entitled to, except identity:retrieve", async () => {
+    const { key } = await access.anAccount();
+    expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity", "identity:advanced"]));
+  });
+
+  test("an entitlement that is taken away is refused to each of the account's keys with the next request", async () => {
+    const permissions = ["vtu", "identity"] as const;
+    const { key, accountId } = await access.anAccount({ permissions });
+    const other = await createKey(access.store, accountId, { mode: "test", permissions });
+    await setEntitlements(access.store, accountId, { vtu: 5 });
+    for (const text of [key, other.key]) {
+      const admission = await access.withKey(text, { route: routes.verifyNin });
+      if (!("refusal" in admission)) expect.unreachable();
+      expect([admission.refusal.code, admission.refusal.message]).toEqual([
+        "permission_denied",
+        "This account is not entitled to identity: ask an operator of the service",
+      ]);
+      expect(await access.withKey(text)).toMatchObject({ caller: { entitlements: { vtu: 5 } } });
+    }
+    await setEntitlements(access.store, accountId, { vtu: null, identity: 9 });
+    expect(await access.withKey(key, { route: routes.verifyNin })).toMatchObject({
+      caller: { entitlements: { vtu: null, identity: 9 } },
+    });
+  });
+
+  test("an entitlement is taken away also while a key's item is missing", async () => {
+    const { key, accountId } = await access.anAccount({ permissions: ["vtu", "identity"] });
+    const lost = await createKey(access.store, accountId, { mode: "live" });
+    await access.deleteItem(lost.key);
+    await setEntitlements(access.store, accountId, {});
+    expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
+  });
+
+  test("a caller is entitled to no more than its key", async () => {
+    const { key } = await access.anAccount({ permissions: ["vtu", "identity"] });
+    expect(await access.withKey(key)).toMatchObject({ caller: { entitlements: { vtu: null, identity: null } } });
+  });
 });
 
 test("the whitelist of an account is replaced for both keys at once, also by an empty one", async () => {
@@ -161,6 +210,15 @@ describe("rotateKey", () => {
     expect(await item(old)).toMatchObject({ status: "active", expires_at: isoTime(NOON_MS + HOUR_MS) });
     expect(await item(fresh)).toMatchObject({ mode: "live", permissions: new Set(["vtu"]) });
     expect(await item(fresh)).not.toHaveProperty("expires_at");
+  });
+
+  test("a rotation gives the new key no permission to which the account is no longer entitled", async () => {
+    const { key, accountId, keyId } = await access.anAccount({ permissions: ["vtu", "identity"] });
+    await setEntitlements(access.store, accountId, { vtu: null });
+    const fresh = await rotateKey(access.store, accountId, keyId, HOUR_MS);
+    await setEntitlements(access.store, accountId, { vtu: null, identity: null });
+    expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity"]));
+    expect((await access.keyItem(fresh.key)).permissions).toEqual(new Set(["vtu"]));
   });
 
   test("another rotation can only end a key sooner, and a key that has ended is not rotated", async () => {

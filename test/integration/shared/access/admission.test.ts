@@ -77,7 +77,12 @@ describe("a valid key", () => {
     const { key, keyId, accountId } = await access.anAccount();
     expect(await access.withKey(key)).toEqual({
       rate: { limit: 60, remaining: 59 },
-      caller: { accountId, keyId, mode: "live" },
+      caller: {
+        accountId,
+        keyId,
+        mode: "live",
+        entitlements: { vtu: null, identity: null, "identity:advanced": null },
+      },
     });
     expect(access.proxy.calls).toMatchObject([
       { operation: "UpdateItem", tables: [access.tables.accessTable], tableUnits: 1 },

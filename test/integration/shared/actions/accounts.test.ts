@@ -42,6 +42,7 @@ test("an account is shown with its addresses, keys and webhook, and without a ha
   expect(shown).toEqual({
     ...{ account_id: account, name: "checkout", status: "active", created_at: isoTime(NOON_MS) },
     ...{ balance: 0, low_balance_threshold: null, ips: [], keys: [], webhook: null },
+    ...{ entitlements: { vtu: null }, orders_today: {} },
   });
   await setEndpoint(context().endpoints, context().addressRules, account, "https://app.example/hook");
   const { webhook } = await accountsRuns["accounts show"](context(), { account });

@@ -10,6 +10,7 @@ import { acceptCandidate, refreshCatalog } from "../../../../shared/catalog/refr
 import { catalogOf, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import type { Catalog } from "../../../../shared/contract/catalog.ts";
 import { catalogUpdated } from "../../../../shared/contract/openapi-webhooks.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -117,7 +118,7 @@ describe("the first refresh", () => {
         memory,
         () => clock.nowMs,
       )({
-        caller: { accountId: "acc_1", keyId: "key_1", mode: "live" },
+        caller: { accountId: "acc_1", keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
         request: callRequest(apiEvent.parse(anApiEvent())),
       });
     await expect(list()).rejects.toMatchObject({ code: "provider_unavailable" });

@@ -1,5 +1,6 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setEntitlements } from "../../../../shared/access/accounts.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, identityRoutes } from "../../../builders/identity.ts";
 import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
@@ -113,6 +114,36 @@ describe("invalid requests", () => {
     });
     expect(answer.status).toBe(422);
     expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
+  });
+
+  test("an advanced check with a key that may only check basic ones is 403, and a basic one is answered", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const key = await caller.newKey({ permissions: ["identity"] });
+    const body = aNinCheck({ mode: "advanced", reference: "one" });
+    const answer = await service.call("POST", VERIFY_NIN, { key, body });
+    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([403, "permission_denied"]);
+    expect(await caller.balance()).toBe(FUNDS);
+    expect((await service.call("POST", VERIFY_NIN, { key, body: aNinCheck() })).status).toBe(200);
+    // The order of another key of the account is not denied by the refusal.
+    const placed = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
+    const replayed = await service.call("POST", VERIFY_NIN, { key, body });
+    expect([placed.status, replayed.status]).toEqual([200, 200]);
+    expect(replayed.headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  test("a check beyond the account's daily quota is 429 until midnight in Lagos, and a test one is not counted", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    await setEntitlements(service.accounts, caller.accountId, { identity: 1 });
+    expect((await service.call("POST", VERIFY_NIN, { key: caller.key, body: aNinCheck() })).status).toBe(200);
+    const answer = await service.refused(VERIFY_NIN, aNinCheck(), { key: caller.key });
+    expect([answer.status, answer.headers.get("x-error-code")]).toEqual([429, "rate_limited"]);
+    const now = Date.now() + 3_600_000;
+    const midnightS = (86_400_000 - (now % 86_400_000)) / 1_000;
+    expect(Math.abs(Number(answer.headers.get("retry-after")) - midnightS)).toBeLessThan(30);
+    const key = await caller.newKey({ mode: "test", permissions: ["identity"] });
+    for (const status of [200, 200]) {
+      expect((await service.call("POST", VERIFY_NIN, { key, body: aNinCheck() })).status).toBe(status);
+    }
   });
 
   test.each(["/identity/nin/retrieve", "/identity/bvn/retrieve"])(

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
@@ -368,7 +369,7 @@ describe("a live check without a result is refunded", () => {
       replays: { store: async () => {}, find: async () => undefined },
     })({
       input: { nin: "12345678900", mode: "basic" },
-      caller: { accountId, keyId: "key_1", mode: "live" },
+      caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
       request: callRequest(apiEvent.parse(anApiEvent())),
       deadline: deadlineIn(6_000),
     });

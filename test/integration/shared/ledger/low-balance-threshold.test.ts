@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { auditEntry, readAudit } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -21,7 +22,8 @@ const setThreshold = (accountId: string, naira: number | undefined): Promise<voi
 };
 
 const walletOf = async (accountId: string, mode: "live" | "test" = "live") =>
-  (await getWallet(ledger)({ caller: { accountId, keyId: "key_1", mode } })).data.wallet;
+  (await getWallet(ledger)({ caller: { accountId, keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS } })).data
+    .wallet;
 
 test("GET /wallet shows the one wallet in NGN, read strongly, with a live and with a test key", async () => {
   const accountId = await ledger.aWallet(99_500.5);

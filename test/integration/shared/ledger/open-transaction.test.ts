@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
+import type { DailyQuota } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -68,6 +69,95 @@ describe("openTransaction", () => {
     const again = { ...transaction, write_token: randomUUID() };
     expect(await openTransaction(ledger, again, [], enough())).toEqual({ kind: "exists", transaction });
     expect(await ledger.balanceOf(transaction.account_id)).toBe(0);
+  });
+
+  describe("of an account with a daily quota", () => {
+    const quota = { entitlement: "identity", perDay: 3 } as const;
+    const HOUR_MS = 3_600_000;
+    const place = async (
+      accountId: string,
+      of: DailyQuota = quota,
+      open: typeof openUnlessOvertaking = openTransaction,
+    ) => (await open(ledger, ledger.aTransaction(accountId), [], enough(), of)).kind;
+
+    test("a day in Lagos has as many orders as the quota allows, and the next day as many again", async () => {
+      const accountId = await ledger.aWallet(10_000);
+      const day = async () => [
+        await place(accountId),
+        await place(accountId),
+        await place(accountId),
+        await place(accountId),
+      ];
+      expect(await day()).toEqual(["opened", "opened", "opened", "quota_used"]);
+      expect(await ledger.balanceOf(accountId)).toBe(8_500);
+      // 23:59:59.999 in Lagos.
+      ledger.nowMs = NOON_MS + 11 * HOUR_MS - 1;
+      expect(await place(accountId)).toBe("quota_used");
+      ledger.nowMs += 1;
+      expect(await day()).toEqual(["opened", "opened", "opened", "quota_used"]);
+      ledger.nowMs += 72 * HOUR_MS;
+      expect(await day()).toEqual(["opened", "opened", "opened", "quota_used"]);
+    });
+
+    test("20 orders at once take exactly what the quota allows", async () => {
+      const accountId = await ledger.aWallet(20_000);
+      const kinds = await Promise.all(Array.from({ length: 20 }, () => place(accountId, { ...quota, perDay: 7 })));
+      expect(kinds.filter((kind) => kind === "opened")).toHaveLength(7);
+      expect(await ledger.balanceOf(accountId)).toBe(20_000 - 7 * 500);
+    });
+
+    test("only the first order of a day needs a second write", async () => {
+      const accountId = await ledger.aWallet(10_000);
+      const seen = ledger.firstWrites(0, "conflict");
+      await place(accountId);
+      expect(seen.writes).toBe(2);
+      await place(accountId);
+      expect(seen.writes).toBe(3);
+    });
+
+    test("each kind of order has a count of its own, and the first one of a day begins all of them", async () => {
+      const accountId = await ledger.aWallet(10_000);
+      const [once, vtu] = [{ ...quota, perDay: 1 }, { entitlement: "vtu", perDay: 1 } as const];
+      expect([await place(accountId, once), await place(accountId, vtu)]).toEqual(["opened", "opened"]);
+      expect([await place(accountId, once), await place(accountId, vtu)]).toEqual(["quota_used", "quota_used"]);
+      ledger.nowMs = NOON_MS + 24 * HOUR_MS;
+      expect([await place(accountId, vtu), await place(accountId, once)]).toEqual(["opened", "opened"]);
+    });
+
+    test("an order of an instance whose clock is a day behind counts for the wallet's day", async () => {
+      const accountId = await ledger.aWallet(10_000);
+      ledger.nowMs = NOON_MS + 24 * HOUR_MS;
+      await place(accountId);
+      ledger.nowMs = NOON_MS;
+      expect([await place(accountId), await place(accountId), await place(accountId)]).toEqual([
+        "opened",
+        "opened",
+        "quota_used",
+      ]);
+    });
+
+    test("an empty wallet is insufficient_balance, on the first order of a day and on later ones", async () => {
+      const accountId = await ledger.aWallet(499);
+      expect(await place(accountId)).toBe("insufficient_balance");
+      const poor = await ledger.aWallet(500);
+      expect([await place(poor), await place(poor)]).toEqual(["opened", "insufficient_balance"]);
+    });
+
+    test("an order that would overtake none is counted, also if it is sent at once", async () => {
+      const accountId = await ledger.aWallet(10_000);
+      const once = { ...quota, perDay: 1 };
+      expect(await place(accountId, once, openUnlessOvertaking)).toBe("opened");
+      expect(await place(accountId, once, openUnlessOvertaking)).toBe("quota_used");
+    });
+
+    test("a repeated order is a replay also when the quota is used", async () => {
+      const accountId = await ledger.aWallet(10_000);
+      const transaction = ledger.aTransaction(accountId);
+      const once = { ...quota, perDay: 1 };
+      expect(await openTransaction(ledger, transaction, [], enough(), once)).toEqual({ kind: "opened" });
+      const again = { ...transaction, write_token: randomUUID() };
+      expect(await openTransaction(ledger, again, [], enough(), once)).toMatchObject({ kind: "exists" });
+    });
   });
 
   test("a debit that meets a conflict is made by the next attempt", async () => {

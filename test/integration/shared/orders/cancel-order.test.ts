@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { transactionLookup, transactionPage, transactionType } from "../../../../shared/contract/transaction.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
@@ -156,7 +157,7 @@ describe("the write", () => {
   const cancel = (accountId: string, purchases: "on" | "off" = "on") =>
     cancelOrder({ ledger, keyedHashes, gate: { purchases: async () => purchases } })({
       input: { reference: "order-1", type: transactionType.enum.data },
-      caller: { accountId, keyId: "key_1", mode: "live" },
+      caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
       deadline: deadlineIn(20_000),
     });
   const statusOf = async (answer: ReturnType<typeof cancel>) => (await answer).data.transaction.status;

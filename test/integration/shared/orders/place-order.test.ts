@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -46,8 +47,9 @@ type TestOrder = OrderRequest & {
 };
 /** An order for 500 NGN that is delivered. */
 const anOrder = (accountId: string, changes: Partial<TestOrder> = {}): TestOrder => ({
-  caller: { accountId, keyId: "key_1", mode: "live" },
+  caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
   type: "data",
+  entitlement: "vtu",
   callerReference: "order-1",
   fields: ["a"],
   quote: async () => ({ amountKobo: koboFromNaira(500), description: "A bundle" }),
@@ -118,7 +120,7 @@ describe("the transaction of an order", () => {
     const accountId = await ledger.aWallet(1_000);
     const fulfil = async () => ({});
     const live = await place(anOrder(accountId, { fulfil }));
-    const caller = { accountId, keyId: "key_1", mode: "test" } as const;
+    const caller = { accountId, keyId: "key_1", mode: "test", entitlements: ALL_ENTITLEMENTS } as const;
     const test = await place(anOrder(accountId, { fulfil, caller }));
     expect(await readTransaction(ledger, live.transaction.pk)).toMatchObject({ open: "live" });
     expect(await readTransaction(ledger, test.transaction.pk)).not.toHaveProperty("open");
@@ -256,7 +258,10 @@ describe("an order that is not sent upstream", () => {
     "an order in mode %s while purchases are off is refused with a retry in 5 minutes",
     async (mode) => {
       const accountId = await ledger.aWallet(1_000);
-      const order = anOrder(accountId, { caller: { accountId, keyId: "key_1", mode }, fulfil: UNSENT });
+      const order = anOrder(accountId, {
+        caller: { accountId, keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },
+        fulfil: UNSENT,
+      });
       const refusal = await refusedBy(place(order, depsWith({ gate: { purchases: async () => "off" } })));
       expect(refusal).toMatchObject({ code: "provider_unavailable", details: { retryAfterS: 300 } });
       expect(await ledger.balanceOf(accountId)).toBe(1_000);

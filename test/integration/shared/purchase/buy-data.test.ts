@@ -5,6 +5,7 @@ import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
@@ -288,7 +289,7 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
   });
   const { data } = await buy({
     input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "described" },
-    caller: { accountId, keyId: "key_1", mode: "test" },
+    caller: { accountId, keyId: "key_1", mode: "test", entitlements: ALL_ENTITLEMENTS },
     deadline: deadlineIn(20_000),
   });
   return data?.transaction.description;

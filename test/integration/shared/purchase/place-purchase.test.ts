@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import type { OutcomeMessage, OutcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
@@ -57,7 +58,12 @@ const place = async (
       catalog: catalogMemory({ read: unexpected }, ledger.clock),
       upstreams: { live: upstream, test: upstream },
     },
-    { caller: { accountId, keyId: "key_1", mode: "live" }, type: "airtime", callerReference, fields: [] },
+    {
+      caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
+      type: "airtime",
+      callerReference,
+      fields: [],
+    },
     {
       ...{ amountKobo, description: "Airtime", phoneNumber: "08031234567" },
       order: { ...toSend, amountKobo, phoneNumber: "08031234567" },

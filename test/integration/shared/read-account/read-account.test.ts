@@ -4,6 +4,7 @@ import type { Caller } from "../../../../shared/call/call.ts";
 import type { FieldErrors } from "../../../../shared/contract/errors.ts";
 import { headers as headerNames } from "../../../../shared/contract/headers.ts";
 import { PAGE_TRANSACTIONS_MAX } from "../../../../shared/contract/limits.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { type TransactionQuery, transactionPage } from "../../../../shared/contract/transaction.ts";
 import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
@@ -38,7 +39,7 @@ afterEach(() => {
 
 const newCaller = (mode: Caller["mode"] = "live"): Caller => {
   accounts += 1;
-  return { accountId: `acc_${accounts}`, keyId: "key_1", mode };
+  return { accountId: `acc_${accounts}`, keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS };
 };
 
 const transactionOf = (caller: Caller, changes: Partial<Transaction> = {}): Transaction =>
@@ -375,7 +376,7 @@ describe("GET /transactions over HTTP", () => {
 
   test("filters and cursor are taken from the query, and a wrong one is a 422 with its field", async () => {
     const { accountId, key } = await service.newCaller();
-    const caller: Caller = { accountId, keyId: "key_1", mode: "live" };
+    const caller: Caller = { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS };
     const transactions = Array.from({ length: 51 }, (_, age) =>
       transactionOf(caller, { created_at: isoTime(NOON_MS - age) }),
     );

@@ -6,6 +6,7 @@ import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
 import { type Snapshot, snapshotOf } from "../../../../shared/catalog/snapshot.ts";
 import { successEnvelope } from "../../../../shared/contract/envelope.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
@@ -26,7 +27,7 @@ const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs =
     memory,
     () => nowMs,
   )({
-    caller: { accountId: "acc_1", keyId: "key_1", mode },
+    caller: { accountId: "acc_1", keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },
     request: callRequest(apiEvent.parse(anApiEvent({ headers }))),
   });
 };

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Admit } from "../../../../shared/call/call.ts";
 import { errorEnvelope } from "../../../../shared/contract/envelope.ts";
 import { errorCodes, errors, OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { purchaseRoutes } from "../../../../shared/contract/routes/purchase.ts";
 import { readAccountRoutes } from "../../../../shared/contract/routes/read-account.ts";
 import { apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
@@ -15,7 +16,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const caller = { accountId: "acc_1", keyId: "key_1", mode: "live" } as const;
+const caller = { accountId: "acc_1", keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS } as const;
 const admitted: Admit = async () => ({ rate: { limit: 60, remaining: 41 }, caller });
 const transaction = {
   reference: "DATA_1",

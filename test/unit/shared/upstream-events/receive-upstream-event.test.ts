@@ -3,6 +3,7 @@ import { alarmIfNotJson } from "../../../../functions/receive-upstream-event/ala
 import type { Admit } from "../../../../shared/call/call.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { receiveUpstreamEventRoutes } from "../../../../shared/contract/routes/receive-upstream-event.ts";
 import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
 import { apiHandler } from "../../../../shared/lambda/api-handler.ts";
@@ -229,7 +230,7 @@ describe("a request of the upstream that is no JSON object", () => {
   const { path } = receiveUpstreamEventRoutes.receiveUpstreamEvent;
   const admit: Admit = async () => ({
     rate: { limit: 120, remaining: 120 },
-    caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
+    caller: { accountId: "upstream", keyId: "upstream", mode: "live", entitlements: ALL_ENTITLEMENTS },
   });
   const respondTo = async (body: string) => {
     const handler = apiHandler(receiveUpstreamEventRoutes, admit, {

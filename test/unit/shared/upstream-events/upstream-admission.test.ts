@@ -150,7 +150,7 @@ test("an admitted request is the upstream's in live mode, and uses no rate limit
   const { group } = routes.receiveUpstreamEvent;
   expect(await admit(anAuthentication())).toEqual({
     rate: unusedRate(group),
-    caller: { accountId: "upstream", keyId: "upstream", mode: "live" },
+    caller: { accountId: "upstream", keyId: "upstream", mode: "live", entitlements: {} },
   });
 });
 

@@ -112,6 +112,7 @@ const account = (changes: { version: number; status?: string; whitelist?: string
   created_at: THEN,
   status: "active",
   whitelist: ["203.0.113.7"],
+  entitlements: { vtu: null },
   owners: [],
   ...changes,
   keys: (changes.keys ?? []).map((key) => ({
