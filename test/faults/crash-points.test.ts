@@ -1,7 +1,7 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** Only every n-th effect is hit, each run others, and of long scenarios every third of these. */
-const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 4);
+/** Only every n-th effect is hit, each run others, and of long scenarios every second of these. */
+const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 10);
 
 /**
  * A kill before an effect equals a kill after the effect before it, and the model assists recoveries. `npm run
@@ -12,5 +12,5 @@ crashPoints({
   settings: ["perfect"],
   seed: Date.now() % 1_000_000_000,
   every: EVERY,
-  everyOfLong: 3 * EVERY,
+  everyOfLong: 2 * EVERY,
 });

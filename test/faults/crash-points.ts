@@ -133,6 +133,8 @@ export type CrashPoints = {
   readonly every?: number;
   /** The same for long scenarios. */
   readonly everyOfLong?: number;
+  /** Only every n-th scenario runs; the seed chooses the first. */
+  readonly everyScenario?: number;
   readonly report?: (count: Count) => void;
 };
 
@@ -148,12 +150,12 @@ export const crashPoints = ({
   seed,
   every = 1,
   everyOfLong = every,
+  everyScenario = 1,
   report = () => {},
 }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
-  const runs = settings.flatMap((setting) =>
-    Object.entries(scenarios).map(([name, scenario]) => ({ name, setting, scenario })),
-  );
+  const sampled = Object.entries(scenarios).filter((_, at) => at % everyScenario === seed % everyScenario);
+  const runs = settings.flatMap((setting) => sampled.map(([name, scenario]) => ({ name, setting, scenario })));
 
   describe.each(runs)("$name (AWS: $setting)", ({ name, setting, scenario }) => {
     let effects: readonly Effect[] = [];

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runModel, totalOf } from "./model/model.ts";
 
 /** Short enough for each run of CI; `npm run test:faults` runs a million. */
-const STEPS = 700;
+const STEPS = 500;
 /** The seed of a printed run repeats it. */
 const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 

@@ -4,13 +4,13 @@ import { runOutcomeQueue } from "../../lab/load/outcome-queue.ts";
 import { runPurchases } from "../../lab/load/purchases.ts";
 
 /** Short forms of the load runs; `npm run test:load` runs the long ones. */
-test("200 purchases at concurrency 24, with replays and upstream faults, are all charged exactly once and accounted for", async () => {
-  await runPurchases({ orders: 200, concurrency: 24, settles: false });
+test("100 purchases at concurrency 24, with replays and upstream faults, are all charged exactly once and accounted for", async () => {
+  await runPurchases({ orders: 100, concurrency: 24, settles: false });
 });
 
-test("200 purchases while DynamoDB raises conflicts and holds items for up to 40 ms are all charged exactly once", async () => {
+test("100 purchases while DynamoDB raises conflicts and holds items for up to 40 ms are all charged exactly once", async () => {
   const aws = { setting: "conflicts", seed: Date.now() % 1_000_000_000 } as const;
-  await runPurchases({ orders: 200, concurrency: 24, settles: false, aws });
+  await runPurchases({ orders: 100, concurrency: 24, settles: false, aws });
 });
 
 test("of 100 messages in the outcomes queue, valid ones are applied exactly once and invalid ones become dead letters", async () => {
