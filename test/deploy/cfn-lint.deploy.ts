@@ -10,8 +10,8 @@ import { stageVariants } from "../builders/stage-variants.ts";
 import { stackTemplates } from "../builders/templates.ts";
 import { installedPython } from "./python.ts";
 
-/** Goal: AWS's own rules of templates find nothing in any stage, in regions with different services and zones. */
-const REGIONS = ["us-east-1", "eu-west-1", "af-south-1"];
+/** Goal: AWS's own rules of templates find nothing in any stage, in regions with many and with few services. */
+const REGIONS = ["us-east-1", "af-south-1"];
 
 /** The findings that stay, all of them warnings. */
 const accepted: Readonly<Record<string, string>> = {
@@ -58,7 +58,7 @@ const all = await lint([...files, PIPELINE_TEMPLATE]);
 const findingsIn = (file: string) => all.filter(({ text }) => text.includes(file));
 
 test.each(Object.keys(stageVariants))(
-  "cfn-lint finds no error in three regions in this variant of a stage: %s",
+  "cfn-lint finds no error in two regions in this variant of a stage: %s",
   (variant) => {
     const unexpected = findingsIn(join(folder, `${variant} `)).filter(({ rule }) => !Object.hasOwn(accepted, rule));
     expect(unexpected.map(({ text }) => text)).toEqual([]);
