@@ -7,7 +7,7 @@ import { metRealities, realities } from "./system/realities.ts";
  * Goal: no guarantee is violated, whatever happens at once. Method: some minutes of traffic in simulated time, in which
  * each reality of the fault world happens. `npm run test:faults` has an hour of it, with several seeds.
  */
-const MINUTES = 8;
+const MINUTES = 6;
 /** It decides the whole course; of another one some reality may be missing. */
 const SEED = Number(process.env.MODEL_SEED ?? 1);
 
