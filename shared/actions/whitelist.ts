@@ -2,16 +2,36 @@ import { type Account, requireAccount } from "../access/account-store.ts";
 import { changeWhitelist } from "../access/accounts.ts";
 import { whitelistRanges } from "../access/key-item.ts";
 import type { whitelistActions } from "../contract/actions/whitelist.ts";
-import { formatIpRange, isWithin, parseIpRange } from "../platform/ip-range.ts";
-import { OperatorError } from "../platform/operator-error.ts";
-import { audited } from "./action-context.ts";
+import { formatIpRange, type IpRange, isWithin, parseIpRange } from "../platform/ip-range.ts";
+import { NotAllowedError, OperatorError } from "../platform/operator-error.ts";
+import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-/** One spelling for each range, for comparison. */
-const canonical = (text: string): string => {
+const rangeOf = (text: string): IpRange => {
   const range = parseIpRange(text);
   if (range === undefined) throw new OperatorError(`"${text}" is not an IP address or CIDR range`);
-  return formatIpRange(range);
+  return range;
+};
+
+/** One spelling for each range, for comparison. */
+const canonical = (text: string): string => formatIpRange(rangeOf(text));
+
+/** The shortest prefixes that owners and operators may allow, of IPv4 and IPv6. */
+const PREFIX_BITS_MIN = { owner: [24, 48], operator: [8, 16] } as const;
+
+/** A wide range admits strangers who found a key: whole networks are for an operator, and the internet for nobody. */
+const assertNarrow = ({ isOperator }: ActionContext, ranges: readonly string[]): void => {
+  const isWiderThan = (who: keyof typeof PREFIX_BITS_MIN) => (text: string) => {
+    const [prefixBits = 0, ...network] = rangeOf(text);
+    const [ofIpv4, ofIpv6] = PREFIX_BITS_MIN[who];
+    return prefixBits < (network.length === 4 ? ofIpv4 : ofIpv6);
+  };
+  const tooWide = ranges.find(isWiderThan("operator"));
+  if (tooWide !== undefined) throw new OperatorError(`${tooWide} is wider than /8, or than /16 of IPv6`);
+  const wide = isOperator ? undefined : ranges.find(isWiderThan("owner"));
+  if (wide !== undefined) {
+    throw new NotAllowedError(`Only an operator allows a range wider than /24, or than /48 of IPv6: ${wide}`);
+  }
 };
 
 const whitelistView = ({ account_id, whitelist }: Account) => ({ account_id, ips: whitelist });
@@ -26,6 +46,7 @@ export const whitelistRuns: ActionRuns<typeof whitelistActions> = {
   },
 
   "ips allow": async (context, { account, ranges, why }) => {
+    assertNarrow(context, ranges);
     const store = audited(context, () => ({ action: "ips allow", why, details: { ranges: ranges.join(" ") } }));
     return whitelistView(
       await changeWhitelist(store, account, (before) => {

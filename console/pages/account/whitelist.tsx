@@ -53,7 +53,8 @@ const AddAddresses = ({ account }: { readonly account: string }) => (
       ranges: {
         kind: "longText",
         label: "Addresses or ranges, one on each line",
-        description: "Such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64. At most 20 in all.",
+        description:
+          "Such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64. At most 20 in all. Only operators add ranges wider than /24, or than /48 of IPv6.",
       },
     }}
     inputOf={({ ranges }, why) => ({ account, ranges: linesOf(ranges), why })}

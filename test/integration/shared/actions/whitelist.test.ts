@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { AccountError } from "../../../../shared/access/account-store.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
+import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { whitelistRuns } from "../../../../shared/actions/whitelist.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
@@ -30,9 +31,32 @@ test("the address of the request is the caller's own, which can be allowed", asy
   expect(await whitelistRuns["ips mine"](context(), { account })).toEqual({ address, is_allowed: true });
 });
 
+test("an owner allows no range wider than /24 or /48, an operator none wider than /8 or /16, and the list stays", async () => {
+  const account = await anAccount();
+  const allow = (by: ActionContext, range: string) =>
+    whitelistRuns["ips allow"](by, { account, ranges: ["203.0.113.7", range] }).then(
+      () => "allowed",
+      (error: Error) => error.name,
+    );
+  const operator = anActionContext(tables);
+  const wide = ["203.0.112.0/23", "10.0.0.0/8", "2001:db8::/47", "2001::/16"];
+  const tooWide = ["0.0.0.0/0", "128.0.0.0/1", "10.0.0.0/7", "::/0", "2001::/15"];
+  for (const range of wide) expect([range, await allow(context(), range)]).toEqual([range, "NotAllowedError"]);
+  for (const range of tooWide) {
+    expect([range, await allow(context(), range), await allow(operator, range)]).toEqual([
+      range,
+      "OperatorError",
+      "OperatorError",
+    ]);
+  }
+  expect((await whitelistRuns["ips list"](context(), { account })).ips).toEqual([]);
+  for (const range of ["203.0.113.0/24", "2001:db8::/48"]) expect(await allow(context(), range)).toBe("allowed");
+  for (const range of wide) expect(await allow(operator, range)).toBe("allowed");
+});
+
 test("a range that is on the list in another spelling is neither added again nor unknown", async () => {
   const account = await anAccount();
-  await whitelistRuns["ips allow"](context(), { account, ranges: ["2001:db8::/64", "10.0.0.0/8"] });
+  await whitelistRuns["ips allow"](anActionContext(tables), { account, ranges: ["2001:db8::/64", "10.0.0.0/8"] });
   const again = await whitelistRuns["ips allow"](context(), { account, ranges: ["2001:0db8:0::/64"] });
   expect(again.ips).toEqual(["2001:db8::/64", "10.0.0.0/8"]);
   const removed = await whitelistRuns["ips disallow"](context(), { account, ranges: ["2001:0DB8::/64"], why: "moved" });
