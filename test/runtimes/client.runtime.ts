@@ -78,7 +78,7 @@ await miniflare.dispose();`;
 const runtimes = [
   ["Node", inProcess(process.execPath)],
   ["Deno", inProcess(installed("@deno/linux-x64-glibc/deno"), "run", "--allow-all")],
-  ["Bun", inProcess(installed(".bin/bun"))],
+  ["Bun", inProcess(installed("@oven/bun-linux-x64-baseline/bin/bun"))],
   ["workerd", inWorkerd],
 ] as const;
 
