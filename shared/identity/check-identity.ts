@@ -28,6 +28,7 @@ import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import type { CheckOutcome, IdentityCheck, Upstream } from "../upstream/upstream.ts";
 import type { Consent } from "./consent.ts";
+import { noteEmptyCheck } from "./empty-checks.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
 import type { ReplayStore } from "./replay-store.ts";
@@ -164,7 +165,11 @@ const checkAndFinalise = async <Result extends z.ZodObject>(
     const settlement: Settlement =
       found === undefined ? { status: "failed", failure: failureFor(outcome) } : { status: "success" };
     const fulfilment = { settlement: { ...settlement, ...settlementFactsOf(outcome) } };
-    return { placed: await finaliseOrder(deps, transaction, fulfilment, deadline), found };
+    const placed = await finaliseOrder(deps, transaction, fulfilment, deadline);
+    if (outcome.kind === "no_record" && transaction.mode === "live") {
+      await noteEmptyCheck(deps.ledger, transaction.account_id, deadline);
+    }
+    return { placed, found };
   } catch (error) {
     return { placed: outcomeNotRecorded(transaction, error) };
   }

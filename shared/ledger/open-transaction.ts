@@ -4,7 +4,7 @@ import { abortAfter, type Deadline, debitBudgetMs, debitRetryMs } from "../platf
 import { dayInLagos } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { transact, type Writes } from "./transact.ts";
-import type { Transaction } from "./transaction.ts";
+import { isIdentityCheck, type Transaction } from "./transaction.ts";
 import { transactionPut, transitions } from "./transaction-state.ts";
 import { voidDebit } from "./void-debit.ts";
 import { type DebitOptions, ordersOnDay, type Wallet, walletDebit } from "./wallet.ts";
@@ -88,7 +88,11 @@ const openCounted = async (
   let day = dayInLagos(ledger.clock());
   let beginsDay = false;
   for (;;) {
-    const options = { unlessQueued, ...(quota && { quota: { ...quota, day, beginsDay } }) };
+    const options = {
+      unlessQueued,
+      isCheck: isIdentityCheck(transaction),
+      ...(quota && { quota: { ...quota, day, beginsDay } }),
+    };
     const writes = openingWrites(ledger, transaction, records, options);
     const opened = await openWith(ledger, transaction, writes, deadline);
     if (opened.kind !== "refused") return opened;

@@ -45,6 +45,12 @@ export const walletSchema = z.object({
   quota_used_identity: z.int().optional(),
   quota_used_advanced: z.int().optional(),
   quota_used_retrieve: z.int().optional(),
+  /** Live identity checks that were debited, and those that found nobody. */
+  checks: z.int().optional(),
+  empty_checks: z.int().optional(),
+  /** Where the last run of checks that found nobody began: their number before it, and that of all others. */
+  empty_run_from: z.int().optional(),
+  empty_run_found: z.int().optional(),
   updated_at: z.iso.datetime(),
 });
 export type Wallet = z.infer<typeof walletSchema>;
@@ -93,6 +99,8 @@ const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted)`;
 export type DebitOptions = {
   /** It fails too while the sender lists the wallet: the order would overtake one that waits, or is claimed and not yet sent. */
   readonly unlessQueued?: boolean;
+  /** It is of an identity check. */
+  readonly isCheck?: boolean;
   /** It is counted. `beginsDay`: as the first order of the day, of all that have a quota. */
   readonly quota?: DailyQuota & { readonly day: number; readonly beginsDay: boolean };
 };
@@ -102,11 +110,16 @@ export const walletDebit = (
   ledger: Ledger,
   accountId: string,
   amount: Kobo,
-  { unlessQueued = false, quota }: DebitOptions = {},
+  { unlessQueued = false, isCheck = false, quota }: DebitOptions = {},
 ) => {
   const counted = quota && countedBy(quota);
+  const added = [...(isCheck ? ["checks"] : []), ...(counted?.adds ?? [])];
   return walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${changedBalance("-")}${counted?.update ?? ""}`,
+    UpdateExpression: [
+      `SET ${[changedBalance("-"), ...(counted?.sets ?? [])].join(", ")}`,
+      ...(added.length === 0 ? [] : [`ADD ${added.map((name) => `${name} :one`).join(", ")}`]),
+      ...(counted === undefined || counted.removes.length === 0 ? [] : [`REMOVE ${counted.removes.join(", ")}`]),
+    ].join(" "),
     ConditionExpression: [
       MAY_BE_DEBITED,
       ...(unlessQueued ? ["attribute_not_exists(#open)"] : []),
@@ -124,12 +137,16 @@ const countedBy = ({ entitlement, perDay, day, beginsDay }: NonNullable<DebitOpt
   const others = Object.values(quotaUsed).filter((each) => each !== used);
   return beginsDay
     ? {
-        update: `, quota_day = :day, ${used} = :one REMOVE ${others.join(", ")}`,
+        sets: ["quota_day = :day", `${used} = :one`],
+        adds: [],
+        removes: others,
         condition: "(attribute_not_exists(quota_day) OR quota_day < :day)",
         values: { ":day": day },
       }
     : {
-        update: ` ADD ${used} :one`,
+        sets: [],
+        adds: [used],
+        removes: [],
         condition: `quota_day = :day AND (attribute_not_exists(${used}) OR ${used} < :per_day)`,
         values: { ":day": day, ":per_day": perDay },
       };
@@ -138,6 +155,25 @@ const countedBy = ({ entitlement, perDay, day, beginsDay }: NonNullable<DebitOpt
 /** How many orders the account has placed on a day in Lagos, of those that count for an entitlement with a quota. */
 export const ordersOnDay = (wallet: Wallet, entitlement: Entitlement, day: number): number =>
   wallet.quota_day === day ? (wallet[quotaUsed[entitlement]] ?? 0) : 0;
+
+/** Counts an identity check that found nobody. */
+export const emptyCheckCount = (accountId: string) => ({
+  Key: { pk: walletPk(accountId) },
+  UpdateExpression: "ADD empty_checks :one",
+  ConditionExpression: "attribute_exists(pk)",
+  ExpressionAttributeValues: { ":one": 1 },
+});
+
+/** Records where a run of such checks began, unless another check has recorded it: of several at once, the first counts. */
+export const emptyRunStart = (
+  accountId: string,
+  { from, found }: { readonly from: number; readonly found: number },
+) => ({
+  Key: { pk: walletPk(accountId) },
+  UpdateExpression: "SET empty_run_from = :from, empty_run_found = :found",
+  ConditionExpression: "attribute_exists(pk) AND (attribute_not_exists(empty_run_found) OR empty_run_found < :found)",
+  ExpressionAttributeValues: { ":from": from, ":found": found },
+});
 
 /** Takes the amount of an operator's adjustment, also from a restricted wallet: one part of a transaction of writes. */
 export const walletAdjustment = (ledger: Ledger, accountId: string, amount: Kobo) =>

@@ -292,6 +292,20 @@ export const logEvents = {
     meaning: "A customer may wait for an outcome: an event of the upstream needs an operator's decision.",
     action: "admin events list.",
   },
+  "identity.empty_checks": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { account: "string", in_a_row: "number" },
+    meaning:
+      "An account's live identity checks found nobody, eight or more in a row: somebody may be guessing numbers, which is free.",
+    action: 'Find out who, and restrict what the account may do: "Checks that find nobody" in docs/runbook.md.',
+  },
+  "identity.empty_check_not_counted": {
+    level: "warn",
+    fields: { account: "string", ...thrown },
+    meaning: "A check that found nobody was refunded, but is missing in the count of those in a row.",
+    action: "None. Check DynamoDB if it repeats.",
+  },
   "identity.date_unreadable": {
     level: "warn",
     fields: { reference: "string", field: "string", shape: "string" },

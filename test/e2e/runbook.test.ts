@@ -234,6 +234,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Catalog refused": refusedCatalog,
   "Dropped catalog entries": nothing,
   "Consent of an identity check": identityCheck,
+  "Checks that find nobody": identityCheck,
   "Restored table": restoredAccess,
   "Wallet mismatch": walletMismatch,
   "Wallet not reconciled": stuckPurchase,

@@ -1,0 +1,90 @@
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
+import { aNinCheck } from "../../../builders/identity.ts";
+import { type IdentityService, refusal, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
+import type { TestCaller } from "../../../builders/service.ts";
+
+/** Goal: whoever guesses numbers, which costs nothing, raises an alarm with the eighth one that nobody has. */
+let service: IdentityService;
+beforeAll(async () => {
+  service = await startIdentityService();
+});
+afterEach(() => service.calmDown());
+afterAll(() => service.stop());
+
+const NOBODY = 404;
+const SOMEBODY = 200;
+
+/** Checks in this order; resolves with what the alarm says of each. */
+const checkInTurn = async (caller: TestCaller, statuses: readonly number[], mode: "live" | "test" = "live") => {
+  // The requests of one key are limited; the run is the account's.
+  let key = await caller.newKey({ mode });
+  const log = captureLog();
+  for (const [index, status] of statuses.entries()) {
+    if (index % 10 === 9) key = await caller.newKey({ mode });
+    service.calmDown();
+    const nin = mode === "test" && status === NOBODY ? "00000000001" : "12345678900";
+    if (mode === "live" && status === NOBODY) {
+      service.simulator.state.faults.add(refusal(404, "No record was found."));
+    }
+    const answer = await service.call("POST", VERIFY_NIN, { key, body: aNinCheck({ nin }) });
+    expect(answer.status).toBe(status);
+  }
+  return log.lines("identity.empty_checks").map(({ account, in_a_row }) => [account, in_a_row]);
+};
+const times = (count: number, status: number) => Array.from({ length: count }, () => status);
+
+test("the eighth check in a row that finds nobody raises an alarm, and so does each further one", async () => {
+  const caller = await service.newCaller();
+  expect(await checkInTurn(caller, times(7, NOBODY))).toEqual([]);
+  expect(await checkInTurn(caller, times(2, NOBODY))).toEqual([
+    [caller.accountId, 8],
+    [caller.accountId, 9],
+  ]);
+  expect(await caller.balance()).toBe(10_000);
+});
+
+test("a check that finds a person ends the run, and costs no write for it", async () => {
+  const caller = await service.newCaller();
+  const run = [...times(7, NOBODY), SOMEBODY];
+  expect(await checkInTurn(caller, [...run, ...run, ...times(7, NOBODY)])).toEqual([]);
+  service.proxy.calls.length = 0;
+  await checkInTurn(caller, [SOMEBODY]);
+  expect(service.proxy.calls.map(({ operation }) => operation)).toEqual([
+    "UpdateItem",
+    "TransactWriteItems",
+    "UpdateItem",
+  ]);
+  expect(await checkInTurn(caller, times(8, NOBODY))).toEqual([[caller.accountId, 8]]);
+});
+
+test("eight checks at once that find nobody raise an alarm", async () => {
+  const caller = await service.newCaller();
+  const log = captureLog();
+  service.simulator.state.faults.add(refusal(404, "No record was found."));
+  await Promise.all(
+    times(8, NOBODY).map(() => service.call("POST", VERIFY_NIN, { key: caller.key, body: aNinCheck() })),
+  );
+  expect(log.lines("identity.empty_checks").length).toBeGreaterThan(0);
+  const { checks, empty_checks } = await readWallet(service.ledger, caller.accountId);
+  expect([checks, empty_checks]).toEqual([8, 8]);
+});
+
+test("test checks are not counted, nor checks of another account", async () => {
+  const caller = await service.newCaller();
+  expect(await checkInTurn(caller, times(8, NOBODY), "test")).toEqual([]);
+  expect(await checkInTurn(caller, times(7, NOBODY))).toEqual([]);
+  expect(await checkInTurn(await service.newCaller(), times(1, NOBODY))).toEqual([]);
+});
+
+test("a check that finds nobody is answered also if it cannot be counted", async () => {
+  const caller = await service.newCaller();
+  service.simulator.state.faults.add(refusal(404, "No record was found."));
+  service.proxy.fault = ({ body }) => (body.includes("empty_checks") ? "throttled" : undefined);
+  const log = captureLog();
+  const answer = await service.call("POST", VERIFY_NIN, { key: caller.key, body: aNinCheck() });
+  expect([answer.status, answer.headers.get("x-error-code")]).toEqual([404, "record_not_found"]);
+  expect(log.lines("identity.empty_check_not_counted")).toHaveLength(1);
+  expect(await caller.balance()).toBe(10_000);
+});
