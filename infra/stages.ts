@@ -50,6 +50,8 @@ const egress = z.discriminatedUnion("kind", [
 
 /** AWS Backup advises to keep backups for a week at least. Source: AWS Backup, "Metering, costs, and billing". */
 const KEEP_DAYS_MIN = 7;
+/** Source: AWS Backup, "PutBackupVaultLockConfiguration", ChangeableForDays. */
+const LOCK_AFTER_DAYS_MIN = 3;
 
 /** Stands in the committed settings until the operator names the account: a stage with it can be synthesised only. */
 export const ACCOUNT_PLACEHOLDER = "000000000000";
@@ -83,6 +85,11 @@ const recovery = z.strictObject({
   everyHours: z.literal([1, 2, 3, 4, 6, 8, 12, 24]).default(1),
   /** How long backups and their copies are kept. */
   keepDays: z.int().min(KEEP_DAYS_MIN, `Backups are kept for at least ${KEEP_DAYS_MIN} days`).default(KEEP_DAYS_MIN),
+  /** Days from the deployment on after which nobody can remove the lock of the vaults, the root user included. */
+  lockAfterDays: z
+    .int()
+    .min(LOCK_AFTER_DAYS_MIN, `AWS lets a lock be removed for at least ${LOCK_AFTER_DAYS_MIN} days`)
+    .optional(),
 });
 
 const queueConcurrency = z

@@ -1,12 +1,14 @@
-import { CfnOutput, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import { BackupVault } from "aws-cdk-lib/aws-backup";
 import { ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 import { copyVaultName } from "../outputs.ts";
+import type { StageSettings } from "../stages.ts";
 import { acknowledge } from "./acknowledge.ts";
 
 export interface RecoveryProps extends StackProps {
   readonly stage: string;
+  readonly recovery: NonNullable<StageSettings["recovery"]>;
 }
 
 /**
@@ -14,14 +16,9 @@ export interface RecoveryProps extends StackProps {
  * that restores from it.
  */
 export class Recovery extends Stack {
-  constructor(scope: Construct, id: string, { stage, ...props }: RecoveryProps) {
+  constructor(scope: Construct, id: string, { stage, recovery, ...props }: RecoveryProps) {
     super(scope, id, props);
-    const vault = new BackupVault(this, "Copies", {
-      backupVaultName: copyVaultName(stage),
-      // Also for those who may delete backups; AWS Backup itself still deletes the expired ones.
-      blockRecoveryPointDeletion: true,
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    });
+    const vault = keptVault(this, "Copies", copyVaultName(stage), recovery);
     const role = backupRole(this, "Restore", "AWSBackupServiceRolePolicyForRestores");
     const addOutput = (name: string, value: string, description: string): void => {
       new CfnOutput(this, `Output${name}`, { value, description }).overrideLogicalId(name);
@@ -30,6 +27,24 @@ export class Recovery extends Stack {
     addOutput("RestoreRole", role.roleArn, "Role for aws backup start-restore-job");
   }
 }
+
+/** A vault whose backups only AWS Backup deletes, when they have expired. */
+export const keptVault = (
+  scope: Construct,
+  id: string,
+  backupVaultName: string,
+  { keepDays, lockAfterDays }: RecoveryProps["recovery"],
+): BackupVault =>
+  new BackupVault(scope, id, {
+    backupVaultName,
+    blockRecoveryPointDeletion: true,
+    // Without a date, whoever may remove the lock can still shorten what is kept.
+    lockConfiguration: {
+      minRetention: Duration.days(keepDays),
+      ...(lockAfterDays !== undefined && { changeableFor: Duration.days(lockAfterDays) }),
+    },
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  });
 
 /** A role of AWS Backup. */
 export const backupRole = (scope: Construct, id: string, managedPolicy: string): Role => {

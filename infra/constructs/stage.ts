@@ -37,6 +37,7 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
       env: { account, region: copies.region },
       terminationProtection,
       stage,
+      recovery: copies,
       description: `Copies of the tables of ${stage} in another region: do not delete`,
     });
   // The plan's copies go to a vault that exists.

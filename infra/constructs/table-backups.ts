@@ -1,11 +1,11 @@
-import { ArnFormat, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk-lib/aws-backup";
 import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { Schedule } from "aws-cdk-lib/aws-events";
 import { Construct } from "constructs";
 import { backupVaultName, copyVaultName } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
-import { backupRole } from "./recovery.ts";
+import { backupRole, keptVault } from "./recovery.ts";
 
 export interface TableBackupsProps {
   readonly stage: string;
@@ -18,10 +18,7 @@ export class TableBackups extends Construct {
   constructor(scope: Construct, id: string, { stage, recovery, tables }: TableBackupsProps) {
     super(scope, id);
     const { region, everyHours, keepDays } = recovery;
-    const backupVault = new BackupVault(this, "Vault", {
-      backupVaultName: backupVaultName(stage),
-      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    });
+    const backupVault = keptVault(this, "Vault", backupVaultName(stage), recovery);
     const copies = Stack.of(this).formatArn({
       service: "backup",
       region,

@@ -19,7 +19,7 @@ const substituted = z
 const text = z.union([z.string(), substituted]);
 const statement = z.object({
   Sid: z.string().optional(),
-  Effect: z.literal("Allow"),
+  Effect: z.enum(["Allow", "Deny"]),
   Action: oneOrMore.pipe(z.array(z.string())),
   Resource: oneOrMore.pipe(z.array(text)).default([]),
   Condition: z.record(z.string(), z.record(z.string(), oneOrMore.pipe(z.array(text)))).optional(),
@@ -34,11 +34,14 @@ const role = z.object({
   }),
 });
 
+const managedPolicy = z.object({ Properties: z.object({ PolicyDocument: document }) });
+
 const template = z.object({
   Resources: z.object({
     DeployRole: role,
     DiffRole: role,
-    DeploymentPolicy: z.object({ Properties: z.object({ PolicyDocument: document }) }),
+    DeploymentPolicy: managedPolicy,
+    DenialsPolicy: managedPolicy,
   }),
 });
 
@@ -46,7 +49,7 @@ export const PIPELINE_TEMPLATE = "infra/policies/pipeline.yaml";
 
 /** The statements of the template with the parameters of the stage prod. */
 export const readPipelineTemplate = () => {
-  const { DeployRole, DiffRole, DeploymentPolicy } = template.parse(
+  const { DeployRole, DiffRole, DeploymentPolicy, DenialsPolicy } = template.parse(
     parse(readFileSync(PIPELINE_TEMPLATE, "utf8")),
   ).Resources;
   const roleOf = ({ Properties }: z.output<typeof role>) => ({
@@ -57,6 +60,7 @@ export const readPipelineTemplate = () => {
     deploy: roleOf(DeployRole),
     diff: roleOf(DiffRole),
     deployment: DeploymentPolicy.Properties.PolicyDocument.Statement,
+    denials: DenialsPolicy.Properties.PolicyDocument.Statement,
   };
 };
 

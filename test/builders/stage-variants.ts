@@ -33,7 +33,10 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       },
     },
   ],
-  "copies in another region": ["prod", { recovery: { region: "eu-west-1", everyHours: 24, keepDays: 35 } }],
+  "copies in another region": [
+    "prod",
+    { recovery: { region: "eu-west-1", everyHours: 24, keepDays: 35, lockAfterDays: 3 } },
+  ],
   "every setting, in an existing VPC": [
     "prod",
     {

@@ -125,6 +125,10 @@ describe("settingsOf", () => {
     ],
     [{ recovery: { region: "eu-west-1", everyHours: 5 } }, "recovery.everyHours: "],
     [{ recovery: { region: "eu-west-1", keepDays: 6 } }, "recovery.keepDays: Backups are kept for at least 7 days"],
+    [
+      { recovery: { region: "eu-west-1", lockAfterDays: 2 } },
+      "recovery.lockAfterDays: AWS lets a lock be removed for at least 3 days",
+    ],
     [{ purchases: "off" }, "purchases"],
     [{ release: { kind: "linear" } }, "release.kind: "],
     [{ release: { kind: "canary", percent: 10 } }, "release.minutes: "],

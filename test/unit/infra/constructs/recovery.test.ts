@@ -116,16 +116,36 @@ describe("a stage with copies in another region", () => {
     expect(daily.match(/"DeleteAfterDays":20/g)).toHaveLength(2);
   });
 
-  test("the vaults stay when they are taken out of their stack, and the copies cannot be deleted by hand", () => {
-    const copies = only(recovery?.all("AWS::Backup::BackupVault"));
-    for (const { DeletionPolicy, UpdateReplacePolicy } of [copies, only(data.all("AWS::Backup::BackupVault"))]) {
+  const vaultsOf = ({ data: own, recovery: other }: ReturnType<typeof templatesOf>) =>
+    [own, other].map((template) => only(template?.all("AWS::Backup::BackupVault")));
+
+  test("the vaults stay when they are taken out of their stack, and no backup can be deleted by hand", () => {
+    for (const { DeletionPolicy, UpdateReplacePolicy, Properties } of vaultsOf(
+      templatesOf("prod", { recovery: { region } }),
+    )) {
       expect([DeletionPolicy, UpdateReplacePolicy]).toEqual(["RetainExceptOnCreate", "Retain"]);
+      expect(Properties.AccessPolicy).toMatchObject({
+        Statement: [
+          { Effect: "Deny", Principal: { AWS: "*" }, Action: expect.arrayContaining(["backup:DeleteRecoveryPoint"]) },
+        ],
+      });
     }
-    expect(copies.Properties.AccessPolicy).toMatchObject({
-      Statement: [
-        { Effect: "Deny", Principal: { AWS: "*" }, Action: expect.arrayContaining(["backup:DeleteRecoveryPoint"]) },
-      ],
-    });
+  });
+
+  test.each([
+    [{}, { MinRetentionDays: 7 }],
+    [{ keepDays: 20 }, { MinRetentionDays: 20 }],
+    [
+      { keepDays: 20, lockAfterDays: 3 },
+      { MinRetentionDays: 20, ChangeableForDays: 3 },
+    ],
+  ])("with %j both vaults are locked as %j, which lets every backup of the plan in", (changes, lock) => {
+    const templates = templatesOf("prod", { recovery: { region, ...changes } });
+    for (const { Properties } of vaultsOf(templates)) expect(Properties.LockConfiguration).toEqual(lock);
+    const plan = JSON.stringify(only(templates.data.all("AWS::Backup::BackupPlan")));
+    expect(plan.match(/"DeleteAfterDays":\d+/g)).toEqual(
+      new Array(2).fill(`"DeleteAfterDays":${lock.MinRetentionDays}`),
+    );
   });
 
   test("the other region has the role that restores, and outputs with what the procedure needs", () => {

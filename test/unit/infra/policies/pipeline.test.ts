@@ -17,7 +17,7 @@ import { stageVariants } from "../../../builders/stage-variants.ts";
 import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
 
 /** Goal: the pipeline's roles allow what a deployment of any stage needs, and as little else as can be said. */
-const { deploy, diff, deployment } = readPipelineTemplate();
+const { deploy, diff, deployment, denials } = readPipelineTemplate();
 
 const resources = Object.values(stageVariants).flatMap(([stage, changes]) =>
   [...stackTemplates(stage, changes)].flatMap(([stack, template]) =>
@@ -121,13 +121,8 @@ test("nothing but roles within the boundary can be given permissions, and the po
   const unlimited = deployment
     .filter(({ Sid }) => Sid !== "RolesWithBoundary" && Sid !== "PoliciesOfOperators")
     .flatMap(({ Action }) => Action.filter((action) => giving.test(action)));
-  // Neither changes what a role may do; the last is for roles of AWS's own services.
-  expect(unlimited).toEqual([
-    "iam:UpdateAssumeRolePolicy",
-    "iam:UpdateRole",
-    "iam:UpdateRoleDescription",
-    "iam:CreateServiceLinkedRole",
-  ]);
+  // None changes what a role may do or who may assume it; the last is for roles of AWS's own services.
+  expect(unlimited).toEqual(["iam:UpdateRole", "iam:UpdateRoleDescription", "iam:CreateServiceLinkedRole"]);
   expect(statementNamed("RolesWithBoundary").Condition).toEqual({
     StringEquals: {
       "iam:PermissionsBoundary": ["arn:aws:iam::123456789012:policy/prod-airtime-deployment"],
@@ -147,8 +142,64 @@ test("permissionsBoundary puts the boundary on every role of a stage, and no rol
   expect(new Set(boundaries({}))).toEqual(new Set([undefined]));
 });
 
-test("the deployment policy has at most the 6,144 characters of a managed policy", () => {
-  expect(JSON.stringify(deployment).length).toBeLessThan(6_144);
+test("the policies have at most the 6,144 characters of a managed policy", () => {
+  for (const policy of [deployment, denials]) expect(JSON.stringify(policy).length).toBeLessThan(6_144);
+});
+
+const isDenied = (action: string): boolean =>
+  denials.some(
+    ({ Effect, Action, Resource, Condition }) =>
+      Effect === "Deny" &&
+      Resource.join() === "*" &&
+      Condition === undefined &&
+      Action.some((pattern) => covers(pattern, action)),
+  );
+
+test.each([
+  "dynamodb:GetItem",
+  "dynamodb:PutItem",
+  "dynamodb:Scan",
+  "dynamodb:PartiQLSelect",
+  "dynamodb:ExportTableToPointInTime",
+  "dynamodb:PutResourcePolicy",
+  "secretsmanager:GetSecretValue",
+  "secretsmanager:PutSecretValue",
+  "secretsmanager:PutResourcePolicy",
+  "sqs:ReceiveMessage",
+  "sqs:SendMessage",
+  "lambda:InvokeFunction",
+  "backup:DeleteRecoveryPoint",
+  "backup:DeleteBackupVaultLockConfiguration",
+  "backup:StartCopyJob",
+  "dynamodb:DeleteBackup",
+])("CloudFormation's own permissions do not reach data, secrets and backups: %s", (action) => {
+  expect(isDenied(action)).toBe(true);
+});
+
+test("what is denied would be allowed otherwise, and is nothing that making the stages' resources needs", () => {
+  const allowed = deployment.flatMap(({ Action }) => Action);
+  const denied = denials.flatMap(({ Action }) => Action);
+  expect(denied.filter((action) => !allowed.some((pattern) => covers(pattern, action)))).toEqual([]);
+  // Functions are not invoked by a deployment: no template has a resource of its own making.
+  expect(ofType("AWS::CloudFormation::CustomResource")).toEqual([]);
+  expect(resources.filter(({ resource }) => resource.Type.startsWith("Custom::"))).toEqual([]);
+  // Sources: the handlers' permissions in the schemas of these resource types.
+  for (const needed of [
+    "backup:CreateBackupVault",
+    "backup:PutBackupVaultAccessPolicy",
+    "backup:PutBackupVaultLockConfiguration",
+    "dynamodb:CreateTable",
+    "dynamodb:UpdateContinuousBackups",
+    "dynamodb:UpdateTable",
+    "lambda:PublishVersion",
+    "lambda:UpdateFunctionCode",
+    "secretsmanager:CreateSecret",
+    "secretsmanager:GetRandomPassword",
+    "secretsmanager:UpdateSecret",
+    "sqs:SetQueueAttributes",
+  ]) {
+    expect(isDenied(needed), needed).toBe(false);
+  }
 });
 
 /** Of this project's own bootstrap. */
