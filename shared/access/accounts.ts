@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import {
+  allows,
   defaultPermissions,
   type Entitlements,
   INITIAL_ENTITLEMENTS,
-  isEntitled,
   notEntitled,
   type Permission,
 } from "../contract/permission.ts";
@@ -112,7 +112,7 @@ export const rotateKey = async (
   const overlapEnd = isoTime(nowMs + overlapMs);
   const account = await requireAccount(store, accountId);
   const before = requireKey(account, keyId);
-  const permissions = before.permissions.filter((each) => isEntitled(account.entitlements, each));
+  const permissions = before.permissions.filter((each) => allows(account.entitlements, each));
   const { key, accountKey } = newKey(before.mode, permissions, nowMs);
   const changed = await changeAccount(
     store,
@@ -290,7 +290,7 @@ const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) =
 };
 
 const withKey = (account: Account, accountKey: AccountKey, nowMs: number): Account => {
-  const beyond = accountKey.permissions.filter((each) => !isEntitled(account.entitlements, each));
+  const beyond = accountKey.permissions.filter((each) => !allows(account.entitlements, each));
   if (beyond.length > 0) throw new AccountError(notEntitled(beyond));
   if (account.keys.filter((key) => !isInactive(key, nowMs)).length >= ACTIVE_KEYS_MAX) {
     const { account_id } = account;

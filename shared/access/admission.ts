@@ -4,7 +4,7 @@ import type { Rate } from "../call/result.ts";
 import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
-import { filterEntitlements, isEntitled, lacksPermission, notEntitled } from "../contract/permission.ts";
+import { allows, filterEntitlements, lacksPermission, notEntitled } from "../contract/permission.ts";
 import type { Route } from "../contract/route.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
@@ -46,7 +46,7 @@ const refusalOf = (keyItem: KeyItem, { permissions }: Route, sourceIp: string): 
   if (permissions !== undefined) {
     const held = permissions.filter((permission) => keyItem.permissions?.has(permission));
     if (held.length === 0) return new ServiceError("permission_denied", { message: lacksPermission(permissions) });
-    if (!held.some((permission) => isEntitled(keyItem.entitlements, permission))) {
+    if (!held.some((permission) => allows(keyItem.entitlements, permission))) {
       return new ServiceError("permission_denied", { message: notEntitled(held) });
     }
   }

@@ -56,14 +56,18 @@ export const entitlementsText = (entitlements: Entitlements): string =>
     .map((each) => (entitlements[each] === null ? each : `${each}=${entitlements[each]}`))
     .join(" ") || "none";
 
-/** The permissions of a key: it may do what its account is entitled to besides. */
-const permissions = entitlementSchema.options;
+/** The permissions of a key. Orders need the account's entitlement besides; to `read` every account is entitled. */
+const permissions = [...entitlementSchema.options, "read"] as const;
 export const permissionSchema = z.enum(permissions, `Must be some of ${permissions.join(", ")}`);
 export type Permission = z.infer<typeof permissionSchema>;
 
+/** Whether an account with these entitlements may use a permission. */
+export const allows = (entitlements: Entitlements, permission: Permission): boolean =>
+  permission === "read" || isEntitled(entitlements, permission);
+
 /** Of a new key. `identity:retrieve` must be requested explicitly (docs/interface.md 2.D5). */
 export const defaultPermissions = (entitlements: Entitlements): readonly Permission[] =>
-  permissions.filter((each) => isEntitled(entitlements, each) && each !== "identity:retrieve");
+  permissions.filter((each) => allows(entitlements, each) && each !== "identity:retrieve");
 
 /** `vtu`, or `vtu or identity` where one of them is sufficient. */
 export const permissionText = (permissions: readonly Permission[], quote = ""): string =>

@@ -2,9 +2,9 @@ import { useState } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import {
+  allows,
   defaultPermissions,
   type Entitlements,
-  isEntitled,
   permissionSchema,
 } from "../../../shared/contract/permission.ts";
 import { modeSchema } from "../../../shared/contract/transaction.ts";
@@ -100,6 +100,7 @@ const descriptions = {
   identity: "Verify a NIN or BVN, basic",
   "identity:advanced": "Verify a NIN or BVN, advanced: the whole profile",
   "identity:retrieve": "Find a person by phone number; only operators give it",
+  read: "Read the wallet and the transactions",
 } as const;
 
 const ifUnknown = "If a key is in the list that nobody has, revoke it: it was made, and cannot be shown any more.";
@@ -109,7 +110,7 @@ type CreateKeyProps = { readonly account: string; readonly entitlements: Entitle
 const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
   const isOperator = usePerson().role === "operator";
   const options = permissionSchema.options.filter(
-    (value) => isEntitled(entitlements, value) && (isOperator || value !== "identity:retrieve"),
+    (value) => allows(entitlements, value) && (isOperator || value !== "identity:retrieve"),
   );
   return (
     <ChangeDialog

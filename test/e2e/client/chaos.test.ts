@@ -201,7 +201,7 @@ const openAccounts = async (service: KillableService): Promise<readonly Account[
     });
     const keys: string[] = [];
     while (keys.length < KEYS_PER_ACCOUNT) {
-      keys.push((await createKey(accounts, accountId, { mode: "live", permissions: ["vtu"] })).key);
+      keys.push((await createKey(accounts, accountId, { mode: "live", permissions: ["vtu", "read"] })).key);
     }
     opened.push({ accountId, keys });
   }

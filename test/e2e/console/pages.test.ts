@@ -69,7 +69,7 @@ beforeAll(async () => {
   receiver = await startReceiver((response) => void response.writeHead(410).end());
   const loopback = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: async () => ["127.0.0.1"] };
   await setEndpoint(endpoints, loopback, account, receiver.url);
-  const { key } = await createKey(accounts, account, { mode: "live", permissions: ["vtu", "identity"] });
+  const { key } = await createKey(accounts, account, { mode: "live", permissions: ["vtu", "identity", "read"] });
   orders.delivered = await buy(key, "order-1");
   orders.open = await buy(key, "order-2", "08000000004");
   const body = { nin: "12345678900", is_consent: true, purpose: "=1+1", reference: randomUUID() };

@@ -131,14 +131,14 @@ describe("the entitlements of an account", () => {
       await expect(created).rejects.toThrow(`This account is not entitled to ${permission}`);
     }
     const { key, permissions } = await createKey(access.store, accountId, { mode: "live" });
-    expect(permissions).toEqual(["vtu"]);
+    expect(permissions).toEqual(["vtu", "read"]);
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
     expect(await admissionCode(access.withKey(key, { route: routes.verifyNin }))).toBe("permission_denied");
   });
 
-  test("a new key has by default what its account is entitled to, except identity:retrieve", async () => {
+  test("a new key has by default read and what its account is entitled to, except identity:retrieve", async () => {
     const { key } = await access.anAccount();
-    expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity", "identity:advanced"]));
+    expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity", "identity:advanced", "read"]));
   });
 
   test("an entitlement that is taken away is refused to each of the account's keys with the next request", async () => {

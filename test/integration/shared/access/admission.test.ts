@@ -104,7 +104,7 @@ describe("a valid key", () => {
 });
 
 test("a restriction precedes the permission, the permission the address, the address the rate", async () => {
-  const { key, accountId } = await access.anAccount({ permissions: ["identity"] });
+  const { key, accountId } = await access.anAccount({ permissions: ["identity", "read"] });
   await setAccountStatus(access.store, accountId, "restricted");
   expect(await admissionCode(access.withKey(key, { sourceIp: NEIGHBOUR }))).toBe("account_restricted");
   await setAccountStatus(access.store, accountId, "active");
@@ -121,12 +121,22 @@ test("a restriction precedes the permission, the permission the address, the add
 });
 
 describe("the permissions of a key", () => {
-  test("the permissions of a key without vtu allow the catalog, the wallet and the lookups, and no purchase", async () => {
-    const { key } = await access.anAccount({ permissions: ["identity"] });
+  const reads = [routes.getWallet, routes.getTransaction, routes.listTransactions];
+
+  test("a key that may only read sees the wallet and the lookups of any account, and places no order", async () => {
+    const { key } = await access.anAccount({ permissions: ["read"], entitlements: {} });
     expect(await admissionCode(access.withKey(key))).toBe("permission_denied");
-    for (const route of [routes.listCatalog, routes.getWallet, routes.getTransaction, routes.listTransactions]) {
+    for (const route of [routes.listCatalog, ...reads]) {
       expect(await admissionCode(access.withKey(key, { route })), route.path).toBe("admitted");
     }
+  });
+
+  test("a key without read sees the catalog, and neither the wallet nor a transaction", async () => {
+    const { key } = await access.anAccount({ permissions: ["vtu", "identity", "identity:advanced"] });
+    for (const route of reads) {
+      expect(await admissionCode(access.withKey(key, { route })), route.path).toBe("permission_denied");
+    }
+    expect(await admissionCode(access.withKey(key, { route: routes.listCatalog }))).toBe("admitted");
   });
 
   test("the permissions of a key can be empty: the catalog is allowed and a purchase is 403", async () => {
