@@ -10,6 +10,8 @@ export type Access = {
   readonly latencyMs: number;
   /** The gateway's own message. */
   readonly error: string | undefined;
+  /** Of the connection to the gateway. */
+  readonly sourceIp: string;
 };
 
 type Variable = (typeof accessLogFields)[keyof typeof accessLogFields];
@@ -18,7 +20,15 @@ type Variable = (typeof accessLogFields)[keyof typeof accessLogFields];
  * A line of the access log in the stage's format. A variable without a value is "-". Source: AWS, "Customize HTTP API
  * access logs".
  */
-export const accessLogLine = ({ requestId, routeKey, status, answered, latencyMs, error }: Access): string => {
+export const accessLogLine = ({
+  requestId,
+  routeKey,
+  status,
+  answered,
+  latencyMs,
+  error,
+  sourceIp,
+}: Access): string => {
   const values: Readonly<Record<Variable, string | number | undefined>> = {
     "$context.requestId": requestId,
     "$context.routeKey": routeKey,
@@ -26,6 +36,7 @@ export const accessLogLine = ({ requestId, routeKey, status, answered, latencyMs
     "$context.integration.status": answered,
     "$context.responseLatency": latencyMs,
     "$context.error.message": error,
+    "$context.identity.sourceIp": sourceIp,
   };
   const fields = Object.entries(accessLogFields).map(([name, variable]) => [name, String(values[variable] ?? "-")]);
   return JSON.stringify(Object.fromEntries(fields));

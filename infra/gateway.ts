@@ -7,7 +7,8 @@ export const DEFAULT_ROUTE = "$default";
 
 /**
  * A line of the access log, with API Gateway's variables. The route key, never the path: paths contain references, and
- * one contains a secret. `answered` is the status that the function returned.
+ * one contains a secret. `answered` is the status that the function returned. No text of the caller, such as the user
+ * agent: AWS documents no escaping, and alarms read the other fields of the line.
  */
 export const accessLogFields = {
   request_id: "$context.requestId",
@@ -16,6 +17,7 @@ export const accessLogFields = {
   answered: "$context.integration.status",
   latency_ms: "$context.responseLatency",
   error: "$context.error.message",
+  source_ip: "$context.identity.sourceIp",
 } as const;
 
 /** A stage's rate limit, unless its settings have another. */

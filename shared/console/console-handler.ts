@@ -78,10 +78,7 @@ export const consoleHandler = <Table extends Actions<Table>>(
     const { requestId } = request.requestContext;
     const progress: Progress = {};
     const response = await answer(request, progress).catch((error: unknown) => errorAnswer(error, requestId, progress));
-    Object.assign(response.headers, {
-      "x-content-type-options": "nosniff",
-      [headers.requestId]: requestId,
-    });
+    response.headers[headers.requestId] = requestId;
     log.info("console.answered", {
       request_id: requestId,
       route: progress.route,

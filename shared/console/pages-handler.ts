@@ -1,5 +1,6 @@
 import { type PreparedDocument, prepareDocument, serveDocument } from "../call/prepared-document.ts";
 import type { ConsoleConfig } from "../contract/console-config.ts";
+import { securityHeaders } from "../contract/headers.ts";
 import { apiEvent } from "../lambda/api-request.ts";
 import { type ApiResponse, preparedResponse } from "../lambda/api-response.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
@@ -23,7 +24,7 @@ const REVALIDATED = "no-cache";
  * console, which index.html shows: the browser knows the pages.
  */
 export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, settings: ConsoleSettings) => {
-  const common = securityHeaders(settings);
+  const common = pageHeaders(settings);
   let served: ReadonlyMap<string, PreparedDocument> | undefined;
   return async (event: unknown): Promise<ApiResponse> => {
     served ??= new Map([...load(), ["config.json", prepareDocument(JSON.stringify(configOf(settings)))]]);
@@ -49,7 +50,7 @@ const notFound = (common: Readonly<Record<string, string>>): ApiResponse => ({
 });
 
 /** Nothing of another origin runs in the page, and it calls the service and the identity provider only. */
-const securityHeaders = ({ issuer, tokenOrigin = issuer }: ConsoleSettings): Readonly<Record<string, string>> => {
+const pageHeaders = ({ issuer, tokenOrigin = issuer }: ConsoleSettings): Readonly<Record<string, string>> => {
   const providers = new Set([issuer, tokenOrigin].map((url) => new URL(url).origin));
   const policy = [
     "default-src 'none'",
@@ -63,8 +64,8 @@ const securityHeaders = ({ issuer, tokenOrigin = issuer }: ConsoleSettings): Rea
     "require-trusted-types-for 'script'",
   ];
   return {
+    ...securityHeaders,
     "content-security-policy": policy.join("; "),
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",

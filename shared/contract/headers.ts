@@ -12,3 +12,9 @@ export const headers = {
   retryAfter: "retry-after",
   transactionReference: "x-transaction-reference",
 } as const;
+
+/** Of every response: it is read as what its type says, and its host is asked over TLS only, for a year. */
+export const securityHeaders = {
+  "strict-transport-security": "max-age=31536000",
+  "x-content-type-options": "nosniff",
+} as const;

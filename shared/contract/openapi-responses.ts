@@ -59,11 +59,28 @@ export const headerComponents = {
     required: true,
     schema: { type: "string" },
   },
+  "Strict-Transport-Security": {
+    description: "For browsers: this host is asked over TLS only.",
+    required: true,
+    schema: { type: "string" },
+  },
+  "X-Content-Type-Options": {
+    description: "For browsers: the type of the response is not guessed.",
+    required: true,
+    schema: { const: "nosniff" },
+  },
 } as const satisfies Record<string, JsonObject>;
 type HeaderName = keyof typeof headerComponents;
 
 /** The headers of every response. */
-const commonHeaderNames = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-Id", "Cache-Control"] as const;
+const commonHeaderNames = [
+  "X-RateLimit-Limit",
+  "X-RateLimit-Remaining",
+  "X-Request-Id",
+  "Cache-Control",
+  "Strict-Transport-Security",
+  "X-Content-Type-Options",
+] as const;
 const headerRefs = (...names: readonly HeaderName[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 

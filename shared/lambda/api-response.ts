@@ -1,12 +1,12 @@
 import type { APIGatewayProxyStructuredResultV2 } from "aws-lambda";
 import type { OperationResult, PreparedResponse, Rate } from "../call/result.ts";
 import { type ErrorDetails, errors, type ServiceError } from "../contract/errors.ts";
-import { headers } from "../contract/headers.ts";
+import { headers, securityHeaders } from "../contract/headers.ts";
 
 export type ApiResponse = APIGatewayProxyStructuredResultV2 & { headers: Record<string, string> };
 
 /** No cache between caller and service may give an answer about an order to another request. */
-const json = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+const json = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store", ...securityHeaders };
 
 export const successResponse = ({ message, data, headers }: OperationResult<unknown>): ApiResponse => ({
   statusCode: 200,
@@ -16,7 +16,7 @@ export const successResponse = ({ message, data, headers }: OperationResult<unkn
 
 export const preparedResponse = ({ statusCode, body, isBase64Encoded, headers }: PreparedResponse): ApiResponse => ({
   statusCode,
-  headers: { ...headers },
+  headers: { ...securityHeaders, ...headers },
   ...(body !== undefined && { body }),
   ...(isBase64Encoded !== undefined && { isBase64Encoded }),
 });

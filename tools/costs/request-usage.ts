@@ -34,6 +34,7 @@ const ACCESS_LINE = accessLogLine({
   answered: 200,
   latencyMs: 1234,
   error: undefined,
+  sourceIp: "203.0.113.250",
 });
 
 const GB = 1_000_000_000;

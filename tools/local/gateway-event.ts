@@ -150,7 +150,7 @@ export const gatewayEvent = (
 };
 
 /** The address of the socket's peer, because headers can be forged; an IPv4-mapped address becomes IPv4. */
-const peerAddressOf = (request: IncomingMessage): string =>
+export const peerAddressOf = (request: IncomingMessage): string =>
   (request.socket.remoteAddress ?? "").replace(/^::ffff:/i, "");
 
 const headersOf = (request: IncomingMessage, sourceIp: string) => {

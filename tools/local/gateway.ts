@@ -7,7 +7,14 @@ import { accessLogLine } from "../../infra/access-log.ts";
 import { errorFields } from "../../shared/platform/log.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { Invoke } from "./functions.ts";
-import { createRouter, type GatewayRoute, gatewayEvent, type RouteMatch, splitTarget } from "./gateway-event.ts";
+import {
+  createRouter,
+  type GatewayRoute,
+  gatewayEvent,
+  peerAddressOf,
+  type RouteMatch,
+  splitTarget,
+} from "./gateway-event.ts";
 import { iamCaller } from "./iam-authorizer.ts";
 import type { Authorize } from "./jwt-authorizer.ts";
 import { localLog } from "./local-log.ts";
@@ -94,12 +101,15 @@ export const openGateway = async (options: {
     const target = route(request.method ?? "", splitTarget(request).path);
     const begunMs = performance.now();
     const requestId = randomUUID();
+    // A closed socket has none any more.
+    const sourceIp = peerAddressOf(request);
     let answered: number | undefined;
     response.once("finish", () => {
       const { statusCode: status } = response;
       const error = answered === undefined ? platformMessages.get(status) : undefined;
       const latencyMs = Math.round(performance.now() - begunMs);
-      options.accessLog?.(accessLogLine({ requestId, routeKey: target.routeKey, status, answered, latencyMs, error }));
+      const { routeKey } = target;
+      options.accessLog?.(accessLogLine({ requestId, routeKey, status, answered, latencyMs, error, sourceIp }));
     });
     try {
       if (!admits(target.routeKey, begunMs)) return sendPlatformError(response, 429);

@@ -29,7 +29,15 @@ const seen = ({ lines, invocations, answers, samples: measured }: Observed): rea
     samples.invoked(endedMs, functionNamed(name), ending !== "returned"),
   ),
   ...answers.flatMap(({ atMs, route, status }) => {
-    const line = { requestId: "r", routeKey: route, status, answered: status, latencyMs: 1, error: undefined };
+    const line = {
+      requestId: "r",
+      routeKey: route,
+      status,
+      answered: status,
+      latencyMs: 1,
+      error: undefined,
+      sourceIp: "203.0.113.7",
+    };
     return samples.accessed(atMs, accessLogLine(line));
   }),
   ...measured.flatMap((sample) => {

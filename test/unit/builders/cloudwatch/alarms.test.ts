@@ -82,7 +82,7 @@ describe("alarms on the access log", () => {
     own.flatMap((minute) =>
       Array.from({ length: 21 }).flatMap(() => {
         const line = { requestId: "r", routeKey: route, status, answered: undefined, latencyMs: 1, error: undefined };
-        return samples.accessed(minute * MINUTE_MS, accessLogLine(line));
+        return samples.accessed(minute * MINUTE_MS, accessLogLine({ ...line, sourceIp: "203.0.113.7" }));
       }),
     );
 

@@ -12,6 +12,9 @@ import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
+/** Of every response. */
+const protecting = { "strict-transport-security": "max-age=31536000", "x-content-type-options": "nosniff" };
+
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -71,6 +74,7 @@ describe("a successful response", () => {
     expect(headers).toEqual({
       "cache-control": "no-store",
       "content-type": "application/json; charset=utf-8",
+      ...protecting,
       "x-ratelimit-limit": "60",
       "x-ratelimit-remaining": "41",
       "x-request-id": "req-0001",
@@ -142,6 +146,7 @@ describe("an error of the table", () => {
       expect(headers).toEqual({
         "cache-control": "no-store",
         "content-type": "application/json; charset=utf-8",
+        ...protecting,
         "x-error-code": code,
         "x-ratelimit-limit": "60",
         "x-ratelimit-remaining": "41",

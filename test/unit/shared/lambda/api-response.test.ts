@@ -3,7 +3,12 @@ import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { errorResponse, successResponse } from "../../../../shared/lambda/api-response.ts";
 
 /** A cache could give a stored answer to another request. */
-const json = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+const json = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+  "strict-transport-security": "max-age=31536000",
+  "x-content-type-options": "nosniff",
+};
 
 test("a success response is 200 with the success envelope and the operation's headers", () => {
   expect(successResponse({ message: "Wallet", data: { balance: 1 }, headers: { "x-test": "1" } })).toEqual({
