@@ -18,10 +18,11 @@ export const auditColumns: readonly Column<Entry>[] = [
   { header: "Time", cell: ({ at }) => <Time iso={at} /> },
   {
     header: "By",
-    cell: ({ by, caller_arn }) => (
+    cell: ({ by, caller_arn, source_ip }) => (
       <>
         {by}
         {caller_arn !== null && <div>{caller_arn}</div>}
+        {source_ip !== null && <div>from {source_ip}</div>}
       </>
     ),
   },

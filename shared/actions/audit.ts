@@ -6,8 +6,8 @@ import { type ActionContext, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const auditView = (entry: AuditEntry) => {
-  const { created_at: at, by, caller_arn = null, person, action, why = null, details } = entry;
-  return { at, by, caller_arn, ...(person && { person }), action, why, details };
+  const { created_at: at, by, caller_arn = null, person, source_ip = null, action, why = null, details } = entry;
+  return { at, by, caller_arn, ...(person && { person }), source_ip, action, why, details };
 };
 
 const page = async (context: ActionContext, auditLog: string, cursor: string | undefined) => {
@@ -16,7 +16,7 @@ const page = async (context: ActionContext, auditLog: string, cursor: string | u
   const { entries, next } = await readAuditPage(context.ledger, auditLog, start);
   const views = entries.map(auditView);
   return {
-    entries: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null })) : views,
+    entries: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null, source_ip: null })) : views,
     next_cursor: next === undefined ? null : encodeIndexKey(next),
   };
 };

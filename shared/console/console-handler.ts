@@ -7,12 +7,13 @@ import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { parseInput } from "../lambda/api-request.ts";
 import { type ApiResponse, envelopedError, successResponse } from "../lambda/api-response.ts";
-import type { Actor } from "../ledger/audit.ts";
+import { type Actor, recordAudit, SERVICE } from "../ledger/audit.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import { errorFields, log, stageName } from "../platform/log.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { authorise, ownedAccounts, type Role, roleOf } from "./authorisation.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
-import { maskPhones } from "./mask-phones.ts";
+import { maskedText, maskPhones } from "./mask-phones.ts";
 import {
   type ConsoleEvent,
   consoleEvent,
@@ -41,6 +42,37 @@ type Progress = { route?: string; role?: string; account?: string; person?: stri
 
 type Serve = (request: ConsoleEvent, signedIn: SignedIn, progress: Progress) => Promise<ApiResponse>;
 
+/** How long one entry stands for the same read by the same person: pages read again by themselves. */
+const READ_RECORDED_MS = 15 * 60_000;
+const READS_REMEMBERED_MAX = 1_000;
+
+/**
+ * Records that an operator or a reader saw personal data, before it is shown. An instance leaves out what it has
+ * recorded less than 15 minutes ago, and further pages.
+ */
+const readRecorder = (ledger: Ledger) => {
+  const recordedAtMs = new Map<string, number>();
+  return async (actor: Actor, action: string, account: string | undefined, input: object): Promise<void> => {
+    const { cursor: _cursor, account: _account, ...asked } = { cursor: undefined, account: undefined, ...input };
+    const given = Object.entries(asked).filter(([, value]) => typeof value === "string" || typeof value === "number");
+    const read = {
+      ...actor,
+      audit_log: account ?? SERVICE,
+      action,
+      details: readDetails.parse(Object.fromEntries(given)),
+    };
+    const key = JSON.stringify(read);
+    const nowMs = ledger.clock();
+    if (nowMs - (recordedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < READ_RECORDED_MS) return;
+    await recordAudit(ledger, read);
+    if (recordedAtMs.size >= READS_REMEMBERED_MAX) recordedAtMs.clear();
+    recordedAtMs.set(key, nowMs);
+  };
+};
+
+/** What a person typed may be a phone number. */
+const readDetails = z.record(z.string(), z.union([z.string().transform(maskedText), z.number()]));
+
 /**
  * The handler of all actions: a GET for a read, a POST for a change, below /console-api for people who signed in and
  * below /operations for operators. Order of checks: token or signature, route, fields, permission, reason.
@@ -52,11 +84,14 @@ export const consoleHandler = <Table extends Actions<Table>>(
   settings: ConsoleSettings | undefined,
   stores: ConsoleStores,
 ) => {
+  const recordRead = readRecorder(stores.ledger);
   const names = Object.keys(actions).filter((name): name is keyof Table & string => Object.hasOwn(actions, name));
   const byRoute = new Map(
     names.map((name) => [
       routeOf(name, actions[name]),
-      serveAction<Table, typeof name>(stores, actions[name], runs[name]),
+      serveAction<Table, typeof name>(stores, actions[name], runs[name], (actor, account, input) =>
+        recordRead(actor, name, account, input),
+      ),
     ]),
   );
 
@@ -94,12 +129,13 @@ export const consoleHandler = <Table extends Actions<Table>>(
 };
 
 const readSignedIn = (request: ConsoleEvent, settings: ConsoleSettings | undefined): SignedIn => {
+  const { sourceIp: source_ip } = request.requestContext.http;
   const actor = readOperator(request);
-  if (actor !== undefined) return { actor, role: "operator", person: { groups: [] } };
+  if (actor !== undefined) return { actor: { ...actor, source_ip }, role: "operator", person: { groups: [] } };
   if (settings === undefined) throw new UnverifiedTokenError("The stage has no console, so nobody signs in");
   const person = readPerson(request, settings.groupsClaim);
   const { by, issuer, sub } = person;
-  return { actor: { by, person: { issuer, sub } }, role: roleOf(person, settings), person };
+  return { actor: { by, person: { issuer, sub }, source_ip }, role: roleOf(person, settings), person };
 };
 
 const routeOf = (name: string, { kind }: Action): string =>
@@ -112,6 +148,7 @@ const serveAction =
     stores: ConsoleStores,
     action: Table[Name],
     run: ActionRuns<Table>[Name],
+    recordRead: (actor: Actor, account: string | undefined, input: object) => Promise<void>,
   ): Serve =>
   async (request, { actor, person, role }, progress) => {
     // The path's only parameter is the action.
@@ -122,6 +159,7 @@ const serveAction =
     if (actor.person !== undefined && needsReason(action) && reasonField.parse(input).why === undefined) {
       throw new ServiceError("missing_parameter", { fields: { why: ["Is required"] } });
     }
+    if (action.personal && capacity !== "owner") await recordRead(actor, account, input);
     const context: ActionContext = {
       ...stores,
       actor: () => {

@@ -5,7 +5,8 @@ const PHONE = /(?<!\d)(?:(?:\+|00)?234(?:[ -]?0)?|0)[ -]?[789][ -]?[01](?:[ -]?\
 const LONG_HEX = /[0-9a-f]{18,}/;
 const LONG_HEX_OR_PHONE = new RegExp(`${LONG_HEX.source}|${PHONE.source}`, "g");
 
-const maskedText = (text: string): string =>
+/** A text with all but the last two digits of each phone number masked. */
+export const maskedText = (text: string): string =>
   text.replace(LONG_HEX_OR_PHONE, (found) => (LONG_HEX.test(found) ? found : masked(found)));
 
 const masked = (phone: string): string => `${phone.slice(0, -2).replaceAll(/\d/g, "*")}${phone.slice(-2)}`;

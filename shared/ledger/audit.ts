@@ -10,7 +10,7 @@ import { auditList, auditPk, isAuditAbout, itemKindOf } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
- * Who changed what, and why. A change of the ledger includes it in its own transaction of writes; before any other
+ * Who changed what, and why; or what personal data an operator or a reader saw. A change of the ledger includes it in its own transaction of writes; before any other
  * change it is written by itself. `list_key` lists the entries of a log by time.
  */
 const auditEntrySchema = z.object({
@@ -26,6 +26,8 @@ const auditEntrySchema = z.object({
   caller_arn: z.string().optional(),
   /** In the console, who signed in: the provider's issuer and the subject that it never gives to another person. */
   person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
+  /** The address that the request came from; absent if a command worked with the operator's own permissions. */
+  source_ip: z.string().optional(),
   action: z.string(),
   why: z.string().optional(),
   details: z.record(z.string(), z.union([z.string(), z.number()])),
@@ -36,7 +38,7 @@ export type AuditEntry = z.infer<typeof auditEntrySchema>;
 /** The log of actions that concern no account. */
 export const SERVICE = "service";
 
-export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person">;
+export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person" | "source_ip">;
 
 /** An operation, as the person who does it states it. */
 export type AuditedAction = Actor &
@@ -46,7 +48,7 @@ export type AuditedAction = Actor &
   };
 
 export const auditEntry = (
-  { audit_log, about, by, caller_arn, person, action, why, details = {} }: AuditedAction,
+  { audit_log, about, by, caller_arn, person, source_ip, action, why, details = {} }: AuditedAction,
   nowMs: number,
 ): AuditEntry => ({
   pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url"), about),
@@ -56,6 +58,7 @@ export const auditEntry = (
   by,
   ...(caller_arn !== undefined && { caller_arn }),
   ...(person !== undefined && { person }),
+  ...(source_ip !== undefined && { source_ip }),
   action,
   ...(why !== undefined && { why }),
   details,

@@ -361,8 +361,8 @@ test("a change on a stage is refused with exit code 2 and changes nothing if STS
   expect(refused.stderr).toMatch(
     /^AWS STS does not accept these credentials: sign in again, or renew them\. InvalidClientTokenId: The security token is not valid\.\n$/,
   );
-  expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
   expect(await auditOf(account)).toHaveLength(1);
+  expect((await onStage("prod", "wallet", "statement", account)).stdout).toContain("Closing balance 0.00 NGN");
 });
 
 test.each([

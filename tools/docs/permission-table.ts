@@ -1,4 +1,4 @@
-import { type Action, needsReason } from "../../shared/contract/actions/action.ts";
+import { type Action, type ActionTable, needsReason } from "../../shared/contract/actions/action.ts";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 
@@ -40,6 +40,13 @@ export const permissionTable = (): string => {
       ...askers.map((asker) => String(permissionStatus(group, asker))),
     ]),
   ]);
+};
+
+/** The reads that leave an audit entry. */
+export const personalList = (): string => {
+  const table: ActionTable = actions;
+  const personal = actionNames.filter((name) => table[name]?.personal || table[name]?.audited);
+  return wrap(`${personal.map((name) => `\`${name}\``).join(", ")}.`);
 };
 
 /** The actions that the console does with a reason only. */

@@ -13,7 +13,7 @@ import {
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
-import { permissionTable, reasonList } from "./permission-table.ts";
+import { permissionTable, personalList, reasonList } from "./permission-table.ts";
 import { requestTable } from "./request-table.ts";
 import { transactionStates } from "./transaction-states.ts";
 
@@ -29,6 +29,7 @@ export const generatedSections = {
   "cost of recovery": { file: "costs.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },
   permissions: { file: "operations.md", render: permissionTable },
+  "reads on record": { file: "operations.md", render: personalList },
   "actions with a reason": { file: "operations.md", render: reasonList },
   prices: { file: "costs.md", render: priceTable },
   answer: { file: "scale.md", render: answer },

@@ -16,7 +16,7 @@ export const AccountAuditPage = () => {
         of={useReadPages("audit account", { account })}
         rowsOf={({ entries }) => entries}
         rowKey={entryKey}
-        emptyText="Nobody has changed this account yet. Each change is listed here."
+        emptyText="Nothing was recorded yet. Each change is listed here, and who of the service read personal data."
         columns={auditColumns}
       />
     </Page>

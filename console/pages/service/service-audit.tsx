@@ -13,7 +13,7 @@ export const ServiceAuditPage = () => (
       of={useReadPages("audit service", {})}
       rowsOf={({ entries }) => entries}
       rowKey={entryKey}
-      emptyText="Nobody has changed the service yet. Each change is listed here."
+      emptyText="Nothing was recorded yet. Each change is listed here, and who read personal data."
       columns={auditColumns}
     />
   </Page>

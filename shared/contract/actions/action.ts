@@ -39,6 +39,8 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   readonly movesMoney?: true;
   /** A read that writes an audit entry nevertheless. Its output is an export, which nobody may alter. */
   readonly audited?: true;
+  /** It shows phone numbers or the purposes of checks: a read by an operator or a reader writes an audit entry. */
+  readonly personal?: true;
   /** The query of a GET, so its values are texts; the JSON body of a POST. */
   readonly input: Input;
   /** `data` of the success envelope. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { type ActionTable, accountInput } from "./action.ts";
 
-/** A change, and who made it. */
+/** A change, or a read of personal data, and who made it. */
 const auditView = z.object({
   at: z.iso.datetime(),
   by: z.string(),
@@ -9,6 +9,8 @@ const auditView = z.object({
   caller_arn: z.string().nullable(),
   /** Who did it in the console, as the identity provider names the person. */
   person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
+  /** Where the request came from. Null if that is not known, or if an owner asks. */
+  source_ip: z.string().nullable(),
   action: z.string(),
   why: z.string().nullable(),
   details: z.record(z.string(), z.union([z.string(), z.number()])),

@@ -21,6 +21,7 @@ export const consentsActions = {
   "consents list": {
     scope: "account",
     kind: "read",
+    personal: true,
     input: accountInput.extend({
       ...period,
       mode: modeSchema.default("live"),
@@ -34,6 +35,7 @@ export const consentsActions = {
   "consents show": {
     scope: "account",
     kind: "read",
+    personal: true,
     input: itemInput.extend({ reference: referenceInput }),
     output: consentView,
     summary: "Show who made an identity check, when and for what purpose; never whom it was about",

@@ -35,6 +35,7 @@ export const transactionsActions = {
   "transactions list": {
     scope: "account",
     kind: "read",
+    personal: true,
     input: accountInput.extend({
       ...transactionQuery.shape,
       mode: modeSchema.default("live"),
@@ -48,6 +49,7 @@ export const transactionsActions = {
   "transactions show": {
     scope: "account",
     kind: "read",
+    personal: true,
     input: itemInput.extend({ reference: referenceInput }),
     output: transactionDetails,
     summary: "Show a transaction and its history; takes our reference, the caller's or the upstream's",
@@ -59,6 +61,7 @@ export const transactionsActions = {
   "transactions open": {
     scope: "service",
     kind: "read",
+    personal: true,
     input: z.object({}),
     output: z.object({
       /** How many are open, and how many of them for more than 15 minutes. */
@@ -81,6 +84,7 @@ export const transactionsActions = {
   "transactions waiting": {
     scope: "service",
     kind: "read",
+    personal: true,
     input: z.object({ account: accountField.optional() }),
     output: z.object({
       number: z.int(),

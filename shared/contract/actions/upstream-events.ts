@@ -56,6 +56,7 @@ export const upstreamEventsActions = {
   "events list": {
     scope: "service",
     kind: "read",
+    personal: true,
     input: z.object({
       state: z
         .enum(["open", "matched", "discarded", "all"], "Must be open, matched, discarded or all")
@@ -87,6 +88,7 @@ export const upstreamEventsActions = {
   "events candidates": {
     scope: "service",
     kind: "read",
+    personal: true,
     input: z.object({ event: eventField }),
     output: z.object({
       event: eventView,

@@ -111,6 +111,7 @@ export const walletActions = {
   "wallet statement": {
     scope: "account",
     kind: "read",
+    personal: true,
     input: accountInput.extend({
       ...transactionQuery.pick({ from: true, to: true }).shape,
       cursor: z.string().max(1_000).optional(),

@@ -328,7 +328,7 @@ describe("who may do each action of the console", () => {
   });
 });
 
-test("each change that the service made, and each export, is in the audit log under the action's name", async () => {
+test("each change that the service made, each export and each read of personal data is in the audit log under the action's name", async () => {
   const accounts = z.object({ accounts: z.array(z.object({ account_id: z.string() })) });
   const page = z.object({ entries: z.array(z.object({ action: z.string() })), next_cursor: z.string().nullable() });
   const recorded = new Set<string>();
@@ -347,7 +347,9 @@ test("each change that the service made, and each export, is in the audit log un
   }
   const table: ActionTable = actions;
   const made = actionNames.filter((name) => rows[name].refusedWith === undefined);
-  const writing = made.filter((name) => table[name]?.kind === "change" || table[name]?.audited === true);
+  const writing = made.filter(
+    (name) => table[name]?.kind === "change" || table[name]?.audited === true || table[name]?.personal === true,
+  );
   expect(writing.filter((name) => !recorded.has(name))).toEqual([]);
 });
 

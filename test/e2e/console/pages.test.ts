@@ -107,7 +107,7 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   upstream: () => "one key with the usual limit",
   catalog: () => "New price",
   doctor: () => "only the command admin doctor checks it",
-  "service-audit": () => "Nobody has changed the service yet",
+  "service-audit": () => "transactions open",
   overview: () => "Set threshold",
   "account-settings": () => "owner@example.com",
   keys: () => /^key_/,

@@ -2,20 +2,23 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { detailsText } from "../../../shared/ledger/audit.ts";
 import { table } from "./print.ts";
 
-/** With columns for the AWS identity and for the subject of who signed in to the console, if an entry has one. */
+/** With columns for the AWS identity, for the subject of who signed in to the console and for the address, if an entry has one. */
 export const auditTable = (entries: ActionOutput<"audit account">["entries"]): string => {
   const hasIdentity = entries.some(({ caller_arn }) => caller_arn !== null);
+  const hasAddress = entries.some(({ source_ip }) => source_ip !== null);
   const hasPerson = entries.some(({ person }) => person !== undefined);
   return table(
     [
       ...["at", "by", "action", "details", "why"],
       ...(hasIdentity ? ["AWS identity"] : []),
       ...(hasPerson ? ["console subject"] : []),
+      ...(hasAddress ? ["from"] : []),
     ],
-    entries.map(({ at, by, action, details, why, caller_arn, person }) => [
+    entries.map(({ at, by, action, details, why, caller_arn, person, source_ip }) => [
       ...[at, by, action, detailsText(details), why],
       ...(hasIdentity ? [caller_arn] : []),
       ...(hasPerson ? [person?.sub] : []),
+      ...(hasAddress ? [source_ip] : []),
     ]),
   );
 };

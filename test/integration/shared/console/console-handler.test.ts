@@ -7,6 +7,8 @@ import type { ActionRuns } from "../../../../shared/actions/action-runs.ts";
 import { consoleHandler } from "../../../../shared/console/console-handler.ts";
 import { consoleSettings } from "../../../../shared/console/console-settings.ts";
 import { type ActionTable, accountInput, itemInput, whySchema } from "../../../../shared/contract/actions/action.ts";
+import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import {
   InFlightError,
   NotAllowedError,
@@ -16,6 +18,7 @@ import {
 import { anActionContext } from "../../../builders/action-context.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const ISSUER = "https://login.example.com/";
@@ -86,6 +89,15 @@ const actions = {
     summary: "Fail",
     command: "none",
   },
+  "people list": {
+    scope: "account",
+    kind: "read",
+    personal: true,
+    input: itemInput.extend({ reference: z.string().optional(), cursor: z.string().optional() }),
+    output: z.object({}),
+    summary: "List people",
+    command: "none",
+  },
   "audit write": {
     scope: "service",
     kind: "read",
@@ -117,6 +129,7 @@ const runs: ActionRuns<typeof actions> = {
   "trouble make": async (_context, { kind }) => {
     throw trouble[kind];
   },
+  "people list": async () => ({}),
   "audit write": async (context) => {
     context.actor();
     return {};
@@ -127,11 +140,14 @@ type Handler = (event: unknown) => Promise<{ statusCode?: number; headers: Recor
 let handle: Handler;
 /** In a stage without a console. */
 let handleBare: Handler;
+let ledger: Ledger;
+let nowMs = NOON_MS;
 let mine: string;
 let others: string;
 
 beforeAll(async () => {
-  const { actor, isOperator, ...stores } = anActionContext(await freshTables());
+  const { actor, isOperator, ...stores } = anActionContext(await freshTables(), { clock: () => nowMs });
+  ledger = stores.ledger;
   handle = consoleHandler(actions, runs, settings, stores);
   handleBare = consoleHandler(actions, runs, undefined, stores);
   const create = async (owner: string): Promise<string> => {
@@ -415,4 +431,52 @@ test("the log line says who did what in which capacity, without address and inpu
       duration_ms: expect.any(Number),
     },
   ]);
+});
+
+describe("a read of personal data", () => {
+  const readsOf = async (log: string) =>
+    (await readAudit(ledger, log))
+      .filter(({ action }) => action === "people list")
+      .map(({ by, caller_arn, source_ip, details }) => ({ by: caller_arn ?? by, source_ip, details }));
+
+  test("by an operator or a reader is in the account's log with the address, and by its owner it is not", async () => {
+    for (const who of [operator, reader, owner]) {
+      expect(await send(who, "people/list", { query: { account: mine } })).toMatchObject({ status: 200 });
+    }
+    await sendSigned("people/list", { query: { account: mine } });
+    expect(await readsOf(mine)).toEqual(
+      expect.arrayContaining([
+        { by: "ada@example.com", source_ip: "203.0.113.7", details: {} },
+        { by: "person-1", source_ip: "203.0.113.7", details: {} },
+        { by: USER_ARN, source_ip: "203.0.113.7", details: {} },
+      ]),
+    );
+    expect(await readsOf(mine)).toHaveLength(3);
+  });
+
+  test("without an account is in the service's log with what was asked, a phone number in it masked", async () => {
+    await send(operator, "people/list", { query: { reference: "08031234567" } });
+    expect(await readsOf(SERVICE)).toEqual([
+      { by: "ada@example.com", source_ip: "203.0.113.7", details: { reference: "*********67" } },
+    ]);
+  });
+
+  test("is recorded once for its pages and for 15 minutes, and then again", async () => {
+    const ask = (cursor?: string) =>
+      send(operator, "people/list", { query: { account: others, ...(cursor && { cursor }) } });
+    await ask();
+    await ask("page-2");
+    nowMs += 15 * 60_000 - 1;
+    await ask();
+    expect(await readsOf(others)).toHaveLength(1);
+    nowMs += 1;
+    await ask();
+    expect(await readsOf(others)).toHaveLength(2);
+  });
+
+  test("that is refused shows nothing and is not recorded", async () => {
+    const before = (await readsOf(mine)).length;
+    expect(await send(nobody, "people/list", { query: { account: mine } })).toMatchObject({ status: 403 });
+    expect(await readsOf(mine)).toHaveLength(before);
+  });
 });
