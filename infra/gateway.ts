@@ -23,9 +23,10 @@ export const accessLogFields = {
 /** A stage's rate limit, unless its settings have another. */
 export const REQUESTS_PER_SECOND_MAX = 200;
 
-/** Shares of the stage's rate limit. Anyone can call a document or an unknown path. */
+/** Shares of the stage's rate limit. */
 const SHARE_OF_READS = 0.5;
-const SHARE_OF_DOCUMENTS = 0.1;
+/** Anyone can load them, and the page has half a megabyte. */
+const SHARE_OF_DOCUMENTS = 0.01;
 const SHARE_OF_UNKNOWN = 0.1;
 
 /** A page's first visit loads about ten files at once, and then reads what it shows. */

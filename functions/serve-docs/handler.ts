@@ -4,7 +4,7 @@ import { serveDocsRoutes } from "../../shared/contract/routes/serve-docs.ts";
 import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
 import { docsPage } from "./docs-page.ts";
 
-const cacheControl = "public, max-age=300";
+const cacheControl = "public, max-age=3600";
 
 /** The OpenAPI document, and the page that renders it. */
 export const handler = apiHandler(serveDocsRoutes, admitPublic, {
@@ -12,5 +12,5 @@ export const handler = apiHandler(serveDocsRoutes, admitPublic, {
     contentType: "application/json; charset=utf-8",
     cacheControl,
   }),
-  showDocs: documentOperation(docsPage, { contentType: "text/html; charset=utf-8", cacheControl }),
+  showDocs: documentOperation(docsPage, { contentType: "text/html; charset=utf-8", cacheControl, isAlwaysGzip: true }),
 });

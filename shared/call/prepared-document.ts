@@ -17,13 +17,19 @@ export const prepareDocument = (text: string): PreparedDocument => {
 
 export const documentText = ({ gzip }: Pick<PreparedDocument, "gzip">): string => gunzipSync(gzip).toString("utf8");
 
-type Caching = { readonly contentType: string; readonly cacheControl: string; readonly ageS?: number };
+type Serving = {
+  readonly contentType: string;
+  readonly cacheControl: string;
+  readonly ageS?: number;
+  /** Also to a client that does not accept gzip: a large public document costs whoever serves it, by the byte. */
+  readonly isAlwaysGzip?: true;
+};
 
 /** The response with an `ETag`: 304 if the caller has this version, gzip if the caller accepts it. */
 export const serveDocument = (
   document: PreparedDocument,
   { headers: sent }: Pick<CallRequest, "headers">,
-  { contentType, cacheControl, ageS }: Caching,
+  { contentType, cacheControl, ageS, isAlwaysGzip }: Serving,
 ): PreparedResponse => {
   const headers = {
     etag: document.etag,
@@ -33,7 +39,7 @@ export const serveDocument = (
   };
   if (matchesEtag(sent["if-none-match"], document.etag)) return { statusCode: 304, headers };
   const typed = { ...headers, "content-type": contentType };
-  if (!acceptsGzip(sent["accept-encoding"])) return { statusCode: 200, headers: typed, body: documentText(document) };
+  if (!isAlwaysGzip && !acceptsGzip(sent["accept-encoding"])) return { statusCode: 200, headers: typed, body: documentText(document) };
   return {
     statusCode: 200,
     headers: { ...typed, "content-encoding": "gzip" },
@@ -43,11 +49,11 @@ export const serveDocument = (
 };
 
 /** An operation that serves one document, which `make` prepares at the first request. */
-export const documentOperation = (make: () => PreparedDocument, caching: Caching) => {
+export const documentOperation = (make: () => PreparedDocument, serving: Serving) => {
   let made: PreparedDocument | undefined;
   return async ({ request }: { readonly request: Pick<CallRequest, "headers"> }): Promise<PreparedResponse> => {
     made ??= make();
-    return serveDocument(made, request, caching);
+    return serveDocument(made, request, serving);
   };
 };
 

@@ -70,7 +70,8 @@ describe("the local gateway is API Gateway with the stage's settings", () => {
 
   test("requests beyond the limit of a document get API Gateway's 429 and raise no alarm", async () => {
     const refused = await send(routes.showDocs, 21);
-    expect(refused.length).toBeGreaterThan(0);
+    // A flood of them would cost some thousand dollars a month in transfer: half a megabyte each.
+    expect(refused.length).toBeGreaterThanOrEqual(18);
     expect(new Set(refused)).toEqual(new Set(['{"message":"Too Many Requests"}']));
     expect(lines).toHaveLength(21);
     expect(counted()).toEqual({});

@@ -32,6 +32,16 @@ test("a document is served with its content type, caching and tag, and as gzip t
   expect(gunzipSync(Buffer.from(body ?? "", "base64")).toString()).toBe("<!doctype html>");
 });
 
+test("a document that is always gzip is not sent as it is, whatever the client accepts", async () => {
+  const make = () => prepareDocument("<!doctype html>");
+  const serve = documentOperation(make, { ...caching, isAlwaysGzip: true });
+  for (const accepted of [undefined, { "accept-encoding": "identity" }, { "accept-encoding": "gzip" }]) {
+    const { headers, body } = await serve(request(accepted));
+    expect(headers).toMatchObject({ "content-encoding": "gzip" });
+    expect(gunzipSync(Buffer.from(body ?? "", "base64")).toString()).toBe("<!doctype html>");
+  }
+});
+
 test("two documents have the same tag only if their texts are the same", () => {
   const [one, same, other] = ["a", "a", "b"].map((text) => prepareDocument(text).etag);
   expect(one).toBe(same);
