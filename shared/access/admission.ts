@@ -4,7 +4,7 @@ import type { Rate } from "../call/result.ts";
 import { errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
-import { allows, filterEntitlements, lacksPermission, notEntitled } from "../contract/permission.ts";
+import { allows, lacksPermission, notEntitled, permittedEntitlements } from "../contract/permission.ts";
 import type { Route } from "../contract/route.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
@@ -33,7 +33,7 @@ export const createAdmission =
       return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(nowMs) }) };
     }
     const { account_id: accountId, key_id: keyId, mode, permissions } = keyItem;
-    const entitlements = filterEntitlements(keyItem.entitlements, (each) => permissions?.has(each) === true);
+    const entitlements = permittedEntitlements(keyItem.entitlements, permissions);
     return { rate, caller: { accountId, keyId, mode, entitlements } };
   };
 

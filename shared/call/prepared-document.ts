@@ -39,7 +39,8 @@ export const serveDocument = (
   };
   if (matchesEtag(sent["if-none-match"], document.etag)) return { statusCode: 304, headers };
   const typed = { ...headers, "content-type": contentType };
-  if (!isAlwaysGzip && !acceptsGzip(sent["accept-encoding"])) return { statusCode: 200, headers: typed, body: documentText(document) };
+  if (!isAlwaysGzip && !acceptsGzip(sent["accept-encoding"]))
+    return { statusCode: 200, headers: typed, body: documentText(document) };
   return {
     statusCode: 200,
     headers: { ...typed, "content-encoding": "gzip" },

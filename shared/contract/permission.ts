@@ -24,8 +24,8 @@ export const ALL_ENTITLEMENTS: Entitlements = {
   "identity:retrieve": null,
 };
 
-/** Of a new account: an operator must decide that it may see personal data (docs/interface.md 2.D9). */
-export const INITIAL_ENTITLEMENTS: Entitlements = { vtu: null };
+/** Of a new account, until an operator decides otherwise (docs/interface.md 2.D9). */
+export const INITIAL_ENTITLEMENTS: Entitlements = { vtu: null, identity: null, "identity:advanced": null };
 
 export const isEntitled = (entitlements: Entitlements, to: Entitlement): boolean => entitlements[to] !== undefined;
 
@@ -57,13 +57,29 @@ export const entitlementsText = (entitlements: Entitlements): string =>
     .join(" ") || "none";
 
 /** The permissions of a key. Orders need the account's entitlement besides; to `read` every account is entitled. */
-const permissions = [...entitlementSchema.options, "read"] as const;
+export const orderPermissions = ["vtu", "identity", "identity:retrieve"] as const;
+const permissions = [...orderPermissions, "read"] as const;
 export const permissionSchema = z.enum(permissions, `Must be some of ${permissions.join(", ")}`);
 export type Permission = z.infer<typeof permissionSchema>;
 
+/** The permission that a key needs for what an account is entitled to. */
+const permissionFor = {
+  vtu: "vtu",
+  identity: "identity",
+  "identity:advanced": "identity",
+  "identity:retrieve": "identity:retrieve",
+} as const satisfies Record<Entitlement, Permission>;
+
 /** Whether an account with these entitlements may use a permission. */
 export const allows = (entitlements: Entitlements, permission: Permission): boolean =>
-  permission === "read" || isEntitled(entitlements, permission);
+  permission === "read" ||
+  entitlementSchema.options.some((each) => permissionFor[each] === permission && isEntitled(entitlements, each));
+
+/** What a key with these permissions may do of what its account is entitled to. */
+export const permittedEntitlements = (
+  entitlements: Entitlements,
+  permissions: ReadonlySet<Permission> | undefined,
+): Entitlements => filterEntitlements(entitlements, (each) => permissions?.has(permissionFor[each]) === true);
 
 /** Of a new key. `identity:retrieve` must be requested explicitly (docs/interface.md 2.D5). */
 export const defaultPermissions = (entitlements: Entitlements): readonly Permission[] =>
@@ -76,8 +92,5 @@ export const permissionText = (permissions: readonly Permission[], quote = ""): 
 export const lacksPermission = (permissions: readonly Permission[]): string =>
   `This API key lacks the permission ${permissionText(permissions)}`;
 
-export const needsPermission = (entitlement: Entitlement): string =>
-  `This request needs an API key with the permission ${entitlement}, and an account that is entitled to it`;
-
-export const notEntitled = (permissions: readonly Permission[]): string =>
-  `This account is not entitled to ${permissionText(permissions)}: ask an operator of the service`;
+export const notEntitled = (to: readonly (Permission | Entitlement)[]): string =>
+  `This account is not entitled to ${to.join(" or ")}: ask an operator of the service`;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
-import { type DailyQuota, isEntitled, needsPermission } from "../contract/permission.ts";
+import { type DailyQuota, isEntitled, notEntitled } from "../contract/permission.ts";
 import { findByCallerReference } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { withMaskedPhone } from "../ledger/mask-phone.ts";
@@ -59,7 +59,7 @@ export const prepareOrder = async <Priced extends Quote>(
 const refusalByEntitlement = ({ caller, entitlement }: OrderRequest): ServiceError | undefined =>
   isEntitled(caller.entitlements, entitlement)
     ? undefined
-    : new ServiceError("permission_denied", { message: needsPermission(entitlement) });
+    : new ServiceError("permission_denied", { message: notEntitled([entitlement]) });
 
 /** Why an order is refused whose pricing failed. */
 export const refusalOf = (error: unknown): ServiceError =>

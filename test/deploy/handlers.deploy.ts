@@ -28,6 +28,7 @@ const notUsed: Readonly<Record<string, string>> = {
   "iam:UpdateAssumeRolePolicy": "an administrator changes who may assume a role (docs/pipeline.md)",
   "secretsmanager:GetSecretValue": "an administrator changes a secret's properties (docs/pipeline.md)",
   "dynamodb:PutResourcePolicy": "no table is shared",
+  "dynamodb:EnableKinesisStreamingDestination": "no table streams to Kinesis",
   "backup:Delete*Vault*": "the vaults and their locks stay",
   "ec2:AcceptAddressTransfer": "no address comes from another account",
   "ec2:*VpnGateway*": "no VPN",

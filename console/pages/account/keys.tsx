@@ -97,8 +97,7 @@ const KeyStatus = ({ keyOf: { status, expires_at } }: { readonly keyOf: Key }) =
 
 const descriptions = {
   vtu: "Buy airtime and data",
-  identity: "Verify a NIN or BVN, basic",
-  "identity:advanced": "Verify a NIN or BVN, advanced: the whole profile",
+  identity: "Verify a NIN or BVN, as far as the account is entitled to it",
   "identity:retrieve": "Find a person by phone number; only operators give it",
   read: "Read the wallet and the transactions",
 } as const;

@@ -94,8 +94,7 @@ export const accountsActions = {
     kind: "change",
     input: changeInput.extend({ name: accountNameSchema }),
     output: accountView,
-    summary:
-      "Create an account with an empty wallet; it needs ips allow and keys create before it can call, and accounts entitle for identity checks",
+    summary: "Create an account with an empty wallet; it needs ips allow and keys create before it can call",
     command: { takes: { name: "<name>" }, example: "checkout" },
   },
   "accounts restrict": {

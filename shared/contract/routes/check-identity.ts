@@ -13,7 +13,7 @@ import { orderErrors, type Routes } from "../route.ts";
 
 const identityDescription =
   "Charged only if a record is found. With a `reference` the same request gets its result again for 10 minutes without another charge.";
-const verificationDescription = `A basic check needs the permission \`identity\`, an advanced one \`identity:advanced\`. ${identityDescription}`;
+const verificationDescription = `The account must be entitled to basic or advanced checks. ${identityDescription}`;
 
 /** The sandbox's person with the number 00000000000. */
 const examplePerson = {
@@ -47,7 +47,7 @@ export const checkIdentityRoutes = {
     path: "/v1/identity/nin/verify",
     function: "check-identity",
     group: "identity",
-    permissions: ["identity", "identity:advanced"],
+    permissions: ["identity"],
     input: ninVerifyRequest,
     data: ninVerifyResult,
     summary: "Verify a NIN",
@@ -93,7 +93,7 @@ export const checkIdentityRoutes = {
     path: "/v1/identity/bvn/verify",
     function: "check-identity",
     group: "identity",
-    permissions: ["identity", "identity:advanced"],
+    permissions: ["identity"],
     input: bvnVerifyRequest,
     data: bvnVerifyResult,
     summary: "Verify a BVN",

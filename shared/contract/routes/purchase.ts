@@ -1,4 +1,4 @@
-import { entitlementSchema } from "../permission.ts";
+import { orderPermissions } from "../permission.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest, purchaseResult } from "../purchase.ts";
 import { orderErrors, type Routes } from "../route.ts";
 import { cancelRequest, transactionLookup } from "../transaction.ts";
@@ -61,7 +61,7 @@ export const purchaseRoutes = {
     path: "/v1/transactions/cancel",
     function: "purchase",
     group: "catalog",
-    permissions: entitlementSchema.options,
+    permissions: orderPermissions,
     input: cancelRequest,
     data: transactionLookup,
     summary: "Cancel an order that is not placed",

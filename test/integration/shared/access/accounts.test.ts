@@ -13,6 +13,7 @@ import {
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
+import type { Permission } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -124,12 +125,19 @@ test("a key that is created while its account is restricted is 403", async () =>
 });
 
 describe("the entitlements of an account", () => {
-  test("a new account may buy and check nobody, and its keys get no permission beyond that", async () => {
+  test("a new account may buy and verify and retrieve nobody, and its keys get no permission beyond its entitlements", async () => {
     const { account_id: accountId } = await createAccount(access.store, { name: "new", whitelist: [OFFICE] });
-    for (const permission of ["identity", "identity:advanced", "identity:retrieve"] as const) {
-      const created = createKey(access.store, accountId, { mode: "live", permissions: ["vtu", permission] });
-      await expect(created).rejects.toThrow(`This account is not entitled to ${permission}`);
-    }
+    const create = (permission: Permission) =>
+      createKey(access.store, accountId, { mode: "live", permissions: ["vtu", permission] });
+    await expect(create("identity:retrieve")).rejects.toThrow("This account is not entitled to identity:retrieve");
+    expect((await createKey(access.store, accountId, { mode: "live" })).permissions).toEqual([
+      "vtu",
+      "identity",
+      "read",
+    ]);
+
+    await setEntitlements(access.store, accountId, { vtu: null });
+    await expect(create("identity")).rejects.toThrow("This account is not entitled to identity");
     const { key, permissions } = await createKey(access.store, accountId, { mode: "live" });
     expect(permissions).toEqual(["vtu", "read"]);
     expect(await admissionCode(access.withKey(key))).toBe("admitted");
@@ -138,7 +146,7 @@ describe("the entitlements of an account", () => {
 
   test("a new key has by default read and what its account is entitled to, except identity:retrieve", async () => {
     const { key } = await access.anAccount();
-    expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity", "identity:advanced", "read"]));
+    expect((await access.keyItem(key)).permissions).toEqual(new Set(["vtu", "identity", "read"]));
   });
 
   test("an entitlement that is taken away is refused to each of the account's keys with the next request", async () => {

@@ -132,7 +132,7 @@ describe("the permissions of a key", () => {
   });
 
   test("a key without read sees the catalog, and neither the wallet nor a transaction", async () => {
-    const { key } = await access.anAccount({ permissions: ["vtu", "identity", "identity:advanced"] });
+    const { key } = await access.anAccount({ permissions: ["vtu", "identity"] });
     for (const route of reads) {
       expect(await admissionCode(access.withKey(key, { route })), route.path).toBe("permission_denied");
     }

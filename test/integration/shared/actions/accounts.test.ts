@@ -4,6 +4,7 @@ import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { accountsActions } from "../../../../shared/contract/actions/accounts.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { INITIAL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -42,7 +43,7 @@ test("an account is shown with its addresses, keys and webhook, and without a ha
   expect(shown).toEqual({
     ...{ account_id: account, name: "checkout", status: "active", created_at: isoTime(NOON_MS) },
     ...{ balance: 0, low_balance_threshold: null, ips: [], keys: [], webhook: null },
-    ...{ entitlements: { vtu: null }, orders_today: {} },
+    ...{ entitlements: INITIAL_ENTITLEMENTS, orders_today: {} },
   });
   await setEndpoint(context().endpoints, context().addressRules, account, "https://app.example/hook");
   const { webhook } = await accountsRuns["accounts show"](context(), { account });

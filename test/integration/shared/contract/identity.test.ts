@@ -1,6 +1,7 @@
 import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setEntitlements } from "../../../../shared/access/accounts.ts";
+import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { localTableNames } from "../../../../tools/local/tables.ts";
 import { aNinCheck, aRetrieval, identityRoutes } from "../../../builders/identity.ts";
 import { FUNDS, type IdentityService, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
@@ -116,16 +117,19 @@ describe("invalid requests", () => {
     expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
   });
 
-  test("an advanced check with a key that may only check basic ones is 403, and a basic one is answered", async () => {
+  test("an advanced check of an account that is entitled to basic ones only is 403, and a basic one is answered", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const key = await caller.newKey({ permissions: ["identity"] });
+    await setEntitlements(service.accounts, caller.accountId, { identity: null });
     const body = aNinCheck({ mode: "advanced", reference: "one" });
     const answer = await service.call("POST", VERIFY_NIN, { key, body });
     expect([answer.status, answer.headers.get("x-error-code")]).toEqual([403, "permission_denied"]);
     expect(await caller.balance()).toBe(FUNDS);
     expect((await service.call("POST", VERIFY_NIN, { key, body: aNinCheck() })).status).toBe(200);
-    // The order of another key of the account is not denied by the refusal.
+    // The refusal denies the reference to nobody, and what was placed before is replayed.
+    await setEntitlements(service.accounts, caller.accountId, ALL_ENTITLEMENTS);
     const placed = await service.call("POST", VERIFY_NIN, { key: caller.key, body });
+    await setEntitlements(service.accounts, caller.accountId, { identity: null });
     const replayed = await service.call("POST", VERIFY_NIN, { key, body });
     expect([placed.status, replayed.status]).toEqual([200, 200]);
     expect(replayed.headers.get("idempotent-replayed")).toBe("true");

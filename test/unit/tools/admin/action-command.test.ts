@@ -53,7 +53,7 @@ test("permissions are taken without duplicates, and unknown ones are refused", (
   expect(typed("keys create", key("vtu, identity,vtu")).data?.permissions).toEqual(["vtu", "identity"]);
   for (const text of ["", "vtu,", "all"]) {
     expect(refusalOf("keys create", key(text))).toBe(
-      "permissions: Must be some of vtu, identity, identity:advanced, identity:retrieve, read",
+      "permissions: Must be some of vtu, identity, identity:retrieve, read",
     );
   }
 });
