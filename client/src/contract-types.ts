@@ -87,7 +87,7 @@ export type BvnVerifyRequest = {
     mode?: "basic" | "advanced";
     /** The person has consented. Only JSON `true` is accepted. */
     isConsent: true;
-    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits. */
     purpose?: string;
     reference?: Reference;
 };
@@ -229,7 +229,7 @@ export type NinVerifyRequest = {
     mode?: "basic" | "advanced";
     /** The person has consented. Only JSON `true` is accepted. */
     isConsent: true;
-    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits. */
     purpose?: string;
     reference?: Reference;
 };
@@ -254,7 +254,7 @@ export type RetrieveRequest = {
     phoneNumber: PhoneNumber;
     /** The person has consented. Only JSON `true` is accepted. */
     isConsent: true;
-    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number. */
+    /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits. */
     purpose?: string;
     reference?: Reference;
 };

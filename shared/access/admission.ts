@@ -58,11 +58,15 @@ const refusalOf = (keyItem: KeyItem, { permissions }: Route, sourceIp: string): 
 /** Repeats nothing of the header, which may hold a key. */
 const MALFORMED_AUTHORIZATION = `${errors.invalid_api_key.message}: send it as Authorization: Bearer <key>, without quotation marks`;
 
-/** The key as it was sent: `Authorization: Bearer` first, then `X-API-KEY`. */
+const TWO_KEYS = `${errors.invalid_api_key.message}: Authorization and X-API-KEY have different keys, send one of them`;
+
+/** The key as it was sent: `Authorization: Bearer` first, then `X-API-KEY`. Source: docs/interface.md 2.D1. */
 const presentedKey = (sent: Readonly<Record<string, string>>): string => {
   const bearer = /^Bearer[ \t]+(\S+)[ \t]*$/i.exec(sent.authorization ?? "")?.[1];
-  const key = bearer ?? sent[headers.apiKey]?.trim() ?? "";
+  const other = sent[headers.apiKey]?.trim();
+  const key = bearer ?? other ?? "";
   if (key === "" && !sent.authorization) throw new ServiceError("missing_api_key");
+  if (other && other !== key) throw new ServiceError("invalid_api_key", { message: TWO_KEYS });
   if (isWellFormedKey(key)) return key;
   const isMalformed = sent[headers.apiKey] === undefined && (bearer === undefined || /["']/.test(bearer));
   throw new ServiceError("invalid_api_key", isMalformed ? { message: MALFORMED_AUTHORIZATION } : {});

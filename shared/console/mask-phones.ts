@@ -1,15 +1,27 @@
-/** Nigerian mobile numbers as people write them: `08031234567`, `+234 803 123 4567`, `00234 0803 1234567`. */
-const PHONE = /(?<!\d)(?:(?:\+|00)?234(?:[ -]?0)?|0)[ -]?[789][ -]?[01](?:[ -]?\d){8}(?!\d)/;
+import { asciiDigits } from "../contract/ascii-digits.ts";
+
+/** Between the digits of a phone number: spaces, dashes, dots, slashes, brackets and characters that nobody sees. */
+const GAP = String.raw`[\s\p{Pd}\p{Cf}._/()[\]]{0,3}`;
+
+/** Nigerian mobile numbers as people write them: `08031234567`, `+234 803 123 4567`, `00234 (0) 803.123.4567`. */
+const PHONE = String.raw`(?<!\d)(?:(?:00)?234${GAP}(?:0${GAP})?|0${GAP})[789]${GAP}[01](?:${GAP}\d){8}(?!\d)`;
+
+/** The same without 0: an IP address has dots too, so only spaces and dashes are searched. */
+const PHONE_WITHOUT_0 = String.raw`(?<!\d)[789][01](?:[\s\p{Pd}\p{Cf}]?\d){8}(?!\d)`;
 
 /** Ids and hashes, which are random and may contain what looks like a number. */
 const LONG_HEX = /[0-9a-f]{18,}/;
-const LONG_HEX_OR_PHONE = new RegExp(`${LONG_HEX.source}|${PHONE.source}`, "g");
+const LONG_HEX_OR_PHONE = new RegExp(`${LONG_HEX.source}|${PHONE}|${PHONE_WITHOUT_0}`, "gu");
 
-/** A text with all but the last two digits of each phone number masked. */
-export const maskedText = (text: string): string =>
-  text.replace(LONG_HEX_OR_PHONE, (found) => (LONG_HEX.test(found) ? found : masked(found)));
+/** A text with all but the last two digits of each phone number masked, whatever alphabet its digits are of. */
+export const maskedText = (text: string): string => {
+  const ascii = asciiDigits(text);
+  const masked = ascii.replace(LONG_HEX_OR_PHONE, (found) => (LONG_HEX.test(found) ? found : withoutDigits(found)));
+  return masked === ascii ? text : masked;
+};
 
-const masked = (phone: string): string => `${phone.slice(0, -2).replaceAll(/\d/g, "*")}${phone.slice(-2)}`;
+/** Keeps the last two digits. */
+const withoutDigits = (phone: string): string => phone.replaceAll(/\d(?=(?:\D*\d){2})/g, "*");
 
 /** The same value, with all but the last two digits of each phone number masked, also within texts. */
 export const maskPhones = (value: unknown): unknown => {

@@ -1,13 +1,17 @@
 import * as z from "zod";
 import { components } from "./components.ts";
 
+const REFERENCE_RULE = "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, and not . or ..";
+
 /** The caller's own id of an order, unique within account and mode for ever. Source: docs/interface.md 7.1, 7.3. */
 export const referenceField = z
   .string("Must be a string")
-  .regex(/^[A-Za-z0-9._:-]{1,100}$/, "Must be 1 to 100 of the characters A-Z a-z 0-9 . _ : -")
+  .regex(/^[A-Za-z0-9._:-]{1,100}$/, REFERENCE_RULE)
+  // In a path they are resolved before the request is sent: the order could not be looked up.
+  .refine((reference) => reference !== "." && reference !== "..", REFERENCE_RULE)
   .meta({
     description:
-      "The caller's own id of an order. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.",
+      "The caller's own id of an order, not `.` or `..`. It is stored in clear text: a request whose reference contains its own NIN, BVN or phone number is refused.",
     examples: ["order-1042"],
   })
   .register(components, { id: "Reference" });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { components } from "./components.ts";
 import { amountField, phoneNumberField, referenceField } from "./fields.ts";
-import { withoutOwnNumber } from "./own-number.ts";
+import { hasLongNumber, withoutOwnNumber } from "./own-number.ts";
 import { orderIdentity, serviceReferenceField, transactionStatus } from "./transaction.ts";
 
 const ninMeta = { description: "The national identification number, 11 digits." };
@@ -45,10 +45,18 @@ const modeField = z
 /** Fields of every identity request. */
 const common = {
   is_consent: consentField,
-  purpose: z.string("Must be a string").max(100, "Must have at most 100 characters").optional().meta({
-    description:
-      "Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number.",
-  }),
+  purpose: z
+    .string("Must be a string")
+    .max(100, "Must have at most 100 characters")
+    .refine(
+      (text) => !hasLongNumber(text),
+      "Must not contain a number of 10 or more digits: it is stored in clear text",
+    )
+    .optional()
+    .meta({
+      description:
+        "Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits.",
+    }),
   reference: referenceField.optional(),
 };
 

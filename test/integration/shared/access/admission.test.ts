@@ -101,6 +101,21 @@ describe("a valid key", () => {
     for (const headers of ways)
       expect(await admissionCode(access.admit({ headers })), JSON.stringify(headers)).toBe("admitted");
   });
+
+  test("a valid key in both headers is admitted, and two different valid keys are refused without a call", async () => {
+    const { key } = await access.anAccount();
+    const another = await access.anAccount();
+    const bothWith = (apiKey: string) => ({ headers: { authorization: `Bearer ${key}`, "x-api-key": apiKey } });
+    for (const apiKey of [key, ` ${key} `, ""]) {
+      expect(await admissionCode(access.admit(bothWith(apiKey)))).toBe("admitted");
+    }
+    const calls = access.proxy.calls.length;
+    await expect(access.admit(bothWith(another.key))).rejects.toMatchObject({
+      code: "invalid_api_key",
+      message: "The API key is not valid: Authorization and X-API-KEY have different keys, send one of them",
+    });
+    expect(access.proxy.calls).toHaveLength(calls);
+  });
 });
 
 test("a restriction precedes the permission, the permission the address, the address the rate", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { asciiDigits } from "../../../../shared/contract/ascii-digits.ts";
 import { bvnVerifyRequest, ninVerifyRequest } from "../../../../shared/contract/identity.ts";
 import { airtimePurchaseRequest, dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
 
@@ -39,4 +40,46 @@ test("an identity request is invalid in every stored field that contains its NIN
   ]) {
     expect(new Set(error?.issues.map(({ path }) => path[0]))).toEqual(new Set(["purpose", "reference"]));
   }
+});
+
+test.each([
+  "１２３４５６７８９０１",
+  "١٢٣ ٤٥٦٧ ٨٩٠١",
+  "𝟏𝟐𝟑𝟒𝟓𝟔𝟕𝟖𝟗𝟎𝟏",
+  "①②③④⑤⑥⑦⑧⑨⓪①",
+  "1२३4५६7८९0१",
+  "a1b2c3d4e5f6g7h8i9j0k1",
+])("an identity request is invalid in its purpose %s, which is its number in other digits", (purpose) => {
+  const { error } = ninVerifyRequest.safeParse({ nin: "12345678901", is_consent: true, purpose });
+  expect(error?.issues).toContainEqual(expect.objectContaining({ path: ["purpose"], message: MESSAGE }));
+});
+
+test.each([
+  "of 22212345678",
+  "account 0123456789",
+  "222 1234-5678.90",
+  "٢٢٢١٢٣٤٥٦٧٨",
+  "2\u200b2\u200b2\u200b1\u200b2\u200b3\u200b4\u200b5\u200b6\u200b7",
+])("an identity request is invalid in a purpose with any number of ten or more digits: %s", (purpose) => {
+  const { error } = ninVerifyRequest.safeParse({ nin: "12345678901", is_consent: true, purpose });
+  expect(error?.issues.map(({ path, message }) => ({ path, message }))).toEqual([
+    { path: ["purpose"], message: "Must not contain a number of 10 or more digits: it is stored in clear text" },
+  ]);
+});
+
+test.each(["loan 77 of 2026-11-22", "123456789", "step 12345 of case 67890"])(
+  "an identity request may have the purpose %s",
+  (purpose) => {
+    const request = { nin: "12345678901", is_consent: true, purpose };
+    expect(ninVerifyRequest.parse(request)).toMatchObject(request);
+  },
+);
+
+test("digits of every alphabet that the platform knows have their value", () => {
+  for (const system of Intl.supportedValuesOf("numberingSystem")) {
+    const digits = new Intl.NumberFormat(`en-u-nu-${system}`, { useGrouping: false }).format(9_876_543_210);
+    // Algorithmic and ideographic numerals are words, not digits.
+    if (/^\p{Nd}{10}$/u.test(digits)) expect(asciiDigits(digits), system).toBe("9876543210");
+  }
+  expect(asciiDigits("٠۰०𝟬１¹①")).toBe("0000111");
 });
