@@ -1,10 +1,23 @@
-import type { ledgerIndexes } from "../shared/ledger/schema.ts";
+import type { LedgerItemKind, ledgerIndexes } from "../shared/ledger/schema.ts";
+import type { CacheItemKind } from "../shared/platform/cache-keys.ts";
 import type { Variable } from "../shared/platform/env.ts";
 import type { Urgency } from "../shared/platform/log.ts";
 
 /** Their shapes are in infra/tables.ts. */
 export type TableName = "access" | "ledger" | "cache";
-type TableAction = "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem" | "ConditionCheckItem";
+/** A key's item in the access table: all of it, or only its counters of requests. */
+export type AccessItemKind = "key" | "rate-counters";
+/** The kinds of items of each table. */
+export type ItemKinds = {
+  readonly access: AccessItemKind;
+  readonly ledger: LedgerItemKind;
+  readonly cache: CacheItemKind;
+};
+
+/** The actions on a table with the kinds of items that they are for. Only reads may be of `any` kind. */
+export type TableGrants<Kind> = {
+  readonly [Action in "PutItem" | "UpdateItem" | "ConditionCheckItem"]?: readonly Kind[];
+} & { readonly [Action in "GetItem" | "BatchGetItem"]?: readonly Kind[] | "any" };
 type IndexName = (typeof ledgerIndexes)[keyof typeof ledgerIndexes]["name"];
 /** Their settings are in infra/queues.ts. */
 export type QueueName = "outcomes" | "delivery";
@@ -55,8 +68,8 @@ export type FunctionSpec = {
    * the invocations first. The work of the others waits and is repeated, or is a minute's work that a part cannot test.
    */
   readonly canary?: true;
-  /** Allowed actions by table. A part of a transaction needs the action of its kind. */
-  readonly tables?: Readonly<Partial<Record<TableName, readonly TableAction[]>>>;
+  /** What it does with which items of each table. A part of a transaction needs the action of its kind. */
+  readonly tables?: { readonly [Table in TableName]?: TableGrants<ItemKinds[Table]> };
   /** Indexes of the ledger that it queries. */
   readonly queries?: readonly IndexName[];
   readonly sendsTo?: readonly QueueName[];

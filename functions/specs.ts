@@ -13,7 +13,7 @@ export const listCatalogSpec = {
   memoryMb: 512,
   timeoutS: 10,
   canary: true,
-  tables: { access: ["UpdateItem"], cache: ["GetItem"] },
+  tables: { access: { UpdateItem: ["rate-counters"] }, cache: { GetItem: ["catalog"] } },
   environment: ["ACCESS_TABLE", "CACHE_TABLE", "AWS_CALLS"],
   impact: "Apps do not get the list of plans.",
 } as const satisfies FunctionSpec;
@@ -25,9 +25,9 @@ export const purchaseSpec = {
   canary: true,
   egress: true,
   tables: {
-    access: ["UpdateItem"],
-    ledger: ["GetItem", "PutItem", "UpdateItem"],
-    cache: ["GetItem", "BatchGetItem", "UpdateItem"],
+    access: { UpdateItem: ["rate-counters"] },
+    ledger: { GetItem: "any", PutItem: ["transaction", "reference-key"], UpdateItem: ["transaction", "wallet"] },
+    cache: { GetItem: "any", BatchGetItem: "any", UpdateItem: ["upstream-refusal", "upstream-pace"] },
   },
   sendsTo: ["outcomes"],
   environment: [
@@ -53,9 +53,13 @@ export const checkIdentitySpec = {
   canary: true,
   egress: true,
   tables: {
-    access: ["UpdateItem"],
-    ledger: ["GetItem", "PutItem", "UpdateItem"],
-    cache: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
+    access: { UpdateItem: ["rate-counters"] },
+    ledger: {
+      GetItem: "any",
+      PutItem: ["transaction", "consent", "reference-key"],
+      UpdateItem: ["transaction", "wallet"],
+    },
+    cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["replay"], UpdateItem: ["upstream-refusal"] },
   },
   sendsTo: ["outcomes"],
   environment: [
@@ -80,7 +84,7 @@ export const readAccountSpec = {
   memoryMb: 512,
   timeoutS: 15,
   canary: true,
-  tables: { access: ["UpdateItem"], ledger: ["GetItem", "BatchGetItem"] },
+  tables: { access: { UpdateItem: ["rate-counters"] }, ledger: { GetItem: "any", BatchGetItem: "any" } },
   queries: ["by_list"],
   environment: ["ACCESS_TABLE", "LEDGER_TABLE", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
   impact: "Apps cannot look up balances and transactions.",
@@ -108,7 +112,14 @@ export const applyUpstreamEventSpec = {
   memoryMb: 512,
   timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
   canary: true,
-  tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
+  tables: {
+    ledger: {
+      GetItem: "any",
+      BatchGetItem: "any",
+      PutItem: ["transaction", "event"],
+      UpdateItem: ["transaction", "wallet", "event", "upstream-reference"],
+    },
+  },
   queries: ["by_upstream_reference", "by_open"],
   environment: ["LEDGER_TABLE", "OUTCOMES_QUEUE_URL", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
   impact: "Transactions stay `processing` and refunds wait: outcomes stay in their queue.",
@@ -128,8 +139,13 @@ export const deliverWebhookSpec = {
   memoryMb: 256,
   timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
   egress: true,
-  // The account's item records how its endpoint fails, another one when its parked deliveries are requeued.
-  tables: { ledger: ["GetItem", "PutItem"] },
+  // It opens connections to hosts that apps' owners choose: it may write nothing that other functions trust.
+  tables: {
+    ledger: {
+      GetItem: ["transaction", "account", "delivery", "parked"],
+      PutItem: ["account", "delivery", "parked"],
+    },
+  },
   environment: [
     "LEDGER_TABLE",
     "DELIVERY_QUEUE_URL",
@@ -150,7 +166,7 @@ export const requeueDeliveriesSpec = {
   },
   memoryMb: 512,
   timeoutS: REQUEUE_FUNCTION_TIMEOUT_S,
-  tables: { ledger: ["GetItem", "BatchGetItem", "PutItem"] },
+  tables: { ledger: { GetItem: "any", BatchGetItem: "any", PutItem: ["parked", "subscription"] } },
   queries: ["by_open"],
   sendsTo: ["delivery"],
   environment: ["LEDGER_TABLE", "DELIVERY_QUEUE_URL", "AWS_CALLS"],
@@ -169,8 +185,13 @@ export const sendWaitingOrdersSpec = {
   timeoutS: SEND_FUNCTION_TIMEOUT_S,
   egress: true,
   tables: {
-    ledger: ["GetItem", "BatchGetItem", "UpdateItem", "ConditionCheckItem"],
-    cache: ["GetItem", "BatchGetItem", "UpdateItem"],
+    ledger: {
+      GetItem: "any",
+      BatchGetItem: "any",
+      UpdateItem: ["transaction", "wallet"],
+      ConditionCheckItem: ["wallet"],
+    },
+    cache: { GetItem: "any", BatchGetItem: "any", UpdateItem: ["upstream-refusal", "upstream-pace"] },
   },
   queries: ["by_open"],
   sendsTo: ["outcomes"],
@@ -197,7 +218,7 @@ export const refreshCatalogSpec = {
   memoryMb: 512,
   timeoutS: REFRESH_FUNCTION_TIMEOUT_S,
   egress: true,
-  tables: { cache: ["GetItem", "PutItem"] },
+  tables: { cache: { GetItem: "any", PutItem: ["catalog", "catalog-candidate"] } },
   // The keys of subscriptions name the accounts that get `catalog.updated`.
   queries: ["by_open"],
   sendsTo: ["delivery"],
@@ -226,7 +247,14 @@ export const reconcileLedgerSpec = {
   },
   memoryMb: 512,
   timeoutS: RECONCILE_FUNCTION_TIMEOUT_S,
-  tables: { ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"] },
+  tables: {
+    ledger: {
+      GetItem: "any",
+      BatchGetItem: "any",
+      PutItem: ["checkpoint", "phone-retention"],
+      UpdateItem: ["transaction", "wallet", "event"],
+    },
+  },
   queries: ["by_list", "by_open"],
   environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "AWS_CALLS"],
   impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
@@ -253,9 +281,14 @@ export const consoleApiSpec = {
   // `webhook test` leaves from the same addresses as webhooks do.
   egress: true,
   tables: {
-    access: ["BatchGetItem", "PutItem", "UpdateItem"],
-    ledger: ["GetItem", "BatchGetItem", "PutItem", "UpdateItem"],
-    cache: ["GetItem", "BatchGetItem", "PutItem"],
+    access: { BatchGetItem: "any", PutItem: ["key"], UpdateItem: ["key"] },
+    ledger: {
+      GetItem: "any",
+      BatchGetItem: "any",
+      PutItem: ["account", "wallet", "audit", "funding", "adjustment", "checkpoint", "parked", "subscription"],
+      UpdateItem: ["transaction", "wallet", "event", "upstream-reference"],
+    },
+    cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["purchases", "catalog"] },
   },
   queries: ["by_list", "by_upstream_reference", "by_open"],
   sendsTo: ["outcomes", "delivery"],
@@ -294,7 +327,7 @@ export const countTransactionsSpec = {
   needsConsole: true,
   memoryMb: 256,
   timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
-  tables: { cache: ["UpdateItem"] },
+  tables: { cache: { UpdateItem: ["statistics", "balances"] } },
   environment: ["CACHE_TABLE", "AWS_CALLS"],
   impact: "The console's charts miss the orders of this time; no app is affected.",
 } as const satisfies FunctionSpec;

@@ -3,8 +3,9 @@ import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import * as z from "zod";
-import { checkpointPk, ledgerIndexes } from "../../shared/ledger/schema.ts";
+import { keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
+import { onlyKeys } from "../item-grants.ts";
 import { operatorActPolicy, operatorDirectPolicy, operatorReadPolicy } from "../outputs.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";
@@ -61,12 +62,8 @@ export class OperatorPolicies extends Construct {
         ["dynamodb:Query"],
         (isDirect ? Object.values(ledgerIndexes) : byService).map(({ name }) => `${ledger.tableArn}/index/${name}`),
       ),
-      // `wallet verify` resets a checkpoint that is wrong; it is derived data. A request without the key would match
-      // too.
-      allow(["dynamodb:PutItem"], [ledger.tableArn], {
-        "ForAllValues:StringLike": { "dynamodb:LeadingKeys": [checkpointPk("*")] },
-        Null: { "dynamodb:LeadingKeys": "false" },
-      }),
+      // `wallet verify` resets a checkpoint that is wrong; it is derived data.
+      allow(["dynamodb:PutItem"], [ledger.tableArn], onlyKeys([keyPatternOf("checkpoint")])),
       allow(["secretsmanager:GetSecretValue"], secretNames.map(secretArn)),
       allow(["sqs:GetQueueAttributes"], arnsOf(deadLetters)),
       allow(

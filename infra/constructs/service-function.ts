@@ -94,11 +94,16 @@ export class ServiceFunction extends LambdaFunction {
     this.invoked = spec.canary && canary ? canary.aliasOf(this) : this;
   }
 
-  /** Allows these actions on these resources; nothing if there is none. */
-  allow(actions: readonly string[], resources: readonly string[]): void {
-    if (actions.length === 0 || resources.length === 0) return;
+  /** Allows these actions on these resources, under a condition if there is one; nothing if there is no resource. */
+  allow(actions: readonly string[], resources: readonly string[], conditions: object = {}): void {
+    if (resources.length === 0) return;
     this.ownRole.addToPolicy(
-      new PolicyStatement({ effect: Effect.ALLOW, actions: [...actions], resources: [...resources] }),
+      new PolicyStatement({
+        effect: Effect.ALLOW,
+        actions: [...actions],
+        resources: [...resources],
+        conditions: { ...conditions },
+      }),
     );
   }
 

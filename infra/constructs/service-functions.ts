@@ -2,6 +2,7 @@ import type { Stack } from "aws-cdk-lib";
 import type { QueueName } from "../../functions/function-spec.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type FunctionName, functionNames, functionNamesOf, specOf } from "../functions.ts";
+import { itemGrants } from "../item-grants.ts";
 import { pascalCase } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
 import type { CanaryRelease } from "./canary-release.ts";
@@ -75,8 +76,11 @@ export class ServiceFunctions {
   private allowSpec(made: ServiceFunction): void {
     const { data, queues } = this.props;
     const { tables = {}, queries = [], sendsTo = [], environment = [] } = made.spec;
+    const grants = itemGrants(tables);
     for (const table of tableNames) {
-      made.allow(prefixed("dynamodb", tables[table] ?? []), [data.tables[table].tableArn]);
+      for (const { actions, condition } of grants[table]) {
+        made.allow(actions, [data.tables[table].tableArn], condition);
+      }
     }
     const { tableArn } = data.tables.ledger;
     made.allow(
@@ -95,9 +99,6 @@ export class ServiceFunctions {
     );
   }
 }
-
-const prefixed = (service: string, actions: readonly string[]): string[] =>
-  actions.map((action) => `${service}:${action}`);
 
 const reservedFor = (name: FunctionName, { reservedConcurrency }: StageSettings): number | undefined =>
   Object.entries(reservedConcurrency).find(([reserved]) => reserved === name)?.[1];

@@ -52,6 +52,8 @@ export const findKeys = (
 const counterName = (group: RateGroup, minute: number): string => `${group}:${minute}`;
 /** Matches a counter of any group, also of one that is no longer in the table. No other attribute has a colon. */
 const COUNTER = /^[^:]+:(\d+)$/;
+/** The same as a pattern of IAM: what functions that only count may change of a key's item. */
+export const COUNTER_NAMES = "*:*";
 const STALE_COUNTERS_MAX = 8;
 const MINUTE_MS = 60_000;
 

@@ -2,6 +2,7 @@ import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Transaction } from "../ledger/transaction.ts";
+import { cachePk } from "../platform/cache-keys.ts";
 import { withTimeout } from "../platform/deadline.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
@@ -54,7 +55,7 @@ export const replayStore = (
   },
 });
 
-const replayPk = ({ pk }: Transaction): string => `replay#${pk}`;
+const replayPk = ({ pk }: Transaction): string => cachePk("replay", pk);
 
 /** Binds a result to one write of one transaction: an item that is copied to another key cannot be unsealed. */
 const encryptionContext = ({ pk, write_token }: Transaction): string => `${pk}#${write_token}`;

@@ -4,7 +4,7 @@ import type { Mode } from "../contract/transaction.ts";
  * What the ledger table holds: an item's `pk` begins with its kind. The comment names the module that has the item's
  * shape. Everything here is stored: a change of it would lose items.
  */
-const itemKinds = [
+export const itemKinds = [
   "account", // shared/access/account-store.ts
   "wallet", // wallet.ts
   "transaction", // transaction.ts
@@ -24,6 +24,9 @@ const itemKinds = [
 export type LedgerItemKind = (typeof itemKinds)[number];
 
 const pkOf = (kind: LedgerItemKind | "waiting", ...parts: readonly string[]): string => [kind, ...parts].join("#");
+
+/** The keys of all items of a kind, as a pattern of IAM. */
+export const keyPatternOf = (kind: LedgerItemKind): string => pkOf(kind, "*");
 
 /** A key without its kind. */
 const restOf = (pk: string): string => pk.slice(pk.indexOf("#") + 1);

@@ -2,11 +2,12 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
+import { cachePk } from "../platform/cache-keys.ts";
 import { errorFields, log } from "../platform/log.ts";
 
 export type OnOrOff = "on" | "off";
 
-export const PURCHASES_PK = "purchases";
+export const PURCHASES_PK = cachePk("purchases");
 
 /** Who switched purchases on or off, when and why. */
 export const purchasesSwitch = z.object({

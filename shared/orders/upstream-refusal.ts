@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { cachePk } from "../platform/cache-keys.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
 import { isUnrecognized } from "../upstream/classify.ts";
@@ -20,7 +21,7 @@ import {
 export type OrderGroup = Extract<RateGroup, "vtu" | "identity">;
 const orderGroups = ["vtu", "identity"] as const satisfies readonly OrderGroup[];
 
-export const upstreamRefusalPk = (group: OrderGroup): string => `upstream-refusal-${group}`;
+export const upstreamRefusalPk = (group: OrderGroup): string => cachePk("upstream-refusal", group);
 
 /**
  * That no order gets through to the upstream, for a cause that operators mend: our key, address or balance, the

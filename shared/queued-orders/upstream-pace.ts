@@ -4,11 +4,12 @@ import * as z from "zod";
 import { RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { cachePk } from "../platform/cache-keys.ts";
 import { isoTime } from "../platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
 import type { UpstreamBlocks } from "../upstream/upstream.ts";
 
-export const UPSTREAM_PACE_PK = "upstream-pace";
+export const UPSTREAM_PACE_PK = cachePk("upstream-pace");
 const NEVER = "1970-01-01T00:00:00.000Z";
 
 /** The longest time that an instance blocks purchases for, by the clock of another. */

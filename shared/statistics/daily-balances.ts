@@ -4,6 +4,7 @@ import * as z from "zod";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { retryContention } from "../platform/backoff.ts";
+import { cachePk } from "../platform/cache-keys.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { isoTime } from "../platform/time.ts";
 
@@ -24,7 +25,7 @@ const WRITES_AT_ONCE = 10;
 const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
 
 /** The item of an account's day in the cache table. */
-const dayPk = (accountId: string, day: string): string => `balances#${accountId}#${day}`;
+const dayPk = (accountId: string, day: string): string => cachePk("balances", accountId, day);
 
 /** Sets the balance of each account's day to its newest one, unless a newer one is known. Safe to call again. */
 export const setDailyBalances = async (cache: Table, changed: readonly ChangedBalance[]): Promise<void> => {

@@ -4,6 +4,7 @@ import { type TransactionType, transactionType } from "../contract/transaction.t
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { retryContention } from "../platform/backoff.ts";
+import { cachePk } from "../platform/cache-keys.ts";
 import { isoTime } from "../platform/time.ts";
 
 /** A live transaction that has ended. */
@@ -37,7 +38,7 @@ const KEPT_MS = 90 * 24 * HOUR_MS;
 const ATTRIBUTES_MAX = 100;
 
 /** The item of an hour in the cache table: `statistics#2026-11-22T10`. */
-const hourPk = (atMs: number): string => `statistics#${isoTime(atMs).slice(0, 13)}`;
+const hourPk = (atMs: number): string => cachePk("statistics", isoTime(atMs).slice(0, 13));
 const hourOf = (atMs: number): number => Math.floor(atMs / HOUR_MS) * HOUR_MS;
 
 const latencyBucket = (latencyMs: number): number => {

@@ -8,30 +8,27 @@ export type SdkCall = { readonly service: string; readonly operation: string; re
 /** The answers of services that have no emulator, by operation. */
 export type CannedAnswers = Readonly<Record<string, unknown>>;
 
+type Recording = { readonly canned: CannedAnswers; readonly onCall: (call: SdkCall) => void };
+
 const client = z.object({ config: z.object({ serviceId: z.string() }) });
+const recording = new AsyncLocalStorage<Recording>();
 const sdkSend = Client.prototype.send;
+const send = function (this: unknown, ...args: readonly unknown[]): unknown {
+  const [command] = args;
+  const { canned, onCall } = recording.getStore() ?? {};
+  if (!(command instanceof Object) || onCall === undefined) return Reflect.apply(sdkSend, this, args);
+  const operation = command.constructor.name.replace(/Command$/, "");
+  const { serviceId } = client.parse(this).config;
+  onCall({ service: serviceId, operation, input: Reflect.get(command, "input") });
+  return canned && Object.hasOwn(canned, operation)
+    ? Promise.resolve(canned[operation])
+    : Reflect.apply(sdkSend, this, args);
+};
+Reflect.set(Client.prototype, "send", send);
 
 /**
  * Runs `work`, and passes on each call that it makes to AWS. Operations with a canned answer are not sent. Calls that
  * other parts of this process make at the same time, such as the functions of a local service, are left out.
  */
-export const recordCalls = async (
-  { canned, onCall }: { readonly canned: CannedAnswers; readonly onCall: (call: SdkCall) => void },
-  work: () => Promise<unknown>,
-): Promise<void> => {
-  const isRecorded = new AsyncLocalStorage<true>();
-  const send = function (this: unknown, ...args: readonly unknown[]): unknown {
-    const [command] = args;
-    if (!(command instanceof Object) || isRecorded.getStore() === undefined) return Reflect.apply(sdkSend, this, args);
-    const operation = command.constructor.name.replace(/Command$/, "");
-    const { serviceId } = client.parse(this).config;
-    onCall({ service: serviceId, operation, input: Reflect.get(command, "input") });
-    return Object.hasOwn(canned, operation) ? Promise.resolve(canned[operation]) : Reflect.apply(sdkSend, this, args);
-  };
-  Reflect.set(Client.prototype, "send", send);
-  try {
-    await isRecorded.run(true, work);
-  } finally {
-    Reflect.set(Client.prototype, "send", sdkSend);
-  }
-};
+export const recordCalls = <Result>(options: Recording, work: () => Promise<Result>): Promise<Result> =>
+  recording.run(options, work);

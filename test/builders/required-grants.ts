@@ -1,18 +1,39 @@
 import * as z from "zod";
 import { outputOf } from "../../infra/outputs.ts";
+import { COUNTER_NAMES } from "../../shared/access/key-store.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import type { SdkCall } from "./recorded-calls.ts";
 import { type Resource, resourceName, type StackTemplate, statementsOf } from "./templates.ts";
 
-/** `dynamodb:Query on Ledger/index/by_list`: an action and a resource, by its name in the templates. */
+/**
+ * `dynamodb:Query on Ledger/index/by_list`: an action and a resource, by its name in the templates. For items of some
+ * kind only, the resource is `Ledger/checkpoint#*`.
+ */
 export type Grant = `${string} on ${string}`;
 
-const leadingKeys = z.object({
-  "ForAllValues:StringLike": z.object({ "dynamodb:LeadingKeys": z.union([z.string(), z.array(z.string()).length(1)]) }),
-});
+/** The part of a key's item in the access table that functions change which only count requests. */
+const RATE_COUNTERS = "rate-counters";
+const oneOrMore = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
+/** The kinds of items for which a statement's condition holds. */
+const itemCondition = z.union([
+  z
+    .strictObject({
+      "ForAllValues:StringLike": z.strictObject({ "dynamodb:LeadingKeys": oneOrMore }),
+      Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
+    })
+    .transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
+  z
+    .strictObject({
+      "ForAllValues:StringLike": z.strictObject({
+        "dynamodb:Attributes": z.tuple([z.literal("pk"), z.literal(COUNTER_NAMES)]),
+      }),
+      Null: z.strictObject({ "dynamodb:Attributes": z.literal("false") }),
+    })
+    .transform(() => [RATE_COUNTERS]),
+]);
 
-/** What a policy allows. Of items with certain keys, the resource is `Ledger/checkpoint#*`. */
+/** What a policy allows. */
 export const grantsIn = (policy: Resource): readonly Grant[] =>
   statementsOf(policy).flatMap(({ Effect, Action, Resource = [], Condition }) => {
     if (Effect !== "Allow") {
@@ -20,13 +41,18 @@ export const grantsIn = (policy: Resource): readonly Grant[] =>
       if (Action.every((action) => action.startsWith("ec2:"))) return [];
       throw new Error(`${policy.id} denies ${Action}`);
     }
-    const keys =
-      Condition === undefined
-        ? ""
-        : `/${leadingKeys.parse(Condition)["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]}`;
+    const kinds = Condition === undefined ? [""] : itemCondition.parse(Condition).map((kind) => `/${kind}`);
     return Action.flatMap((action) =>
-      Resource.map((resource): Grant => `${action} on ${resourceName(resource)}${keys}`),
+      Resource.flatMap((resource) => kinds.map((kind): Grant => `${action} on ${resourceName(resource)}${kind}`)),
     );
+  });
+
+/** What calls need, in the terms of a policy: where it allows items of any kind, the kind is left out. */
+export const asAllowed = (required: readonly Grant[], allowed: readonly Grant[]): readonly Grant[] =>
+  required.map((grant) => {
+    const [action, resource = ""] = grant.split(" on ");
+    const ofAnyKind: Grant = `${action} on ${resource.split("/")[0]}`;
+    return !allowed.includes(grant) && !resource.includes("/index/") && allowed.includes(ofAnyKind) ? ofAnyKind : grant;
   });
 
 /** The resources of services whose calls name none, or the stage's only one. */
@@ -48,17 +74,21 @@ const DOCUMENT_ACTIONS: Readonly<Record<string, string>> = {
   BatchGet: "BatchGetItem",
 };
 
-const itemWrite = z.object({
+/** As the document client has it, or the client below it. */
+const pk = z.union([z.string(), z.object({ S: z.string() }).transform(({ S }) => S)]);
+const itemCall = z.object({
   TableName: z.string(),
-  Item: z.looseObject({ pk: z.string() }).optional(),
-  Key: z.looseObject({ pk: z.string() }).optional(),
+  Item: z.looseObject({ pk }).optional(),
+  Key: z.looseObject({ pk }).optional(),
+  UpdateExpression: z.string().optional(),
+  ExpressionAttributeNames: z.record(z.string(), z.string()).optional(),
 });
+const batchKeys = z.looseObject({ Keys: z.array(z.looseObject({ pk })) });
 const callInput = z
   .object({
-    TableName: z.string(),
     IndexName: z.string(),
-    RequestItems: z.record(z.string(), z.unknown()),
-    TransactItems: z.array(z.record(z.string(), itemWrite)),
+    RequestItems: z.record(z.string(), batchKeys),
+    TransactItems: z.array(z.record(z.string(), itemCall)),
     QueueUrl: z.string(),
     SecretId: z.enum(secretNames),
     /** Tests name a topic as the templates do. */
@@ -66,18 +96,12 @@ const callInput = z
   })
   .partial();
 
-/**
- * What IAM must allow for a call to a local service. A write of a command that only reads counts for items with such a
- * key only.
- */
-export const requiredGrants = (
-  { service, operation, input }: SdkCall,
-  { isReading, stage }: { readonly isReading: boolean; readonly stage: StackTemplate },
-): readonly Grant[] => {
+/** What IAM must allow for a call to a local service. */
+export const requiredGrants = ({ service, operation, input }: SdkCall, stage: StackTemplate): readonly Grant[] => {
   // Every identity may ask who it is.
   if (operation === "GetCallerIdentity") return [];
   const prefix = service.toLowerCase().replaceAll(" ", "");
-  const { TableName, IndexName, RequestItems, TransactItems, QueueUrl, SecretId, TopicArn } = callInput.parse(input);
+  const { IndexName, RequestItems, TransactItems, QueueUrl, SecretId, TopicArn } = callInput.parse(input);
   if (prefix !== "dynamodb") {
     const resource =
       (QueueUrl && queueResource(QueueUrl, stage)) ??
@@ -89,16 +113,19 @@ export const requiredGrants = (
   }
   if (TransactItems !== undefined) {
     return TransactItems.flatMap(Object.entries).map(
-      ([kind, write]): Grant => `dynamodb:${PART_ACTIONS[kind]} on ${writtenResource(write, isReading)}`,
+      ([kind, part]): Grant => `dynamodb:${PART_ACTIONS[kind]} on ${itemResource(part)}`,
     );
   }
   const action = DOCUMENT_ACTIONS[operation] ?? operation;
-  const write = itemWrite.safeParse(input).data;
-  if (write?.Item !== undefined || action === "UpdateItem" || action === "DeleteItem")
-    return [`dynamodb:${action} on ${writtenResource(itemWrite.parse(input), isReading)}`];
-  const names = TableName === undefined ? Object.keys(RequestItems ?? {}) : [TableName];
+  if (RequestItems !== undefined) {
+    return Object.entries(RequestItems).flatMap(([name, { Keys }]) =>
+      Keys.map((Key): Grant => `dynamodb:${action} on ${itemResource({ TableName: name, Key })}`),
+    );
+  }
+  const item = itemCall.parse(input);
+  if (item.Item !== undefined || item.Key !== undefined) return [`dynamodb:${action} on ${itemResource(item)}`];
   const index = IndexName === undefined ? "" : `/index/${IndexName}`;
-  return names.map((name): Grant => `dynamodb:${action} on ${tableResource(name)}${index}`);
+  return [`dynamodb:${action} on ${tableResource(item.TableName)}${index}`];
 };
 
 const tableResource = (name: string): string => {
@@ -107,9 +134,13 @@ const tableResource = (name: string): string => {
   return outputOf(table);
 };
 
-const writtenResource = ({ TableName, Item, Key }: z.output<typeof itemWrite>, isReading: boolean): string => {
-  const [kind] = (Item ?? Key)?.pk.split("#") ?? [];
-  return `${tableResource(TableName)}${isReading ? `/${kind}#*` : ""}`;
+const itemResource = (call: z.output<typeof itemCall>): string => {
+  const table = tableResource(call.TableName);
+  const [kind, ...rest] = (call.Item ?? call.Key)?.pk.split("#") ?? [];
+  if (table !== "Access") return `${table}/${kind}${rest.length > 0 ? "#*" : ""}`;
+  const names = Object.values(call.ExpressionAttributeNames ?? {});
+  const onlyCounts = call.UpdateExpression !== undefined && names.every((name) => name.includes(":"));
+  return `${table}/${onlyCounts ? RATE_COUNTERS : "key"}`;
 };
 
 const secretResource = (name: (typeof secretNames)[number]): string =>

@@ -1,0 +1,60 @@
+import type { AccessItemKind, FunctionSpec, TableGrants, TableName } from "../functions/function-spec.ts";
+import { COUNTER_NAMES } from "../shared/access/key-store.ts";
+import { keyPatternOf } from "../shared/ledger/schema.ts";
+import { cacheKeyPattern } from "../shared/platform/cache-keys.ts";
+
+type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
+/** Actions of DynamoDB that are allowed under one condition, or under none. */
+export type ItemGrant = { readonly actions: readonly string[]; readonly condition: Condition | undefined };
+
+/** What IAM allows a function on the items of each table. */
+export const itemGrants = ({
+  access = {},
+  ledger = {},
+  cache = {},
+}: NonNullable<FunctionSpec["tables"]>): Readonly<Record<TableName, readonly ItemGrant[]>> => ({
+  access: grantsOf(access, accessCondition),
+  ledger: grantsOf(ledger, (kinds) => onlyKeys(kinds.map(keyPatternOf))),
+  cache: grantsOf(cache, (kinds) => onlyKeys(kinds.map(cacheKeyPattern))),
+});
+
+/** Actions with the same condition are one grant, because IAM limits the size of a role's policies. */
+const grantsOf = <Kind>(
+  grants: TableGrants<Kind>,
+  conditionOf: (kinds: readonly Kind[]) => Condition | undefined,
+): readonly ItemGrant[] => {
+  const { GetItem, BatchGetItem, PutItem, UpdateItem, ConditionCheckItem } = grants;
+  const byCondition = new Map<string, ItemGrant>();
+  for (const [action, kinds] of Object.entries({ GetItem, BatchGetItem, PutItem, UpdateItem, ConditionCheckItem })) {
+    if (kinds === undefined) continue;
+    const condition = kinds === "any" ? undefined : conditionOf(kinds);
+    const id = JSON.stringify(condition) ?? "";
+    byCondition.set(id, {
+      actions: [...(byCondition.get(id)?.actions ?? []), `dynamodb:${action}`],
+      condition,
+    });
+  }
+  return [...byCondition.values()];
+};
+
+/**
+ * Only items with these keys. A request without a key would match `ForAllValues` too. Source: AWS, "Using IAM policy
+ * conditions for fine-grained access control"; "Multivalued context keys".
+ */
+export const onlyKeys = (patterns: readonly string[]): Condition => ({
+  "ForAllValues:StringLike": { "dynamodb:LeadingKeys": patterns },
+  Null: { "dynamodb:LeadingKeys": "false" },
+});
+
+/**
+ * Only counters: the attributes that a request names, in its update, its condition and its key, are those. The answer
+ * may have all attributes, because admission reads the key with the same write. Source: AWS, "Using IAM policy
+ * conditions for fine-grained access control": conditions on attributes are evaluated only for attributes of the request.
+ */
+const accessCondition = (kinds: readonly AccessItemKind[]): Condition | undefined =>
+  kinds.includes("key")
+    ? undefined
+    : {
+        "ForAllValues:StringLike": { "dynamodb:Attributes": ["pk", COUNTER_NAMES] },
+        Null: { "dynamodb:Attributes": "false" },
+      };

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "vitest";
+import type { TableName } from "../../../../functions/function-spec.ts";
+import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
+import { itemKindOf, itemKinds, keyPatternOf, type LedgerItemKind } from "../../../../shared/ledger/schema.ts";
+import { cacheItemKinds, cacheKeyPattern } from "../../../../shared/platform/cache-keys.ts";
+import { aConsole } from "../../../builders/console.ts";
+import { decideCall, type ItemCall, policiesOf } from "../../../builders/iam/function-role.ts";
+import { templatesOf } from "../../../builders/templates.ts";
+
+/** Goal: a function's role writes only the kinds of items that its spec names, whatever code runs with it. */
+const { service } = templatesOf("prod", { console: aConsole });
+
+/** A key of an item of each kind. */
+const ACCOUNT = "acc_d7bdaab58fca8a5d05";
+const KEY_HASH = "JiLR5YO01Fhyau_mpHxrrzEAAlXpLpf2qP-NjAmzo6Q";
+const keyOf = (kind: LedgerItemKind): string => `${kind}#${ACCOUNT}`;
+const cacheKeyOf = (kind: string): string =>
+  cacheKeyPattern(cacheItemKinds.find((each) => each === kind) ?? "replay").replace("*", "transaction#1");
+
+const put = (table: ItemCall["table"], key: string): ItemCall => ({ action: "PutItem", table, keys: [key] });
+const update = (key: string, ...attributes: readonly string[]): ItemCall => ({
+  action: "UpdateItem",
+  table: "Access",
+  keys: [key],
+  attributes,
+});
+const isAllowed = (name: FunctionName, call: ItemCall): boolean => decideCall(service, name, call) === "allowed";
+
+const WRITES = ["PutItem", "UpdateItem", "ConditionCheckItem", "DeleteItem"] as const;
+/** The kinds of items of the ledger that a function may write in any way. */
+const writableBy = (name: FunctionName): readonly LedgerItemKind[] =>
+  itemKinds.filter((kind) =>
+    WRITES.some((action) => isAllowed(name, { action, table: "Ledger", keys: [keyOf(kind)] })),
+  );
+
+describe("what an attacker with a function's role may not do", () => {
+  test("with the role of deliver-webhook nobody mints money, changes a transaction or an audit entry", () => {
+    expect(writableBy("deliver-webhook")).toEqual(["account", "delivery", "parked"]);
+  });
+
+  test.each<[kind: LedgerItemKind, writers: readonly FunctionName[]]>([
+    [
+      "wallet",
+      ["purchase", "check-identity", "apply-upstream-event", "send-waiting-orders", "reconcile-ledger", "console-api"],
+    ],
+    [
+      "transaction",
+      ["purchase", "check-identity", "apply-upstream-event", "send-waiting-orders", "reconcile-ledger", "console-api"],
+    ],
+    ["account", ["deliver-webhook", "console-api"]],
+    ["funding", ["console-api"]],
+    ["adjustment", ["console-api"]],
+    ["audit", ["console-api"]],
+    ["consent", ["check-identity"]],
+    ["reference-key", ["purchase", "check-identity"]],
+    ["checkpoint", ["reconcile-ledger", "console-api"]],
+  ])("items of the kind %s are written by those functions only that need it", (kind, writers) => {
+    expect(functionNames.filter((name) => writableBy(name).includes(kind))).toEqual(writers);
+  });
+
+  test("only console-api puts wallets, and only what takes orders, or voids them, puts transactions", () => {
+    const putting = (kind: LedgerItemKind) =>
+      functionNames.filter((name) => isAllowed(name, put("Ledger", keyOf(kind))));
+    expect(putting("wallet")).toEqual(["console-api"]);
+    expect(putting("transaction")).toEqual(["purchase", "check-identity", "apply-upstream-event"]);
+  });
+
+  test("no function deletes an item, or scans a table", () => {
+    for (const name of functionNames) {
+      for (const table of ["Access", "Ledger", "Cache"] as const) {
+        for (const action of ["DeleteItem", "Scan"] as const) {
+          expect(isAllowed(name, { action, table, keys: [] }), name).toBe(false);
+        }
+        for (const key of [...itemKinds.map(keyOf), ...cacheItemKinds.map(cacheKeyOf), KEY_HASH]) {
+          expect(isAllowed(name, { action: "DeleteItem", table, keys: [key] }), `${name} ${key}`).toBe(false);
+        }
+      }
+    }
+  });
+
+  test("one key of another kind denies the request, and so does a request without a key", () => {
+    const keys = [keyOf("delivery"), keyOf("wallet")];
+    expect(isAllowed("deliver-webhook", { action: "PutItem", table: "Ledger", keys })).toBe(false);
+    expect(isAllowed("deliver-webhook", { action: "PutItem", table: "Ledger", keys: [] })).toBe(false);
+    expect(isAllowed("deliver-webhook", { action: "PutItem", table: "Ledger", keys: keys.slice(0, 1) })).toBe(true);
+  });
+});
+
+describe("an API key's item", () => {
+  const counting = functionNames.filter((name) => specOf(name).tables?.access !== undefined && name !== "console-api");
+
+  test("is counted by every function of the callers, and changed by console-api alone", () => {
+    expect(counting).toEqual(["list-catalog", "purchase", "check-identity", "read-account"]);
+    for (const name of functionNames) {
+      expect(isAllowed(name, put("Access", KEY_HASH)), name).toBe(name === "console-api");
+    }
+  });
+
+  test.each(counting)("%s counts requests, and may neither change nor test any other attribute", (name) => {
+    expect(isAllowed(name, update(KEY_HASH, "vtu:29412345", "vtu:29412344"))).toBe(true);
+    for (const attribute of [
+      "account_id",
+      "account_status",
+      "permissions",
+      "entitlements",
+      "whitelist",
+      "status",
+      "expires_at",
+      "mode",
+      "key_id",
+    ]) {
+      expect(isAllowed(name, update(KEY_HASH, attribute)), attribute).toBe(false);
+      expect(isAllowed(name, update(KEY_HASH, "vtu:29412345", attribute)), attribute).toBe(false);
+    }
+    expect(isAllowed(name, { action: "UpdateItem", table: "Access", keys: [] })).toBe(false);
+  });
+});
+
+test("the keys of one kind of items are never those of another", () => {
+  const matching = (patterns: readonly string[], key: string): readonly string[] =>
+    patterns.filter((pattern) => (pattern.endsWith("*") ? key.startsWith(pattern.slice(0, -1)) : key === pattern));
+  const ledger = itemKinds.map(keyPatternOf);
+  for (const kind of itemKinds) {
+    expect(matching(ledger, keyOf(kind))).toEqual([keyPatternOf(kind)]);
+    expect(itemKindOf(keyOf(kind))).toBe(kind);
+  }
+  const cache = cacheItemKinds.map(cacheKeyPattern);
+  for (const kind of cacheItemKinds) expect(matching(cache, cacheKeyOf(kind))).toEqual([cacheKeyPattern(kind)]);
+});
+
+test("every function may write the kinds that its spec names, and no other", () => {
+  const tables: Readonly<Record<Exclude<TableName, "access">, readonly string[]>> = {
+    ledger: itemKinds,
+    cache: cacheItemKinds,
+  };
+  for (const name of functionNames) {
+    for (const [table, kinds] of Object.entries(tables)) {
+      for (const action of WRITES) {
+        const call = (kind: string): ItemCall =>
+          table === "ledger"
+            ? { action, table: "Ledger", keys: [`${kind}#1`] }
+            : { action, table: "Cache", keys: [cacheKeyOf(kind)] };
+        const granted: unknown = Object.entries(specOf(name).tables ?? {})
+          .filter(([own]) => own === table)
+          .flatMap(([, grants]) => Object.entries(grants))
+          .filter(([own]) => own === action)
+          .flatMap(([, named]) => named);
+        expect(new Set(kinds.filter((kind) => isAllowed(name, call(kind)))), `${name} ${table} ${action}`).toEqual(
+          new Set(Array.isArray(granted) ? granted : []),
+        );
+      }
+    }
+  }
+});
+
+/** Source: AWS, "IAM and AWS STS quotas": inline policies of a role, without white space. */
+const ROLE_POLICIES_CHARACTERS_MAX = 10_240;
+/** Of an ARN whose parts are as long as they get. */
+const ARN_CHARACTERS = 150;
+
+test.each(functionNames)("the policies of the role of %s stay far below IAM's limit", (name) => {
+  const text = JSON.stringify(policiesOf(service, name).map(({ Properties }) => Properties.PolicyDocument));
+  const resolved = text.replaceAll(/\{"Fn::(?:GetAtt|ImportValue|Join)":.*?\}/g, "a".repeat(ARN_CHARACTERS));
+  expect(Math.max(text.length, resolved.length)).toBeLessThan(ROLE_POLICIES_CHARACTERS_MAX * 0.8);
+});
