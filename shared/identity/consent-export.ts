@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { escapeControls } from "../contract/control-characters.ts";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
 import { type Consent, consentView } from "./consent.ts";
 
@@ -36,8 +37,8 @@ const hashOf = (line: string): string => createHash("sha256").update(line).diges
 export const chainEndSchema = z.strictObject({ count: z.int(), hash: z.string() });
 export type ChainEnd = z.infer<typeof chainEndSchema>;
 
-/** The fields in the schema's order. */
-const lineOf = (schema: z.ZodObject, value: object): string => JSON.stringify(schema.parse(value));
+/** The fields in the schema's order. A terminal that prints the line stays as it is, and so do the line's bytes. */
+const lineOf = (schema: z.ZodObject, value: object): string => escapeControls(JSON.stringify(schema.parse(value)));
 
 export const headerLine = (header: ExportHeader): { readonly line: string; readonly end: ChainEnd } => {
   const line = lineOf(exportHeaderSchema, header);

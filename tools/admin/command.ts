@@ -1,10 +1,9 @@
-import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import * as z from "zod";
 import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
-import { terminal } from "./terminal.ts";
+import { printResult, terminal } from "./terminal.ts";
 
 /** A command's result: for `--json`, and as text. */
 export type Report = {
@@ -80,7 +79,7 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     const input = parseInput(spec.input, { ...given, ...z.record(z.string(), z.unknown()).parse(options) }, typedNames);
     const print = async (report: Report): Promise<void> => {
       const text = json ? JSON.stringify(report.json) : report.text;
-      await pipeline(linesOf(text), terminal().stdout, { end: false }).catch(unlessReaderEnded);
+      await printResult(text);
       if (report.ok === false) terminal().exitCode = 1;
     };
     let context: AdminContext;
@@ -97,17 +96,6 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     }
   });
 };
-
-/** `| head` ends before all is printed: the command is done nevertheless. */
-const unlessReaderEnded = (error: unknown): void => {
-  if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
-};
-
-async function* linesOf(text: Report["text"]): AsyncGenerator<string> {
-  if (typeof text === "string") yield text;
-  else yield* text;
-  yield "\n";
-}
 
 /** The names of a group and of the groups above it, without the program's own. */
 const pathOf = (group: Command): readonly string[] =>

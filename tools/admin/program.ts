@@ -14,7 +14,7 @@ import { addSecretCommands } from "./commands/secrets.ts";
 import { addTransactionCommands } from "./commands/transactions.ts";
 import { addWalletCommands } from "./commands/wallet.ts";
 import { addWebhookCommands } from "./commands/webhook.ts";
-import { terminal } from "./terminal.ts";
+import { writeMessage, writeText } from "./terminal.ts";
 
 /** Groups of commands, in the order of the help, with those of their commands that no action's entry states. */
 const groups: readonly (readonly [name: string, summary: string, addByHand?: (group: Command) => void])[] = [
@@ -57,8 +57,8 @@ const addGroups = (program: Command): void => {
 export const adminProgram = ({ isQuiet = false } = {}): Command => {
   const program = new Command("admin")
     .configureOutput({
-      writeOut: (text) => void terminal().stdout.write(text),
-      writeErr: (text) => void (isQuiet || terminal().stderr.write(text)),
+      writeOut: writeText,
+      writeErr: (text) => void (isQuiet || writeMessage(text)),
     })
     .usage("<command> [options]")
     .description(

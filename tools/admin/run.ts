@@ -2,7 +2,7 @@ import { CommanderError } from "commander";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { isRefusal } from "../../shared/actions/refusal.ts";
 import { adminProgram } from "./program.ts";
-import { printMessage, terminal } from "./terminal.ts";
+import { printMessage, printResult, terminal } from "./terminal.ts";
 
 const EXIT_FAILED = 1;
 /** Refused: nothing was changed. */
@@ -38,7 +38,7 @@ export const runAdmin = async (args: readonly string[]): Promise<number> => {
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const commandError = commandErrorOf(error);
-    if (isJson) terminal().stdout.write(`${JSON.stringify({ error: commandError })}\n`);
+    if (isJson) await printResult(JSON.stringify({ error: commandError }));
     // commander has printed it already.
     else if (!(error instanceof CommanderError)) printMessage(commandError.message);
     return commandError.kind === "refused" ? EXIT_REFUSED : EXIT_FAILED;

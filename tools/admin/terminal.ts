@@ -1,7 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { escapeControls } from "../../shared/contract/control-characters.ts";
 
-/** What a command reads and writes: `process`, or its substitute for one of several commands in a process. */
+/**
+ * What a command reads and writes: `process`, or its substitute for one of several commands in a process. It is written
+ * to by this file only, which escapes control characters: stored text must not control the operator's terminal.
+ */
 export type Terminal = {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** The result only. */
@@ -19,7 +24,29 @@ export const terminal = (): Terminal => terminals.getStore() ?? process;
 export const onTerminal = <Result>(on: Terminal, work: () => Promise<Result>): Promise<Result> =>
   terminals.run(on, work);
 
+/** Text for the person at the terminal. */
+export const writeMessage = (text: string): void => {
+  terminal().stderr.write(escapeControls(text));
+};
+
 /** A line for the person at the terminal. */
-export const printMessage = (line: string): void => {
-  terminal().stderr.write(`${line}\n`);
+export const printMessage = (line: string): void => writeMessage(`${line}\n`);
+
+/** The command line's own text, such as help. */
+export const writeText = (text: string): void => {
+  terminal().stdout.write(escapeControls(text));
+};
+
+/** Parts are printed as they come. `| head` may end before all is printed: the command is done nevertheless. */
+export const printResult = async (text: string | AsyncIterable<string>): Promise<void> => {
+  await pipeline(linesOf(text), terminal().stdout, { end: false }).catch(unlessReaderEnded);
+};
+
+async function* linesOf(text: string | AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const part of typeof text === "string" ? [text] : text) yield escapeControls(part);
+  yield "\n";
+}
+
+const unlessReaderEnded = (error: unknown): void => {
+  if (!(error instanceof Error && "code" in error && error.code === "EPIPE")) throw error;
 };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { WITHOUT_CONTROLS } from "../control-characters.ts";
 
 /** The admin command of an action. It has the action's name, and its exit code is 1 if the output's `ok` is false. */
 export type ActionCommand = {
@@ -73,14 +74,8 @@ export const itemInput = z.object({
   account: accountField.optional().describe("the account, if <reference> is the caller's own"),
 });
 
-/**
- * Text that terminals display later: control characters could move the cursor or hide a part of it. Half a surrogate
- * pair is no Unicode.
- */
-export const printableText = z
-  .string()
-  .trim()
-  .regex(/^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u, "Must not contain control characters");
+/** Text that terminals display later. */
+export const printableText = z.string().trim().regex(WITHOUT_CONTROLS, "Must not contain control characters");
 
 /** What an operator is called in the audit log. */
 export const operatorName = printableText.min(1, "Must not be empty").max(100);

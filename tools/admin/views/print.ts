@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { escapeControls } from "../../../shared/contract/control-characters.ts";
 import { printMessage } from "../terminal.ts";
 
 export { koboText, nairaText } from "../../../shared/contract/money.ts";
@@ -23,11 +24,10 @@ const trimLines = (text: string): string =>
     .join("\n");
 
 const cellText = (cell: Cell): string =>
-  cell === null || cell === undefined || cell === "" ? "-" : String(cell).replace(/[\p{Cc}\p{Cf}]/gu, escapeControl);
+  cell === null || cell === undefined || cell === "" ? "-" : withoutLineEnds(escapeControls(String(cell)));
 
-/** Prints a control character as `\u001b`: stored text must not control the operator's terminal. */
-const escapeControl = (character: string): string =>
-  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+/** A cell has one line, and is as wide as what is printed. */
+const withoutLineEnds = (text: string): string => text.replaceAll("\r", "\\u000d").replaceAll("\n", "\\u000a");
 
 const isNumber = (cell: Cell): boolean => typeof cell === "number" || /^-?[\d,]+\.\d\d$/.test(cell ?? "");
 
