@@ -1,8 +1,13 @@
-/** A spreadsheet treats a cell that begins like this as a formula, unless it is a number. */
-const FORMULA = /^[=+\-@\t\r](?!\d+\.\d\d$)/;
+/**
+ * A spreadsheet treats a cell that begins like this as a formula, some also behind spaces and characters that nobody
+ * sees. Full-width signs and the minus sign count in some languages.
+ */
+const FORMULA = /^[\t\r\n]|^[\s\p{Cc}\p{Cf}]*[=+\-@\u2212]/u;
+const AMOUNT = /^[+-]?\d+\.\d\d$/;
 
 const csvCell = (text: string): string => {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+  const isFormula = FORMULA.test(text.normalize("NFKC")) && !AMOUNT.test(text);
+  const safe = isFormula ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { csvRow } from "../../../../shared/contract/csv.ts";
+
+const signs = ["=", "+", "-", "@", "＝", "＋", "－", "＠", "﹢", "﹣", "\u2212"];
+const prefixes = ["", " ", "\u00a0 ", "\t", "\r", "\n", "\u3000", "\ufeff", "\u200b", "\u202e", "\u0000", "\u001f"];
+
+test.each(prefixes.flatMap((prefix) => signs.map((sign) => `${prefix}${sign}SUM(A1)`)))(
+  "%j is no formula in a spreadsheet",
+  (text) => {
+    expect(csvRow([text]).replace(/^"/, "")).toMatch(/^'/);
+    expect(csvRow([text])).toContain(text);
+  },
+);
+
+test("a cell that begins with a tab or a line end is quoted text", () => {
+  expect(csvRow(["\tcmd", "\rcmd"])).toBe(`'\tcmd,"'\rcmd"`);
+});
+
+test("amounts, negative ones too, and ordinary texts stay as they are", () => {
+  const cells = ["-500.00", "+5.00", "12.34", "a=b", "order-1", "", "2026-11-21T12:00:00.000Z", "ọjà"];
+  expect(csvRow(cells)).toBe(cells.join(","));
+});
+
+test("a cell with a comma, a quotation mark or a line end is quoted", () => {
+  expect(csvRow(["a,b", 'say "hi"', "a\nb", "=1,2"])).toBe(`"a,b","say ""hi""","a\nb","'=1,2"`);
+});
