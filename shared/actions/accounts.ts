@@ -3,6 +3,7 @@ import { createAccount, setAccountStatus, setEntitlements, setOwners } from "../
 import type { accountsActions } from "../contract/actions/accounts.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { entitlementSchema, entitlementsText } from "../contract/permission.ts";
+import { shownUrl } from "../contract/shown-url.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
@@ -83,7 +84,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       ),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),
-      webhook: webhook?.url === undefined ? null : { url: webhook.url, status: webhook.status },
+      webhook: webhook?.url === undefined ? null : { url: shownUrl(webhook.url), status: webhook.status },
     };
   },
 

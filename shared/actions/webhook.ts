@@ -1,5 +1,6 @@
 import { type Account, requireAccount } from "../access/account-store.ts";
 import type { webhookActions } from "../contract/actions/webhook.ts";
+import { isMaskedUrl, shownUrl } from "../contract/shown-url.ts";
 import type { AccountEventName } from "../contract/webhook-events.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
@@ -29,14 +30,15 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
   "webhook set": async (context, { account, url, events, why }) => {
     // The first secret is shown once, so the write that makes it comes last.
     await requireAccount(context.accounts, account);
-    await parseEndpointUrl(url, context.addressRules);
+    if (isMaskedUrl(url)) throw new OperatorError("The URL has masked values (***), as it is shown: write them out");
+    const { href } = await parseEndpointUrl(url, context.addressRules);
     if (events !== undefined) await setEvents(context, { account, events, why });
     const chosen = await eventsOf(context, account);
-    const store = auditedEndpoints(context, { action: "webhook set", why, details: { url } });
+    const store = auditedEndpoints(context, { action: "webhook set", why, details: { url: shownUrl(href) } });
     const set = await setEndpoint(store, context.addressRules, account, url);
     return {
       account_id: account,
-      url: set.url,
+      url: shownUrl(set.url),
       webhook_secret: set.isNewSecret ? set.webhookSecret : null,
       events: chosen,
       // Nothing waits for a first endpoint, and no step may come between its secret and the answer.
@@ -60,7 +62,7 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
   "webhook test": async (context, { account, why }) => {
     const endpoint = await findEndpoint(context.endpoints, account);
     if (endpoint?.url === undefined) throw noEndpoint(account);
-    await recordAudited(context, account, { action: "webhook test", why, details: { url: endpoint.url } });
+    await recordAudited(context, account, { action: "webhook test", why, details: { url: shownUrl(endpoint.url) } });
     const atMs = context.ledger.clock();
     const id = webhookId(account, isoTime(atMs));
     const body = testEventBody(account, isoTime(atMs));
@@ -70,7 +72,7 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
     if (hasRecovered) await recordEndpointHealth(context.endpoints, account, endpoint.url, { kind: "working" });
     return {
       account_id: account,
-      url: endpoint.url,
+      url: shownUrl(endpoint.url),
       webhook_id: id,
       ok: isDelivered(result),
       http_status: result.status ?? null,
@@ -130,7 +132,7 @@ const show = async (context: ActionContext, account: string) => ({
 
 const view = ({ account_id, webhook }: Account) => ({
   account_id,
-  url: webhook?.url ?? null,
+  url: webhook?.url === undefined ? null : shownUrl(webhook.url),
   status: webhook?.url === undefined ? ("none" as const) : webhook.status,
   failing_since: webhook?.failing?.since ?? null,
   down: isDown(webhook?.failing?.events),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { isMaskedUrl } from "../../../shared/contract/shown-url.ts";
 import { accountEventName } from "../../../shared/contract/webhook-events.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Empty } from "../../components/empty.tsx";
@@ -105,7 +106,8 @@ const SetUrl = ({ account, url }: { readonly account: string; readonly url: stri
         label: "URL",
         description: "It begins with https:// and is reached from the internet at port 443.",
         placeholder: "https://app.example.com/webhooks",
-        initial: url ?? "",
+        // The values of a query are not shown, so they are typed again.
+        initial: url === null || isMaskedUrl(url) ? "" : url,
       },
     }}
     inputOf={(values, why) => ({ account, url: values.url.trim(), why })}

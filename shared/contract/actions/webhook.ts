@@ -7,6 +7,7 @@ export const webhookEventsInput = z
   .array(accountEventName)
   .describe("the events that the endpoint gets, comma-separated, with transaction.updated");
 
+/** As `shownUrl` shows it, here and below: the values of its query may be secrets. */
 const endpointView = z.object({
   account_id: z.string(),
   url: z.string().nullable(),

@@ -1,6 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
@@ -56,6 +57,32 @@ test("the secret is in the answer to the first URL only, and webhook show never 
     { action: "webhook events", details: { events: "transaction.updated,wallet.low" } },
     { action: "webhook set", details: { url: "http://127.0.0.1:9002/" } },
   ]);
+});
+
+test("a secret in the query of the endpoint's URL is posted to, and in no answer, view or audit entry", async () => {
+  const account = await anAccount();
+  const paths: unknown[] = [];
+  const receiver = await aReceiver((response) => {
+    paths.push(response.req.url);
+    response.end("ok");
+  });
+  const url = `${receiver.url}?token=s3cr3t&s3cr3t&sig=s3cr3t=#s3cr3t`;
+  const shown = `${receiver.url}?token=***&***&sig=***`;
+  const set = await webhookRuns["webhook set"](context(), { account, url });
+  const tested = await webhookRuns["webhook test"](context(), { account });
+  const view = await webhookRuns["webhook show"](context(), { account });
+  const listed = await accountsRuns["accounts show"](context(), { account });
+  for (const answer of [set, tested, view, listed.webhook]) expect(answer).toMatchObject({ url: shown });
+  expect(JSON.stringify([set, tested, view, listed])).not.toContain("s3cr3t");
+  const audit = await readAudit(context().ledger, account);
+  expect(audit).toMatchObject([{ details: { url: shown } }, { details: { url: shown } }]);
+  expect(JSON.stringify(audit)).not.toContain("s3cr3t");
+  expect(paths).toEqual(["/hook?token=s3cr3t&s3cr3t&sig=s3cr3t="]);
+
+  await expect(webhookRuns["webhook set"](context(), { account, url: shown })).rejects.toThrow("masked values");
+  const withPassword = receiver.url.replace("//", "//ada:s3cr3t@");
+  await expect(webhookRuns["webhook set"](context(), { account, url: withPassword })).rejects.toThrow("credentials");
+  expect(await readAudit(context().ledger, account)).toHaveLength(2);
 });
 
 /** A client of the same tables whose calls of one operation meet a fault. */
