@@ -96,7 +96,7 @@ export const consoleHandler = <Table extends Actions<Table>>(
   );
 
   const answer = async (request: ConsoleEvent, progress: Progress): Promise<ApiResponse> => {
-    const signedIn = readSignedIn(request, settings);
+    const signedIn = readSignedIn(request, settings, stores.ledger.clock());
     progress.person = signedIn.actor.person?.sub ?? signedIn.actor.caller_arn;
     progress.role = signedIn.role ?? "none";
     progress.isCommand = signedIn.actor.caller_arn !== undefined;
@@ -128,12 +128,12 @@ export const consoleHandler = <Table extends Actions<Table>>(
   };
 };
 
-const readSignedIn = (request: ConsoleEvent, settings: ConsoleSettings | undefined): SignedIn => {
+const readSignedIn = (request: ConsoleEvent, settings: ConsoleSettings | undefined, nowMs: number): SignedIn => {
   const { sourceIp: source_ip } = request.requestContext.http;
   const actor = readOperator(request);
   if (actor !== undefined) return { actor: { ...actor, source_ip }, role: "operator", person: { groups: [] } };
   if (settings === undefined) throw new UnverifiedTokenError("The stage has no console, so nobody signs in");
-  const person = readPerson(request, settings.groupsClaim);
+  const person = readPerson(request, settings, nowMs);
   const { by, issuer, sub } = person;
   return { actor: { by, person: { issuer, sub }, source_ip }, role: roleOf(person, settings), person };
 };

@@ -32,6 +32,10 @@ export const consoleSettings = z
     readerGroup: z.string().min(1),
     /** The claim of the ID token that lists the person's groups. */
     groupsClaim: z.string().min(1).default("groups"),
+    /** A method that the claim `amr` of the ID token must have, such as `mfa`; without it none is asked for. */
+    requiredAmr: z.string().min(1).optional(),
+    /** How old a token may be: after this time a person whom the provider has removed is refused. */
+    tokenMinutesMax: z.int().min(5).max(1_440).default(15),
     /** What the page asks the provider for. */
     scope: z
       .string()

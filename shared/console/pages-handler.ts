@@ -41,7 +41,12 @@ export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, 
   };
 };
 
-const configOf = ({ issuer, clientId, scope }: ConsoleSettings): ConsoleConfig => ({ issuer, clientId, scope });
+const configOf = ({ issuer, clientId, scope, tokenMinutesMax }: ConsoleSettings): ConsoleConfig => ({
+  issuer,
+  clientId,
+  scope,
+  tokenMinutesMax,
+});
 
 const notFound = (common: Readonly<Record<string, string>>): ApiResponse => ({
   statusCode: 404,
@@ -59,7 +64,8 @@ const pageHeaders = ({ issuer, tokenOrigin = issuer }: ConsoleSettings): Readonl
     "img-src 'self' data:",
     `connect-src ${["'self'", ...providers].join(" ")}`,
     "base-uri 'none'",
-    "form-action 'none'",
+    // A sign-out is a form, whose answer may come back here: browsers apply this to redirects too.
+    `form-action ${["'self'", ...providers].join(" ")}`,
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ];

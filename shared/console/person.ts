@@ -3,6 +3,8 @@ import { invalid } from "../call/invalid.ts";
 import { operatorName, printableText } from "../contract/actions/action.ts";
 import { apiEvent } from "../lambda/api-request.ts";
 import type { Actor } from "../ledger/audit.ts";
+import { NotAllowedError } from "../platform/operator-error.ts";
+import type { ConsoleSettings } from "./console-settings.ts";
 
 /**
  * A request that an authorizer of API Gateway let through: of a token, whose claims are texts there, or of a signature
@@ -12,7 +14,7 @@ export const consoleEvent = apiEvent.extend({
   requestContext: apiEvent.shape.requestContext.extend({
     authorizer: z
       .object({
-        jwt: z.object({ claims: z.object({ iss: z.string(), sub: z.string() }) }).optional(),
+        jwt: z.object({ claims: z.looseObject({ iss: z.string(), sub: z.string() }) }).optional(),
         iam: z.object({ userArn: z.string().min(1) }).optional(),
       })
       .optional(),
@@ -40,7 +42,7 @@ export class UnverifiedTokenError extends Error {
   override readonly name = "UnverifiedTokenError";
 }
 
-/** The token was verified, but is no ID token. */
+/** The token was verified, but is no ID token, or too old. */
 export class WrongTokenError extends Error {
   override readonly name = "WrongTokenError";
 }
@@ -55,28 +57,69 @@ const idToken = z.looseObject({
   iss: z.string(),
   /** Source: OpenID Connect Core 1.0, 2: at most 255 ASCII characters. */
   sub: z.string().regex(/^[\x20-\x7e]{1,255}$/),
+  exp: z.number(),
+  iat: z.number(),
+  amr: z.array(z.string()).catch([]),
   email: z.email().toLowerCase().optional().catch(undefined),
   /** Some providers let people type any address, and send this claim as false or not at all. */
   email_verified: z.boolean().optional().catch(undefined),
   preferred_username: printableText.min(1).max(100).optional().catch(undefined),
 });
 
+const tokenPayload = z.record(z.string(), z.unknown());
+
+/** The claims that decide who a person is, beside the one of the groups. */
+const USED_CLAIMS = [
+  ...["iss", "sub", "aud", "exp", "iat", "amr"],
+  ...["email", "email_verified", "preferred_username", "scope", "scp", "token_use"],
+];
+
+/** Whether a claim of the token is what the authorizer verified, which has it as a text and a list as `[a b]`. */
+const isSameClaim = (claim: unknown, verified: unknown): boolean =>
+  typeof claim === "number" ? Number(verified) === claim : wordsOf(claim) === wordsOf(verified);
+
+/** AWS documents no form for lists, so what separates the entries does not count. */
+const wordsOf = (claim: unknown): string => {
+  if (claim === undefined || claim === null) return "";
+  const text = Array.isArray(claim)
+    ? claim.map(wordsOf).join(" ")
+    : typeof claim === "object"
+      ? JSON.stringify(claim)
+      : String(claim);
+  return text.replaceAll(/[[\]",\s]+/g, " ").trim();
+};
+
 /** One group is a text with some providers. */
 const groupsSchema = z.union([z.array(z.string()), z.string().transform((group) => [group])]).catch([]);
+
+/** What the settings say of tokens. */
+type TokenRules = Pick<ConsoleSettings, "groupsClaim" | "requiredAmr" | "tokenMinutesMax">;
 
 /**
  * The person of a request. API Gateway has verified the token of the `authorization` header; it is decoded here,
  * because the authorizer's claims make `["a b"]` and `["a", "b"]` the same text: a person in the group
- * `x airtime-operators` would be an operator.
+ * `x airtime-operators` would be an operator. Each claim that is used must be the one that was verified.
  */
-export const readPerson = ({ headers, requestContext }: ConsoleEvent, groupsClaim: string): Person => {
-  const token = idToken.safeParse(payloadOf(headers.authorization));
+export const readPerson = (
+  { headers, requestContext }: ConsoleEvent,
+  { groupsClaim, requiredAmr, tokenMinutesMax }: TokenRules,
+  nowMs: number,
+): Person => {
+  const payload = tokenPayload.safeParse(payloadOf(headers.authorization)).data;
   const verified = requestContext.authorizer?.jwt?.claims;
-  if (token.data === undefined || token.data.iss !== verified?.iss || token.data.sub !== verified.sub) {
-    throw new UnverifiedTokenError("The token is not the one that the authorizer verified");
-  }
-  const claims = token.data;
+  const used = [...USED_CLAIMS, groupsClaim];
+  const isVerified = payload && verified && used.every((name) => isSameClaim(payload[name], verified[name]));
+  const claims = isVerified ? idToken.safeParse(payload).data : undefined;
+  if (claims === undefined) throw new UnverifiedTokenError("The token is not the one that the authorizer verified");
   if (isAccessToken(claims)) throw new WrongTokenError("Send the ID token, not the access token");
+  if (nowMs >= Math.min(claims.exp, claims.iat + tokenMinutesMax * 60) * 1_000) {
+    throw new WrongTokenError("The token is too old: sign in again");
+  }
+  if (requiredAmr !== undefined && !claims.amr.includes(requiredAmr)) {
+    throw new NotAllowedError(
+      `Sign in with ${requiredAmr}: your sign-in did not use it, or the provider does not say so`,
+    );
+  }
   const email = claims.email_verified === true ? claims.email : undefined;
   return {
     issuer: claims.iss,

@@ -7,5 +7,7 @@ export const consoleConfigSchema = z.object({
   clientId: z.string(),
   /** The scopes that the page asks for, separated by spaces. */
   scope: z.string(),
+  /** The service refuses a token that is older. */
+  tokenMinutesMax: z.int(),
 });
 export type ConsoleConfig = z.output<typeof consoleConfigSchema>;

@@ -73,6 +73,8 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
         readerGroup: "airtime-readers",
         groupsClaim: "cognito:groups",
         scope: "openid email",
+        requiredAmr: "mfa",
+        tokenMinutesMax: 30,
         tokenOrigin: "https://airtime.auth.us-east-1.amazoncognito.com",
       },
       ticketEmail: "tickets@example.com",

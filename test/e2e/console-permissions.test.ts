@@ -12,6 +12,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { newDelivery, recordProgress } from "../../shared/webhooks/delivery.ts";
 import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
+import { textClaims } from "../../tools/local/jwt-authorizer.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 import { aConsole } from "../builders/console.ts";
@@ -51,10 +52,11 @@ const needed = new Map<ActionName, readonly Grant[]>();
 /** A token of an operator. Nobody signs it: API Gateway verifies tokens, and is not part of this. */
 const operatorsRequest = () => {
   const { issuer, clientId, operatorGroup } = parseConsoleSettings(process.env.CONSOLE ?? "");
-  const claims = { iss: issuer, aud: clientId, sub: "ada", groups: [operatorGroup] };
+  const iat = Math.floor(Date.now() / 1_000);
+  const claims = { iss: issuer, aud: clientId, sub: "ada", groups: [operatorGroup], iat, exp: iat + 600 };
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   return {
-    claims: { iss: issuer, sub: "ada" },
+    claims: textClaims(claims),
     authorization: `Bearer ${part({ alg: "RS256" })}.${part(claims)}.${part({})}`,
   };
 };

@@ -1,6 +1,6 @@
 import { generateKeyPair } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createRemoteJWKSet } from "jose";
@@ -49,11 +49,11 @@ export const openIdentityProvider = async ({
   readonly idTokenS?: (() => number) | undefined;
 }): Promise<IdentityProvider> => {
   let issuer = "";
-  let started: Promise<RequestListener> | undefined;
+  let started: Promise<Serve> | undefined;
   const server = createServer(async (request, response) => {
     try {
       started ??= startProvider(issuer, consoleOrigin, idTokenS);
-      (await started)(request, response);
+      await (await started)(request, response);
     } catch (error) {
       response.writeHead(500).end(String(error));
     }
@@ -70,6 +70,7 @@ export const openIdentityProvider = async ({
       readerGroup: READER_GROUP,
       groupsClaim: "groups",
       scope: SCOPE,
+      tokenMinutesMax: 15,
     },
     authorize: jwtAuthorizer({ issuer, audience: CLIENT_ID, keys: createRemoteJWKSet(new URL(`${issuer}/jwks`)) }),
     stop: async () => {
@@ -80,13 +81,12 @@ export const openIdentityProvider = async ({
   };
 };
 
+const SIGN_OUT_PATH = "/session/end";
 const SCOPE = "openid email profile groups";
 
-const startProvider = async (
-  issuer: string,
-  consoleOrigin: string,
-  idTokenS: () => number,
-): Promise<RequestListener> => {
+type Serve = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+const startProvider = async (issuer: string, consoleOrigin: string, idTokenS: () => number): Promise<Serve> => {
   const { Provider } = await import("oidc-provider");
   // Some people type this instead.
   const consoleOrigins = [consoleOrigin, consoleOrigin.replace(HOST, "localhost")];
@@ -114,6 +114,7 @@ const startProvider = async (
     // The ID token has the claims of its scopes, as those of most companies' providers have.
     conformIdTokenClaims: false,
     cookies: { keys: ["local"] },
+    routes: { end_session: SIGN_OUT_PATH },
     features: {
       devInteractions: { enabled: false },
       rpInitiatedLogout: {
@@ -160,7 +161,12 @@ const startProvider = async (
     const result = { login: { accountId: person } };
     await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   };
-  return (request, response) => {
+  return async (request, response) => {
+    if (request.method === "POST" && request.url === SIGN_OUT_PATH) {
+      // The package takes this only with cookies that need TLS.
+      request.url = `${SIGN_OUT_PATH}?${await text(request)}`;
+      request.method = "GET";
+    }
     if (!request.url?.startsWith("/interaction/")) return serve(request, response);
     // An interaction that has ended, or a browser without its cookie.
     return choosePerson(request, response).catch((error: unknown) => {

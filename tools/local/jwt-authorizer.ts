@@ -49,9 +49,11 @@ const hasAudience = ({ aud, client_id }: JWTPayload, audience: string): boolean 
 const scalar = z.union([z.string(), z.number(), z.boolean()]).transform(String);
 
 /** Numbers and booleans as text, lists as `[a b]`, objects as JSON, null left out. */
-const textClaims = (payload: JWTPayload): AuthorizedClaims =>
+export const textClaims = (payload: Readonly<Record<string, unknown>>): AuthorizedClaims =>
   Object.fromEntries(
-    Object.entries(payload).flatMap(([name, value]) => (value === null ? [] : [[name, claimText(value)]])),
+    Object.entries(payload).flatMap(([name, value]) =>
+      value === null || value === undefined ? [] : [[name, claimText(value)]],
+    ),
   );
 
 const claimText = (value: unknown): string =>

@@ -70,7 +70,11 @@ describe("signing in", () => {
     const other = await page.context().newPage();
     await other.goto(service().consoleUrl);
     await heading(other, "Today").waitFor();
+    const signOutUrls: string[] = [];
+    other.on("request", (request) => signOutUrls.push(request.url()));
     await signOut(other);
+    expect(signOutUrls.filter((url) => url.includes("/session/end"))).not.toEqual([]);
+    expect(signOutUrls.join("\n")).not.toContain("eyJ");
     await expectAccessible(other);
 
     if (deafness !== "") await button(page, "Credit NGN 50.00").click();

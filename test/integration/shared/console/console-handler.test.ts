@@ -15,6 +15,7 @@ import {
   NotFoundError,
   OperatorError,
 } from "../../../../shared/platform/operator-error.ts";
+import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -176,14 +177,18 @@ const nobody = person([], { email: "eve@example.com" });
 
 type Sent = { readonly query?: Record<string, string>; readonly body?: unknown };
 
-/** Sends a request whose token has been verified. A body makes it a POST. */
-const send = (claims: ReturnType<typeof person>, path: string, sent: Sent = {}) =>
-  sendVerified(
+/** Sends a request with a new token that has been verified. A body makes it a POST. */
+const send = (who: ReturnType<typeof person>, path: string, sent: Sent = {}) => {
+  const claims = issued(who);
+  return sendVerified(
     `/console-api/${path}`,
-    { jwt: { claims: { iss: ISSUER, sub: claims.sub }, scopes: null } },
+    { jwt: { claims: textClaims(claims), scopes: null } },
     { authorization: `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln` },
     sent,
   );
+};
+
+const issued = (who: ReturnType<typeof person>) => ({ ...who, iat: nowMs / 1_000, exp: nowMs / 1_000 + 3_600 });
 
 const USER_ARN = "arn:aws:sts::123456789012:assumed-role/operators/ada@example.com";
 
@@ -268,8 +273,10 @@ describe("an operator who signs with AWS credentials", () => {
     const signed = await sendVerified("/operations/notes/list", { iam: { userArn: USER_ARN } }, {}, sent, handleBare);
     expect(signed).toMatchObject({ status: 200 });
     captureLog();
-    const authorizer = { jwt: { claims: { iss: ISSUER, sub: operator.sub } } };
-    const headers = { authorization: `Bearer e30.${Buffer.from(JSON.stringify(operator)).toString("base64url")}.c2ln` };
+    const authorizer = { jwt: { claims: textClaims(issued(operator)) } };
+    const headers = {
+      authorization: `Bearer e30.${Buffer.from(JSON.stringify(issued(operator))).toString("base64url")}.c2ln`,
+    };
     expect(await sendVerified("/console-api/notes/list", authorizer, headers, sent, handleBare)).toMatchObject({
       status: 500,
     });

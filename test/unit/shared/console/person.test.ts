@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { consoleEvent, readPerson, UnverifiedTokenError, WrongTokenError } from "../../../../shared/console/person.ts";
+import { NotAllowedError } from "../../../../shared/platform/operator-error.ts";
+import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 
 const ISSUER = "https://login.example.com/";
 const claims = {
   iss: ISSUER,
   sub: "person-1",
   aud: "console",
+  iat: NOON_MS / 1_000,
+  exp: NOON_MS / 1_000 + 3_600,
   email: "Ada@Example.com",
   email_verified: true,
   preferred_username: "ada",
@@ -18,21 +23,28 @@ const tokenOf = (payload: unknown): string => `${encoded({ alg: "RS256" })}.${en
 
 /** The person of a request whose token has these claims, and whose authorizer says what it verified. */
 const personOf = (
-  payload: unknown,
+  payload: Readonly<Record<string, unknown>>,
   {
     authorization = `Bearer ${tokenOf(payload)}`,
-    verified = { iss: ISSUER, sub: "person-1" },
-    groupsClaim = "groups",
+    verified = textClaims(payload),
+    nowMs = NOON_MS,
+    ...rules
   }: {
     readonly authorization?: string;
     readonly verified?: Readonly<Record<string, string>> | null;
     readonly groupsClaim?: string;
+    readonly requiredAmr?: string;
+    readonly nowMs?: number;
   } = {},
 ) => {
   const event = anApiEvent({ headers: { authorization } });
   const authorizer = verified && { jwt: { claims: verified, scopes: null } };
   const requestContext = { ...event.requestContext, ...(authorizer && { authorizer }) };
-  return readPerson(consoleEvent.parse({ ...event, requestContext }), groupsClaim);
+  return readPerson(
+    consoleEvent.parse({ ...event, requestContext }),
+    { groupsClaim: "groups", tokenMinutesMax: 15, ...rules },
+    nowMs,
+  );
 };
 
 describe("the person of a request", () => {
@@ -65,7 +77,7 @@ describe("the person of a request", () => {
   );
 
   test("a person without address and name is named by the subject", () => {
-    expect(personOf({ iss: ISSUER, sub: "person-1", aud: "console" })).toEqual({
+    expect(personOf({ iss: ISSUER, sub: "person-1", aud: "console", iat: claims.iat, exp: claims.exp })).toEqual({
       issuer: ISSUER,
       sub: "person-1",
       by: "person-1",
@@ -99,8 +111,18 @@ describe("the person of a request", () => {
 
   test.each([
     { name: "no authorizer", verified: null },
-    { name: "another subject", verified: { iss: ISSUER, sub: "person-2" } },
-    { name: "another issuer", verified: { iss: "https://evil.example.com/", sub: "person-1" } },
+    { name: "another subject", verified: { ...textClaims(claims), sub: "person-2" } },
+    { name: "another issuer", verified: { ...textClaims(claims), iss: "https://evil.example.com/" } },
+    { name: "other groups", verified: { ...textClaims(claims), groups: "[airtime-readers]" } },
+    { name: "no groups", verified: textClaims({ ...claims, groups: undefined }) },
+    { name: "another address", verified: { ...textClaims(claims), email: "eve@example.com" } },
+    { name: "an unverified address", verified: { ...textClaims(claims), email_verified: "false" } },
+    { name: "another name", verified: { ...textClaims(claims), preferred_username: "eve" } },
+    { name: "another end", verified: { ...textClaims(claims), exp: String(claims.exp - 1) } },
+    { name: "another beginning", verified: { ...textClaims(claims), iat: "1" } },
+    { name: "another audience", verified: { ...textClaims(claims), aud: "shop" } },
+    { name: "methods that it lacks", verified: { ...textClaims(claims), amr: "[mfa]" } },
+    { name: "a scope", verified: { ...textClaims(claims), scope: "openid" } },
   ])("a token is refused as unverified with $name", ({ verified }) => {
     expect(() => personOf(claims, { verified })).toThrow(UnverifiedTokenError);
   });
@@ -114,7 +136,7 @@ describe("the person of a request", () => {
     { name: "has a payload that is a list", authorization: `Bearer ${tokenOf([claims])}` },
     { name: "has a subject that is no text", authorization: `Bearer ${tokenOf({ ...claims, sub: ["person-1"] })}` },
   ])("a token is refused as unverified if the header $name", ({ authorization }) => {
-    expect(() => personOf(claims, { authorization })).toThrow(UnverifiedTokenError);
+    expect(() => personOf(claims, { authorization, verified: textClaims(claims) })).toThrow(UnverifiedTokenError);
   });
 
   test.each([
@@ -125,6 +147,33 @@ describe("the person of a request", () => {
     { name: "no audience", changes: { aud: undefined } },
   ])("an access token with $name is refused", ({ changes }) => {
     expect(() => personOf({ ...claims, ...changes })).toThrow(WrongTokenError);
+  });
+
+  test("a token is refused once it has expired, or is older than the setting allows", () => {
+    const at = (minutes: number) => () => personOf(claims, { nowMs: NOON_MS + minutes * 60_000 });
+    expect(at(14.99)().sub).toBe("person-1");
+    expect(at(15)).toThrow(WrongTokenError);
+    const short = { ...claims, exp: claims.iat + 300 };
+    expect(personOf(short, { nowMs: NOON_MS + 299_999 }).sub).toBe("person-1");
+    expect(() => personOf(short, { nowMs: NOON_MS + 300_000 })).toThrow(WrongTokenError);
+  });
+
+  test.each([undefined, ["pwd"], "mfa", ["MFA"]])(
+    "a sign-in whose methods are %o is refused if mfa is required",
+    (amr) => {
+      expect(() => personOf({ ...claims, amr }, { requiredAmr: "mfa" })).toThrow(NotAllowedError);
+      expect(personOf({ ...claims, amr: ["pwd", "mfa"] }, { requiredAmr: "mfa" }).sub).toBe("person-1");
+    },
+  );
+
+  test("a list that the authorizer writes in another way is the same claim", () => {
+    for (const groups of [
+      "[airtime-operators other team]",
+      "airtime-operators,other team",
+      '["airtime-operators","other team"]',
+    ]) {
+      expect(personOf(claims, { verified: { ...textClaims(claims), groups } }).groups).toEqual(claims.groups);
+    }
   });
 
   test("an ID token with token_use id is taken", () => {
