@@ -3,6 +3,7 @@ import { requireAccount } from "../access/account-store.ts";
 import type { consentsActions } from "../contract/actions/consents.ts";
 import { consentView, readConsent, readConsents } from "../identity/consent.ts";
 import {
+  type ChainEnd,
   chainEndSchema,
   consentLine,
   type ExportHeader,
@@ -11,7 +12,6 @@ import {
   headerLine,
 } from "../identity/consent-export.ts";
 import { encodeCursor } from "../ledger/list-transactions.ts";
-import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema } from "../ledger/query-index.ts";
 import type { Transaction } from "../ledger/transaction.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
@@ -19,6 +19,7 @@ import { isoTime } from "../platform/time.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransactionOf } from "./lookup.ts";
+import { openCursor, sealCursor } from "./sealed-cursor.ts";
 import { requireCursor, requireTimeRange } from "./time-range.ts";
 
 /** Queries of one page, of 500 transactions each. */
@@ -49,6 +50,7 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
     let position: ExportPosition;
     if (cursor === undefined) {
       const header = exportHeader(account, period, ledger.clock());
+      await recordExport(context, header);
       const { line, end } = headerLine(header);
       lines.push(line);
       position = { header, end };
@@ -95,30 +97,28 @@ const exportPositionSchema = z.object({
 });
 type ExportPosition = z.infer<typeof exportPositionSchema>;
 
-const sealedPositionSchema = z.object({ position: exportPositionSchema, mac: z.string() });
-
 /** A forged position could bring a hash of the forger's into the audit log. */
-const macOf = async ({ keyedHashes }: ActionContext, { header, end, key }: ExportPosition): Promise<string> =>
-  (await keyedHashes()).exportMac([JSON.stringify([header, end, key])]);
-
-const exportCursor = async (context: ActionContext, position: ExportPosition): Promise<string> =>
-  encodePageCursor({ position, mac: await macOf(context, position) });
+const exportCursor = (context: ActionContext, position: ExportPosition): Promise<string> =>
+  sealCursor(context, [CONSENTS_EXPORT, position.header.account], position);
 
 const exportPosition = async (context: ActionContext, account: string, cursor: string): Promise<ExportPosition> => {
-  const sealed = decodePageCursor(sealedPositionSchema, cursor);
-  if (sealed?.position.header.account === account && sealed.mac === (await macOf(context, sealed.position))) {
-    return sealed.position;
-  }
-  throw new OperatorError("The cursor is not of this export");
+  const position = await openCursor(context, [CONSENTS_EXPORT, account], exportPositionSchema, cursor);
+  if (position === undefined) throw new OperatorError("The cursor is not of this export");
+  return position;
 };
 
-/** The audit entry is written before the footer is given away. */
+/** The audit entry of the whole export is written before the footer is given away. */
 const lastLine = async (context: ActionContext, { header, end }: ExportPosition): Promise<string> => {
-  const { from, to } = header;
-  const details = { ...(from !== null && { from }), to, count: end.count, hash: end.hash };
-  await recordAudited(context, header.account, { action: CONSENTS_EXPORT, details });
+  await recordExport(context, header, end);
   return footerLine(end);
 };
+
+/** An export leaves an entry before its first page too: who stops before the footer has read consents as well. */
+const recordExport = (context: ActionContext, { account, from, to }: ExportHeader, end?: ChainEnd) =>
+  recordAudited(context, account, {
+    action: CONSENTS_EXPORT,
+    details: { ...(from !== null && { from }), to, ...end },
+  });
 
 /** The action in the audit log. */
 export const CONSENTS_EXPORT = "consents export";

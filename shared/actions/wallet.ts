@@ -5,7 +5,6 @@ import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../ledger/low-balance-threshold.ts";
-import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import { accountIdsOf, type TimeRange } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
 import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
@@ -16,6 +15,7 @@ import { queueLength, queueOf } from "../queued-orders/order-queue.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { reconcileWallets } from "./reconcile-wallets.ts";
+import { openCursor, sealCursor } from "./sealed-cursor.ts";
 import { requireTimeRange } from "./time-range.ts";
 
 export const walletRuns: ActionRuns<typeof walletActions> = {
@@ -68,17 +68,17 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     );
     return entryView(context, { account, amount_kobo, id }, result);
   },
-  "wallet statement": async ({ accounts, ledger }, { account, cursor, ...period }) => {
-    await requireAccount(accounts, account);
+  "wallet statement": async (context, { account, cursor, ...period }) => {
+    await requireAccount(context.accounts, account);
     const range = requireTimeRange(period);
-    const start = cursor === undefined ? undefined : statementPosition(cursor, range);
-    const page = await readStatementPage(ledger, account, range, start, PAGE_LIMITS);
+    const start = cursor === undefined ? undefined : await statementPosition(context, account, cursor, range);
+    const page = await readStatementPage(context.ledger, account, range, start, PAGE_LIMITS);
     return {
       account_id: account,
       opening: nairaFromKobo(page.opening_kobo),
       closing: nairaFromKobo(page.closing_kobo),
       lines: page.lines.map(statementLineView),
-      next_cursor: page.next === undefined ? null : encodePageCursor(page.next),
+      next_cursor: page.next === undefined ? null : await sealCursor(context, statementOf(account), page.next),
     };
   },
   "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
@@ -105,8 +105,11 @@ export const statementLineView = ({
 /** 5,000 items are read in about a second. */
 const PAGE_LIMITS = { linesMax: STATEMENT_LINES_MAX, itemsMax: 5_000 };
 
-const statementPosition = (cursor: string, { to }: TimeRange) => {
-  const position = decodePageCursor(statementPositionSchema, cursor);
+const statementOf = (account: string): readonly string[] => ["wallet statement", account];
+
+/** A cursor has the balance before its page: a forged one would make a false statement. */
+const statementPosition = async (context: ActionContext, account: string, cursor: string, { to }: TimeRange) => {
+  const position = await openCursor(context, statementOf(account), statementPositionSchema, cursor);
   const keys = [position?.entry, position?.transaction];
   if (position !== undefined && keys.every((key) => key === undefined || key.created_at <= to)) return position;
   throw new OperatorError("The cursor is not of this statement");

@@ -20,8 +20,8 @@ export type KeyedHashes = {
   readonly messageMac: (fields: readonly string[]) => string;
   /** Recognises the key itself. */
   readonly keyHash: () => string;
-  /** Authenticates where an export continues. */
-  readonly exportMac: (fields: readonly string[]) => string;
+  /** Authenticates where a list continues. */
+  readonly cursorMac: (fields: readonly string[]) => string;
 };
 
 /** Reads the key once in a process. One that `check` throws for is not used, and read again. */
@@ -56,7 +56,7 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
     hashSubject: (kind, number) => hmac("subject", [kind, number]).toString("base64url"),
     keyHash: () => hmac("key", []).toString("base64url"),
     messageMac: (fields) => hmac("message", fields).toString("base64url"),
-    exportMac: (fields) => hmac("export", fields).toString("base64url"),
+    cursorMac: (fields) => hmac("cursor", fields).toString("base64url"),
     fingerprint: (fields) => hmac("order", fields).subarray(0, ID_BYTES).toString("base64url"),
   };
 };

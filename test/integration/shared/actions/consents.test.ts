@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { consentsRuns } from "../../../../shared/actions/consents.ts";
 import { verifyExport } from "../../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
@@ -9,10 +9,13 @@ import { referenceOf, type Transaction } from "../../../../shared/ledger/transac
 import { NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
+import { emulatorClient } from "../../../builders/tables.ts";
 
 let operator: OperatorLedger;
 beforeAll(async () => {
@@ -72,8 +75,11 @@ const exported = async (account: string, period: { readonly from?: string; reado
   return pages;
 };
 
+/** The entries of exports, that of the first page before that of the last one: they have the same time. */
 const exportsOf = async (account: string) =>
-  (await readAudit(operator.ledgerAt(), account)).filter(({ action }) => action === "consents export");
+  (await readAudit(operator.ledgerAt(), account))
+    .filter(({ action }) => action === "consents export")
+    .toSorted((one, other) => Number("hash" in one.details) - Number("hash" in other.details));
 
 describe("consents list", () => {
   test("lists the consents of one account, newest first, without the subject", async () => {
@@ -126,6 +132,7 @@ describe("consents export", () => {
     expect([...text.matchAll(/"reference":"(\w+)"/g)].map(([, reference]) => reference)).toEqual(references);
     expect(text).not.toContain(SUBJECT);
     expect(await exportsOf(account)).toMatchObject([
+      { by: "ada", details: { to: verified.header.to } },
       { by: "ada", details: { count: references.length, hash: verified.end.hash, to: verified.header.to } },
     ]);
   });
@@ -135,7 +142,7 @@ describe("consents export", () => {
     const pages = await exported(account);
     expect(pages).toHaveLength(2);
     expect(verifyExport(pages.flat().join("\n"))).toMatchObject({ isWhole: true, end: { count: 700 } });
-    expect((await exportsOf(account)).map(({ details }) => details.count)).toEqual([700]);
+    expect((await exportsOf(account)).map(({ details }) => details.count)).toEqual([undefined, 700]);
     const period = { from: timeOf(3), to: timeOf(9) };
     const [again] = await exported(account, period);
     expect(verifyExport((again ?? []).join("\n"))).toMatchObject({ header: period, end: { count: 3 } });
@@ -153,7 +160,7 @@ describe("consents export", () => {
     await expect(exported(account, { from: isoTime(NOON_MS) })).rejects.toThrow("the period begins later");
   });
 
-  test("a cursor that was changed, or is another account's, is refused and leaves no audit entry", async () => {
+  test("a cursor that was changed, or is another account's, is refused, and the audit log has the first page only", async () => {
     const { account } = await anAccountWithChecks(2_010);
     const { next_cursor } = await consentsRuns["consents export"](context(), { account });
     const position = JSON.parse(Buffer.from(next_cursor ?? "", "base64url").toString("utf8"));
@@ -169,6 +176,17 @@ describe("consents export", () => {
       const refused = consentsRuns["consents export"](context(), { account: from, cursor });
       await expect(refused).rejects.toThrow("The cursor is not of this export");
     }
+    expect((await exportsOf(account)).map(({ details }) => details)).toEqual([{ to: expect.any(String) }]);
+    expect(await exportsOf(other)).toEqual([]);
+  });
+
+  test("an export whose audit entry cannot be written shows no consent", async () => {
+    const { account } = await anAccountWithChecks(3);
+    const proxy = await startDynamoDbProxy(dynamodbEndpoint);
+    onTestFinished(proxy.stop);
+    proxy.fault = ({ operation }) => (operation === "PutItem" ? "throttled" : undefined);
+    const ledger = { ...context().ledger, db: emulatorClient(proxy.endpoint) };
+    await expect(consentsRuns["consents export"]({ ...context(), ledger }, { account })).rejects.toThrow();
     expect(await exportsOf(account)).toEqual([]);
   });
 });

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
+import { sealCursor } from "../../../../shared/actions/sealed-cursor.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
@@ -149,15 +151,37 @@ describe("wallet statement", () => {
     expect(page?.lines.map(({ id }) => id)).toEqual(part.lines.map(({ id }) => id));
   });
 
-  test("refuses a cursor of another kind or beyond its period, and a period that ends before it begins", async () => {
+  test("refuses a cursor of another kind or beyond its period", async () => {
     const { accountId: account } = await operator.anAccount();
     const read = (period: object) => walletRuns["wallet statement"](context(), { account, ...period });
     const late = { entry: { pk: "funding#1", created_at: isoTime(NOON_MS) }, balance_after_kobo: 5 };
-    const cursorOf = (position: object) => Buffer.from(JSON.stringify(position)).toString("base64url");
+    const sealed = (position: object) => sealCursor(context(), ["wallet statement", account], position);
     await expect(read({ cursor: "x" })).rejects.toThrow("The cursor is not of this statement");
     const empty = { entry: { pk: "", created_at: isoTime(NOON_MS) }, balance_after_kobo: 5 };
-    await expect(read({ cursor: cursorOf(empty) })).rejects.toThrow("not of this statement");
-    await expect(read({ cursor: cursorOf(late), to: "2026-11-20" })).rejects.toThrow("not of this statement");
+    await expect(read({ cursor: encodePageCursor(late) })).rejects.toThrow("not of this statement");
+    await expect(read({ cursor: await sealed(empty) })).rejects.toThrow("not of this statement");
+    expect(await read({ cursor: await sealed(late) })).toMatchObject({ opening: 0.05 });
+    await expect(read({ cursor: await sealed(late), to: "2026-11-20" })).rejects.toThrow("not of this statement");
+  });
+
+  test("refuses a cursor with a balance of somebody's own, and another account's", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const { accountId: other } = await operator.anAccount();
+    const read = (cursor: string) => walletRuns["wallet statement"](context(), { account, cursor });
+    const position = { balance_after_kobo: 999_999_900 };
+    const forged = Buffer.from(JSON.stringify({ position, mac: "x" })).toString("base64url");
+    for (const cursor of [
+      encodePageCursor(position),
+      forged,
+      await sealCursor(context(), ["wallet statement", other], position),
+    ]) {
+      await expect(read(cursor)).rejects.toThrow("not of this statement");
+    }
+  });
+
+  test("refuses a period that ends before it begins", async () => {
+    const { accountId: account } = await operator.anAccount();
+    const read = (period: object) => walletRuns["wallet statement"](context(), { account, ...period });
     await expect(read({ from: "2026-11-21", to: "2026-11-20" })).rejects.toThrow("ends before it begins");
   });
 });
