@@ -142,8 +142,8 @@ export const deliverWebhookSpec = {
   // It opens connections to hosts that apps' owners choose: it may write nothing that other functions trust.
   tables: {
     ledger: {
-      GetItem: ["transaction", "account", "delivery", "parked"],
-      PutItem: ["account", "delivery", "parked"],
+      GetItem: ["transaction", "account", "delivery", "parked", "endpoint-health"],
+      PutItem: ["delivery", "parked", "endpoint-health"],
     },
   },
   environment: [

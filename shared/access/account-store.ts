@@ -14,15 +14,12 @@ import { isContention } from "../platform/backoff.ts";
 import type { Clock } from "../platform/time.ts";
 import { accountStatus } from "./key-store.ts";
 
-/** The account's webhook endpoint and its state. Secrets are sealed; see shared/webhooks/endpoint.ts. */
+/** The account's webhook endpoint, as people set it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
 const webhookField = z.object({
   url: z.string().optional(),
   status: z.enum(["on", "off"]),
-  /**
-   * Only if attempts have failed since the last success: when the first one did, and the ids of the first different
-   * events; see `isDown` in shared/webhooks/next-step.ts.
-   */
-  failing: z.object({ since: z.iso.datetime(), events: z.array(z.string()) }).optional(),
+  /** Rises when a person sets or enables the endpoint, or tests it with success: its earlier failures do not count. */
+  generation: z.int(),
   secret: z.string(),
   /** Secrets that sign too, the newest first: an app may have one of them while rotations repeat. */
   replaced_secrets: z.array(z.object({ secret: z.string(), until: z.iso.datetime() })),

@@ -9,6 +9,7 @@ import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { ordersOnDay, readWallet, walletSchema } from "../ledger/wallet.ts";
 import { dayInLagos } from "../platform/time.ts";
+import { readEndpointState } from "../webhooks/endpoint-health.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -70,7 +71,8 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const account = await requireAccount(accounts, accountId);
     const wallet = await readWallet(ledger, accountId);
     const { balance_kobo, low_balance_threshold_kobo } = wallet;
-    const { webhook, owners, entitlements } = account;
+    const { owners, entitlements } = account;
+    const endpoint = await readEndpointState(ledger, account);
     const limited = entitlementSchema.options.filter((each) => typeof entitlements[each] === "number");
     return {
       ...accountView(account),
@@ -84,7 +86,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       ),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),
-      webhook: webhook?.url === undefined ? null : { url: shownUrl(webhook.url), status: webhook.status },
+      webhook: endpoint?.url === undefined ? null : { url: shownUrl(endpoint.url), status: endpoint.status },
     };
   },
 

@@ -10,6 +10,7 @@ import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type Delivery, type DeliveryAttempt, deliverySchema, messageOf } from "../webhooks/delivery.ts";
 import { type AddressedMessage, deliveryQueue } from "../webhooks/delivery-queue.ts";
+import { readEndpointState } from "../webhooks/endpoint-health.ts";
 import { unsignedHeaders } from "../webhooks/signature.ts";
 import { type FinalStatus, finalStatus, TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
@@ -86,10 +87,10 @@ const nextAttemptAt = ({ state, next_attempt_at: at }: Delivery, nowMs: number):
 
 const withoutHeaders = ({ response_headers: _headers, ...attempt }: DeliveryAttempt) => attempt;
 
-const assertEndpointEnabled = async ({ accounts }: ActionContext, accountId: string): Promise<void> => {
-  const { webhook } = await requireAccount(accounts, accountId);
-  if (webhook?.url === undefined) throw noEndpoint(accountId);
-  if (webhook.status === "on") return;
+const assertEndpointEnabled = async ({ accounts, ledger }: ActionContext, accountId: string): Promise<void> => {
+  const endpoint = await readEndpointState(ledger, await requireAccount(accounts, accountId));
+  if (endpoint?.url === undefined) throw noEndpoint(accountId);
+  if (endpoint.status === "on") return;
   throw new OperatorError(`The endpoint of account ${accountId} is disabled: nothing is sent to it`, {
     command: "Enable it with webhook enable",
   });

@@ -10,11 +10,12 @@ import {
   disableEndpoint,
   type EndpointStore,
   enableEndpoint,
+  endEndpointFailures,
   findEndpoint,
-  recordEndpointHealth,
   rotateWebhookSecret,
   setEndpoint,
 } from "../webhooks/endpoint.ts";
+import { type EndpointState, readEndpointState } from "../webhooks/endpoint-health.ts";
 import { isDelivered, isDown } from "../webhooks/next-step.ts";
 import { createPost } from "../webhooks/post-webhook.ts";
 import { requeueAtOnce } from "../webhooks/requeue-deliveries.ts";
@@ -69,7 +70,7 @@ export const webhookRuns: ActionRuns<typeof webhookActions> = {
     const headers = signedHeaders({ id, atMs, body, secrets: endpoint.secrets });
     const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
     const hasRecovered = isDelivered(result) && endpoint.status === "on" && endpoint.failingSince !== undefined;
-    if (hasRecovered) await recordEndpointHealth(context.endpoints, account, endpoint.url, { kind: "working" });
+    if (hasRecovered) await endEndpointFailures(context.endpoints, account, endpoint.generation);
     return {
       account_id: account,
       url: shownUrl(endpoint.url),
@@ -125,16 +126,19 @@ const eventsOf = async ({ ledger }: ActionContext, account: string): Promise<str
 export const noEndpoint = (account: string): OperatorError =>
   new OperatorError(`Account ${account} has no webhook endpoint`, { command: "Set one with webhook set" });
 
-const show = async (context: ActionContext, account: string) => ({
-  ...view(await requireAccount(context.accounts, account)),
-  events: await eventsOf(context, account),
-});
+const show = async (context: ActionContext, accountId: string) => {
+  const account = await requireAccount(context.accounts, accountId);
+  return {
+    ...view(account, await readEndpointState(context.ledger, account)),
+    events: await eventsOf(context, accountId),
+  };
+};
 
-const view = ({ account_id, webhook }: Account) => ({
+const view = ({ account_id, webhook }: Account, endpoint: EndpointState | undefined) => ({
   account_id,
-  url: webhook?.url === undefined ? null : shownUrl(webhook.url),
-  status: webhook?.url === undefined ? ("none" as const) : webhook.status,
-  failing_since: webhook?.failing?.since ?? null,
-  down: isDown(webhook?.failing?.events),
+  url: endpoint?.url === undefined ? null : shownUrl(endpoint.url),
+  status: endpoint?.url === undefined ? ("none" as const) : endpoint.status,
+  failing_since: endpoint?.failing?.since ?? null,
+  down: isDown(endpoint?.failing?.events),
   previous_secret_until: webhook?.replaced_secrets[0]?.until ?? null,
 });

@@ -17,6 +17,7 @@ export const itemKinds = [
   "event", // shared/upstream-events/stored-event.ts
   "delivery", // shared/webhooks/delivery.ts
   "parked", // shared/webhooks/parked-account.ts
+  "endpoint-health", // shared/webhooks/endpoint-health.ts
   "subscription", // shared/webhooks/subscription.ts
   "phone-retention", // shared/reconciliation/phone-retention.ts
   "reference-key", // reference-key.ts
@@ -83,6 +84,7 @@ export const accountEventDeliveryPk = (webhookId: string, repeat?: string): stri
   pkOf("delivery", webhookId, ...(repeat === undefined ? [] : [repeat]));
 
 export const parkedAccountPk = (accountId: string): string => pkOf("parked", accountId);
+export const endpointHealthPk = (accountId: string): string => pkOf("endpoint-health", accountId);
 
 /** An account's subscription to an event by its name. */
 export const subscriptionPk = (event: string, accountId: string): string => pkOf("subscription", event, accountId);

@@ -15,7 +15,8 @@ import {
   recordProgress,
 } from "./delivery.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
-import { type Endpoint, type EndpointStore, readEndpoint, recordEndpointHealth, withEvent } from "./endpoint.ts";
+import { type Endpoint, type EndpointStore, openEndpoint } from "./endpoint.ts";
+import { readEndpointHealth, recordEndpointHealth, withEvent } from "./endpoint-health.ts";
 import {
   decideNextStep,
   isDelivered,
@@ -49,14 +50,15 @@ export const deliverWebhook =
     const { ledger, endpoints } = deps;
     const webhook = await webhookOf(ledger, message);
     if (webhook === undefined) return { kind: "retry", reason: "no_such_settlement" };
-    const [account, stored] = await Promise.all([
+    const [account, health, stored] = await Promise.all([
       requireAccount(endpoints.accounts, webhook.accountId),
+      readEndpointHealth(ledger, webhook.accountId),
       readDelivery(ledger, recordPk(message)),
     ]);
     const delivery = stored ?? newDelivery(message, webhook, ledger.clock());
     if (delivery.state !== "pending") return { kind: "done", outcome: `already_${delivery.state}` };
 
-    const endpoint = await readEndpoint(endpoints, account);
+    const endpoint = await openEndpoint(endpoints, account, health);
     if (endpoint?.url === undefined || endpoint.status === "off") {
       const state = endpoint?.url === undefined ? "no_endpoint" : "switched_off";
       return resultOf(ledger, await recordProgress(ledger, delivery, { state }), endpoint);
@@ -100,7 +102,7 @@ type DueDelivery = {
  * and loses none.
  */
 const attemptDelivery = async (
-  { ledger, endpoints, post, random }: DeliveryDeps,
+  { ledger, post, random }: DeliveryDeps,
   { delivery, body, endpoint }: DueDelivery,
 ): Promise<MessageResult> => {
   const { account_id, webhook_id: id } = delivery;
@@ -126,7 +128,7 @@ const attemptDelivery = async (
   });
   const { response_headers: _headers, ...logged } = attempt;
   log.info("webhook.attempted", { account: account_id, webhook_id: id, ...logged, next_step: nextStep.kind });
-  await updateEndpointHealth(endpoints, delivery, endpoint, after, nextStep);
+  await updateEndpointHealth(ledger, delivery, endpoint, after, nextStep);
   // The endpoint has recovered: what is parked follows in the next minute.
   if (isDown(endpoint.failingEvents) && nextStep.kind === "delivered") {
     await scheduleRequeue(ledger, account_id, ledger.clock());
@@ -198,25 +200,26 @@ const endpointAfter = (
     ? { failingSince: undefined, failingEvents: [] }
     : { failingSince: failingSince ?? isoTime(startedAtMs), failingEvents: withEvent(failingEvents, event) };
 
-/** Records on the account how its endpoint fails, and switches the endpoint off if that is the next step. */
+/** Records how an endpoint fails, and switches the endpoint off if that is the next step. */
 const updateEndpointHealth = async (
-  endpoints: EndpointStore,
-  { account_id, webhook_id: event }: Delivery,
-  { url, ...before }: DueDelivery["endpoint"],
+  ledger: Ledger,
+  { account_id: accountId, webhook_id: event }: Delivery,
+  before: Endpoint,
   after: FailureHistory,
   nextStep: NextStep,
 ): Promise<void> => {
   const { failingSince: since, failingEvents } = after;
+  const about = { accountId, generation: before.generation };
   if (since === undefined) {
-    if (before.failingSince !== undefined) await recordEndpointHealth(endpoints, account_id, url, { kind: "working" });
+    if (before.failingSince !== undefined) await recordEndpointHealth(ledger, about, { kind: "working" });
     return;
   }
   if (nextStep.kind === "switch_off") {
-    log.alarm("webhook.switched_off", { account: account_id, reason: nextStep.reason });
-    await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since, event, switchOff: true });
+    log.alarm("webhook.switched_off", { account: accountId, reason: nextStep.reason });
+    await recordEndpointHealth(ledger, about, { kind: "failing", since, event, switchOff: true });
   } else if (before.failingSince === undefined || failingEvents !== before.failingEvents) {
-    if (isDown(failingEvents)) log.warn("webhook.endpoint_down", { account: account_id });
-    await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since, event });
+    if (isDown(failingEvents)) log.warn("webhook.endpoint_down", { account: accountId });
+    await recordEndpointHealth(ledger, about, { kind: "failing", since, event });
   }
-  if (nextStep.kind === "exhausted") log.warn("webhook.exhausted", { account: account_id });
+  if (nextStep.kind === "exhausted") log.warn("webhook.exhausted", { account: accountId });
 };

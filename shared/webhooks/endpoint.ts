@@ -9,7 +9,7 @@ import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
 import { type AddressRules, EndpointUrlError, parseEndpointUrl } from "./address-guard.ts";
-import { isDown } from "./next-step.ts";
+import { type EndpointHealth, endpointState, readEndpointHealth } from "./endpoint-health.ts";
 import { newWebhookSecret } from "./signature.ts";
 
 /** How long the previous secret signs beside the new one. */
@@ -28,6 +28,7 @@ export type EndpointStore = {
 export type Endpoint = {
   readonly url: string | undefined;
   readonly status: "on" | "off";
+  readonly generation: number;
   readonly failingSince: string | undefined;
   readonly failingEvents: readonly string[];
   /** The current one, and for 24 hours each that it replaced. */
@@ -35,18 +36,22 @@ export type Endpoint = {
 };
 
 /** Undefined if the account never had an endpoint. */
-export const readEndpoint = async (
+export const openEndpoint = async (
   { webhookSealingKey, clock }: EndpointStore,
-  { account_id, webhook }: Account,
+  account: Account,
+  health?: EndpointHealth,
 ): Promise<Endpoint | undefined> => {
-  if (webhook === undefined) return undefined;
+  const { account_id, webhook } = account;
+  const state = endpointState(account, health);
+  if (webhook === undefined || state === undefined) return undefined;
   const key = await sealingKey(webhookSealingKey);
   const unsealed = (secret: string): string => unseal(key, account_id, Buffer.from(secret, "base64")).toString("utf8");
   return {
-    url: webhook.url,
-    status: webhook.status,
-    failingSince: webhook.failing?.since,
-    failingEvents: webhook.failing?.events ?? [],
+    url: state.url,
+    status: state.status,
+    generation: state.generation,
+    failingSince: state.failing?.since,
+    failingEvents: state.failing?.events ?? [],
     secrets: [unsealed(webhook.secret), ...replacedSecrets(webhook, clock()).map(({ secret }) => unsealed(secret))],
   };
 };
@@ -56,8 +61,14 @@ const replacedSecrets = ({ replaced_secrets }: WebhookField, nowMs: number): Web
   replaced_secrets.filter(({ until }) => nowMs < Date.parse(until));
 
 /** Undefined if the account never had an endpoint; throws if there is no such account. */
-export const findEndpoint = async (store: EndpointStore, accountId: string): Promise<Endpoint | undefined> =>
-  readEndpoint(store, await requireAccount(store.accounts, accountId));
+export const findEndpoint = async (store: EndpointStore, accountId: string): Promise<Endpoint | undefined> => {
+  const { db, ledgerTable } = store.accounts;
+  const [account, health] = await Promise.all([
+    requireAccount(store.accounts, accountId),
+    readEndpointHealth({ db, table: ledgerTable }, accountId),
+  ]);
+  return openEndpoint(store, account, health);
+};
 
 /**
  * Sets the URL of an account's endpoint and switches the endpoint on. Resolves with its secret, which is new if the
@@ -77,7 +88,7 @@ export const setEndpoint = async (
     ...found,
     webhook: { ...switchedOn(found.webhook ?? newWebhook(sealedSecret)), url: href },
   }));
-  const endpoint = await readEndpoint(store, account);
+  const endpoint = await openEndpoint(store, account);
   const webhookSecret = endpoint?.secrets[0] ?? "";
   return { url: href, webhookSecret, isNewSecret: webhookSecret === newSecret };
 };
@@ -118,51 +129,27 @@ export const disableEndpoint = (store: EndpointStore, accountId: string): Promis
 export const enableEndpoint = (store: EndpointStore, accountId: string): Promise<void> =>
   changeEndpoint(store, accountId, switchedOn);
 
-/** What an attempt shows of an endpoint: it works, or fails since this time, with this event's id. */
-export type EndpointHealth =
-  | { readonly kind: "working" }
-  | { readonly kind: "failing"; readonly since: string; readonly event: string; readonly switchOff?: true };
-
-/** The different events that failed, as many as are needed to see that the endpoint is down. */
-export const withEvent = (failingEvents: readonly string[], event: string): readonly string[] =>
-  isDown(failingEvents) || failingEvents.includes(event) ? failingEvents : [...failingEvents, event];
-
-/**
- * Records whether deliveries to an endpoint fail. Without effect once the account has another URL or the endpoint is
- * off.
- */
-export const recordEndpointHealth = async (
-  store: EndpointStore,
+/** Ends the failures of an endpoint that works again, unless a person set, enabled or disabled it since. */
+export const endEndpointFailures = async (
+  { accounts }: EndpointStore,
   accountId: string,
-  url: string,
-  health: EndpointHealth,
+  generation: number,
 ): Promise<void> => {
-  await changeAccount(store.accounts, accountId, (found) => {
-    const { webhook } = found;
-    if (webhook === undefined || webhook.url !== url || webhook.status === "off") return undefined;
-    if (health.kind === "working") {
-      return webhook.failing === undefined ? undefined : { ...found, webhook: withoutFailures(webhook) };
-    }
-    // The first failure counts.
-    const { since, events } = webhook.failing ?? { since: health.since, events: [] };
-    const failingEvents = withEvent(events, health.event);
-    if (failingEvents === events && !health.switchOff) return undefined;
-    return {
-      ...found,
-      webhook: {
-        ...webhook,
-        ...(health.switchOff && { status: "off" as const }),
-        failing: { since, events: [...failingEvents] },
-      },
-    };
-  });
+  await changeAccount(accounts, accountId, (found) =>
+    found.webhook?.generation === generation && found.webhook.status === "on"
+      ? { ...found, webhook: switchedOn(found.webhook) }
+      : undefined,
+  );
 };
 
-const withoutFailures = ({ failing: _failing, ...webhook }: WebhookField): WebhookField => webhook;
+const newWebhook = (secret: string): WebhookField => ({ status: "on", generation: 0, secret, replaced_secrets: [] });
 
-const newWebhook = (secret: string): WebhookField => ({ status: "on", secret, replaced_secrets: [] });
-
-const switchedOn = (webhook: WebhookField): WebhookField => ({ ...withoutFailures(webhook), status: "on" });
+/** Without the failures that deliveries have recorded. */
+const switchedOn = (webhook: WebhookField): WebhookField => ({
+  ...webhook,
+  status: "on",
+  generation: webhook.generation + 1,
+});
 
 const changeEndpoint = async (
   { accounts }: EndpointStore,

@@ -1,12 +1,10 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { type Kobo, nairaFromKobo } from "../contract/money.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { putIf } from "../ledger/put-if.ts";
 import { type OpenKey, subscriptionKeyBatches } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
 import { type Wallet, walletSchema } from "../ledger/wallet.ts";
-import { retryContention } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -120,21 +118,11 @@ const lowBalanceEvent = (accountId: string, at: string, { balance, threshold }: 
 /**
  * Replaces the subscription if it has not ended and its mark is the one that was read; resolves with whether it did.
  */
-const replace = async (ledger: Ledger, lowSince: string | undefined, item: Subscription): Promise<boolean> => {
-  const put = new PutCommand({
-    TableName: ledger.table,
-    Item: item,
+const replace = (ledger: Ledger, lowSince: string | undefined, item: Subscription): Promise<boolean> =>
+  putIf(ledger, item, {
     ConditionExpression: `attribute_exists(#open) AND ${
       lowSince === undefined ? "attribute_not_exists(low_since)" : "low_since = :low_since"
     }`,
     ExpressionAttributeNames: { "#open": "open" },
     ...(lowSince !== undefined && { ExpressionAttributeValues: { ":low_since": lowSince } }),
   });
-  try {
-    await retryContention(() => ledger.db.send(put));
-    return true;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return false;
-  }
-};

@@ -1,11 +1,9 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { putIf } from "../ledger/put-if.ts";
 import { openKeySchema } from "../ledger/query-index.ts";
 import { PARKED_ACCOUNTS, parkedAccountPk } from "../ledger/schema.ts";
-import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import { SCHEDULE_MS } from "../platform/time-budgets.ts";
 
@@ -53,7 +51,11 @@ export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: n
         open: PARKED_ACCOUNTS,
         listed_at: at,
       };
-      if (await put(ledger, item, "attribute_not_exists(pk) OR listed_at > :at", { ":at": at })) return;
+      const when = {
+        ConditionExpression: "attribute_not_exists(pk) OR listed_at > :at",
+        ExpressionAttributeValues: { ":at": at },
+      };
+      if (await putIf(ledger, item, when)) return;
     } else {
       const isLater = known.listed_at > isoTime(ledger.clock() + INDEX_LAG_MS);
       // Runs begin each minute: many deliveries that are parked together need one write.
@@ -86,28 +88,9 @@ export const setNextRequeue = async (
 /** Replaces the item if its times are those that were read; resolves with whether they were. */
 const putUnchanged = (ledger: Ledger, read: ParkedAccount, item: ParkedAccount): Promise<boolean> => {
   const { listed_at, rest_due_at } = read;
-  return rest_due_at === undefined
-    ? put(ledger, item, "listed_at = :read AND attribute_not_exists(rest_due_at)", { ":read": listed_at })
-    : put(ledger, item, "listed_at = :read AND rest_due_at = :rest", { ":read": listed_at, ":rest": rest_due_at });
-};
-
-const put = async (
-  ledger: Ledger,
-  item: ParkedAccount,
-  condition: string,
-  values: Readonly<Record<string, string>>,
-): Promise<boolean> => {
-  const command = new PutCommand({
-    TableName: ledger.table,
-    Item: item,
-    ConditionExpression: condition,
-    ExpressionAttributeValues: { ...values },
+  const isRest = rest_due_at === undefined ? "attribute_not_exists(rest_due_at)" : "rest_due_at = :rest";
+  return putIf(ledger, item, {
+    ConditionExpression: `listed_at = :read AND ${isRest}`,
+    ExpressionAttributeValues: { ":read": listed_at, ...(rest_due_at !== undefined && { ":rest": rest_due_at }) },
   });
-  try {
-    await retryContention(() => ledger.db.send(command));
-    return true;
-  } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return false;
-  }
 };

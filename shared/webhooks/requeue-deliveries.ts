@@ -1,4 +1,4 @@
-import { type AccountTable, findAccount, type WebhookField } from "../access/account-store.ts";
+import { type AccountTable, findAccount } from "../access/account-store.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, dueParkedAccountKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";
@@ -10,6 +10,7 @@ import { isoTime } from "../platform/time.ts";
 import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type Delivery, deliverySchema, messageOf } from "./delivery.ts";
 import { type DeliveryQueue, sendAll } from "./delivery-queue.ts";
+import { type EndpointState, readEndpointState } from "./endpoint-health.ts";
 import { isDown, probeIntervalMs } from "./next-step.ts";
 import {
   type NextRequeue,
@@ -87,7 +88,7 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
     await setNextRequeue(ledger, parked, () => ({ listed_at: isoTime(nowMs + EMPTY_MS) }));
     return 0;
   }
-  const selection = selectionOf(account.webhook);
+  const selection = selectionOf(await readEndpointState(ledger, account));
   const isProbe = selection.kind === "probe";
   const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_REQUEUE };
   const start = isProbe ? undefined : parked.after;
@@ -138,9 +139,9 @@ export type Selection =
   | { readonly kind: "due" }
   | { readonly kind: "all" };
 
-export const selectionOf = (webhook: WebhookField | undefined): Selection => {
-  if (webhook?.url === undefined || webhook.status === "off") return { kind: "all" };
-  const { failing } = webhook;
+export const selectionOf = (endpoint: EndpointState | undefined): Selection => {
+  if (endpoint?.url === undefined || endpoint.status === "off") return { kind: "all" };
+  const { failing } = endpoint;
   if (failing === undefined || !isDown(failing.events)) return { kind: "due" };
   return { kind: "probe", failingSinceMs: Date.parse(failing.since) };
 };

@@ -9,7 +9,8 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { latestEvents } from "../../shared/upstream-events/stored-event.ts";
-import { enableEndpoint, recordEndpointHealth, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
+import { enableEndpoint, findEndpoint, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
+import { recordEndpointHealth } from "../../shared/webhooks/endpoint-health.ts";
 import { DOWN_EVENTS } from "../../shared/webhooks/next-step.ts";
 import { aCatalog } from "../builders/catalog.ts";
 import { anOrder } from "../builders/service.ts";
@@ -65,11 +66,12 @@ const verify =
   };
 
 /** Has the endpoint fail for the next events. */
-const reportFailures = async ({ system, accountId, receiver }: TestAccount, events: number): Promise<void> => {
+const reportFailures = async ({ system, accountId }: TestAccount, events: number): Promise<void> => {
+  const generation = (await findEndpoint(system.endpoints, accountId))?.generation ?? 0;
   for (let event = 1; event <= events; event += 1) {
     const since = isoTime(Date.now());
     const health = { kind: "failing", since, event: `evt_${event}` } as const;
-    await recordEndpointHealth(system.endpoints, accountId, receiver.url, health);
+    await recordEndpointHealth(system.ledger, { accountId, generation }, health);
   }
 };
 

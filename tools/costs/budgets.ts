@@ -159,10 +159,14 @@ export const budgets = {
     title: "webhook",
     invocations: [
       { function: "enqueue-webhooks", sends: "delivery" },
-      { function: "deliver-webhook", calls: ["GetItem", "GetItem", "GetItem", "PutItem"], waitsFor: "endpoint" },
+      {
+        function: "deliver-webhook",
+        calls: ["GetItem", "GetItem", "GetItem", "GetItem", "PutItem"],
+        waitsFor: "endpoint",
+      },
     ],
     writeUnits: { tables: 1, indexes: 1 },
-    readUnits: 3,
+    readUnits: 4,
     log: { events: ["change.handled", "webhook.attempted", "message.handled"], bytes: 600 },
   },
   /** Of one order and one account, late in an hour that has every type of four networks. At most one a minute. */

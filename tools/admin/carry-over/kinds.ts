@@ -298,6 +298,8 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   subscription: { name: "subscriptions", compare: compareSubscription },
   audit: { name: "audit", compare: compareImmutable() },
   "reference-key": { name: "reference key", compare: compareImmutable() },
+  // The next attempts find out again.
+  "endpoint-health": { name: "endpoint health" },
   // The next reconciliation of a wallet writes a new checkpoint.
   checkpoint: { name: "checkpoints" },
   // The restored ledger's progress fits its own items: a later one would skip phone numbers that are not masked in it.

@@ -16,9 +16,9 @@ import {
   type EndpointStore,
   enableEndpoint,
   findEndpoint,
-  recordEndpointHealth,
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
+import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { readParkedAccount } from "../../../../shared/webhooks/parked-account.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -96,8 +96,9 @@ const aSettlement = async (
   const delivery = () => readDelivery(ledger, deliveryPk(message));
   const endpoint = () => findEndpoint(endpoints, account_id);
   const fail = async (...events: readonly string[]): Promise<void> => {
+    const about = { accountId: account_id, generation: (await endpoint())?.generation ?? 0 };
     for (const event of events) {
-      await recordEndpointHealth(endpoints, account_id, url, { kind: "failing", since: isoTime(nowMs), event });
+      await recordEndpointHealth(ledger, about, { kind: "failing", since: isoTime(nowMs), event });
     }
   };
   const nextRequeue = async () => (await readParkedAccount(ledger, account_id))?.listed_at;
@@ -190,11 +191,10 @@ test("after the ninth failed attempt the delivery is exhausted, and its message 
 
 test("410 switches the endpoint off; later webhooks are recorded and not sent, until it is enabled again", async () => {
   const receiver = await answering(410, 200);
-  const { deliver, delivery, endpoint, endpoints, account_id, message, accounts } = await aSettlement(receiver.url);
+  const { deliver, delivery, endpoint, endpoints, account_id, message } = await aSettlement(receiver.url);
   expect(await deliver()).toBe("done");
   expect(await delivery()).toMatchObject({ state: "switched_off", attempts: [{ http_status: 410 }] });
   expect(await endpoint()).toMatchObject({ status: "off", url: receiver.url });
-  expect((await findAccount(accounts, account_id))?.version).toBeGreaterThan(2);
 
   const handler = queueHandler(
     deliveryMessage,
@@ -247,6 +247,20 @@ test("five days of failure switch the endpoint off, counted from the first failu
   expect(await other.deliver()).toBe("done");
   expect(await other.endpoint()).toMatchObject({ status: "off" });
   expect(await other.delivery()).toMatchObject({ state: "switched_off", attempts: { length: 2 } });
+});
+
+test("no attempt changes the account: not one that fails, succeeds after failures, or switches the endpoint off", async () => {
+  const receiver = await answering(500, 200, 410);
+  const { account_id, accounts, deliver, endpoint, message } = await aSettlement(receiver.url);
+  const before = await findAccount(accounts, account_id);
+  const repeat = async (times: string) => deliver({ ...message, repeat: times });
+  await repeat("1");
+  expect(await endpoint()).toMatchObject({ status: "on", failingSince: isoTime(NOON) });
+  await repeat("2");
+  expect(await endpoint()).toMatchObject({ status: "on", failingSince: undefined });
+  await repeat("3");
+  expect(await endpoint()).toMatchObject({ status: "off" });
+  expect(await findAccount(accounts, account_id)).toEqual(before);
 });
 
 test("the content of a response is neither stored nor logged", async () => {

@@ -8,6 +8,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { readParkedAccount, scheduleRequeue } from "../../../../shared/webhooks/parked-account.ts";
 import {
   DELIVERIES_PER_REQUEUE,
@@ -33,13 +34,12 @@ const clock = () => nowMs;
 const ledgerOf = () => ({ db: tables.db, table: tables.ledgerTable, clock });
 const inMinutes = (minutes: number): string => isoTime(NOON + minutes * MINUTE_MS);
 
-const DOWN = { failing: { since: inMinutes(-2), events: ["a", "b", "c"] } };
-
 const anAccount = async (changes: Partial<WebhookField> = {}): Promise<string> => {
   const { account_id } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] });
   const account = accountSchema.parse(await findAccount(tables, account_id));
   const webhook: WebhookField = {
     status: "on",
+    generation: 1,
     secret: "sealed",
     replaced_secrets: [],
     url: "https://app.example.com/",
@@ -47,6 +47,16 @@ const anAccount = async (changes: Partial<WebhookField> = {}): Promise<string> =
   };
   await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: { ...account, webhook } }));
   return account_id;
+};
+
+/** An account whose endpoint has failed for three events. */
+const anAccountThatIsDown = async (changes: Partial<WebhookField> = {}): Promise<string> => {
+  const accountId = await anAccount(changes);
+  for (const event of ["a", "b", "c"]) {
+    const observation = { kind: "failing", since: inMinutes(-2), event } as const;
+    await recordEndpointHealth(ledgerOf(), { accountId, generation: 1 }, observation);
+  }
+  return accountId;
 };
 
 /** The most that BatchWriteItem takes. */
@@ -112,7 +122,7 @@ test("an account with parked deliveries is not read before its next requeue", as
 });
 
 test("of an endpoint that is down one probe is sent, and the next one after the probe interval", async () => {
-  const accountId = await anAccount(DOWN);
+  const accountId = await anAccountThatIsDown();
   await park(accountId, {}, {}, {});
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect((await run()).sent).toEqual(["1 probe"]);
@@ -124,7 +134,7 @@ test("of an endpoint that is down one probe is sent, and the next one after the 
 });
 
 test("everything parked is sent once its endpoint is off, also what is not due", async () => {
-  const accountId = await anAccount({ ...DOWN, status: "off" });
+  const accountId = await anAccountThatIsDown({ status: "off" });
   await park(accountId, {}, { next_attempt_at: inMinutes(600) });
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect((await run()).sent).toEqual(["1", "2"]);
@@ -269,7 +279,7 @@ describe("after a person has mended the endpoint", () => {
 });
 
 test("open transactions never include parked deliveries or the accounts that have some", async () => {
-  const accountId = await anAccount(DOWN);
+  const accountId = await anAccountThatIsDown();
   await park(accountId, {});
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   expect(await openTransactions(ledgerOf(), ALL_TIMES)).toEqual([]);

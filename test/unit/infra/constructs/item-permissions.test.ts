@@ -34,8 +34,8 @@ const writableBy = (name: FunctionName): readonly LedgerItemKind[] =>
   );
 
 describe("what an attacker with a function's role may not do", () => {
-  test("with the role of deliver-webhook nobody mints money, changes a transaction or an audit entry", () => {
-    expect(writableBy("deliver-webhook")).toEqual(["account", "delivery", "parked"]);
+  test("with the role of deliver-webhook nobody mints money, owns an account, changes a transaction or an audit entry", () => {
+    expect(writableBy("deliver-webhook")).toEqual(["delivery", "parked", "endpoint-health"]);
   });
 
   test.each<[kind: LedgerItemKind, writers: readonly FunctionName[]]>([
@@ -47,7 +47,8 @@ describe("what an attacker with a function's role may not do", () => {
       "transaction",
       ["purchase", "check-identity", "apply-upstream-event", "send-waiting-orders", "reconcile-ledger", "console-api"],
     ],
-    ["account", ["deliver-webhook", "console-api"]],
+    ["account", ["console-api"]],
+    ["endpoint-health", ["deliver-webhook"]],
     ["funding", ["console-api"]],
     ["adjustment", ["console-api"]],
     ["audit", ["console-api"]],

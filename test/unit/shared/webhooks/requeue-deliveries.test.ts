@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { queues } from "../../../../infra/queues.ts";
-import type { WebhookField } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
+import type { EndpointState } from "../../../../shared/webhooks/endpoint-health.ts";
 import {
   chooseDeliveries,
   nextRequeue,
@@ -38,17 +38,16 @@ const transactionsOf = (deliveries: readonly Delivery[]) =>
 describe("the selection", () => {
   const url = "https://app.example.com/";
   const failing = { since: inMinutes(-60), events: ["a", "b", "c"] };
-  const endpoint = (changes: Partial<WebhookField>): WebhookField => ({
+  const endpoint = (changes: Partial<EndpointState>): EndpointState => ({
     status: "on",
-    secret: "sealed",
-    replaced_secrets: [],
+    generation: 1,
     url,
     ...changes,
   });
 
-  test.each<[string, WebhookField | undefined, Selection]>([
+  test.each<[string, EndpointState | undefined, Selection]>([
     ["an account without an endpoint", undefined, all],
-    ["an endpoint without a URL", { status: "on", secret: "sealed", replaced_secrets: [] }, all],
+    ["an endpoint without a URL", { status: "on", generation: 0 }, all],
     ["an endpoint that is off, although it was down", endpoint({ failing, status: "off" }), all],
     ["a healthy endpoint", endpoint({}), due],
     ["an endpoint at which two events fail", endpoint({ failing: { ...failing, events: ["a", "b"] } }), due],

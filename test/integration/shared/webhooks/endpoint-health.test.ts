@@ -1,0 +1,84 @@
+import { beforeAll, expect, test } from "vitest";
+import type { WebhookField } from "../../../../shared/access/account-store.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import {
+  endpointState,
+  type HealthObservation,
+  readEndpointHealth,
+  recordEndpointHealth,
+} from "../../../../shared/webhooks/endpoint-health.ts";
+import { DOWN_EVENTS } from "../../../../shared/webhooks/next-step.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+/** Goal: an endpoint's health is what deliveries found since a person last set or enabled the endpoint. */
+const SINCE = "2026-11-22T12:00:00.000Z";
+let tables: Awaited<ReturnType<typeof freshTables>>;
+let accounts = 0;
+beforeAll(async () => {
+  tables = await freshTables();
+});
+
+const failing = (event: string, changes: { switchOff?: true; since?: string } = {}): HealthObservation => ({
+  ...{ kind: "failing", since: SINCE, event },
+  ...changes,
+});
+
+/** An account's health, which begins empty. */
+const aHealth = () => {
+  accounts += 1;
+  const accountId = `acc_${accounts}`;
+  const ledger = { db: tables.db, table: tables.ledgerTable };
+  const read = () => readEndpointHealth(ledger, accountId);
+  const record = (generation: number, observation: HealthObservation) =>
+    recordEndpointHealth(ledger, { accountId, generation }, observation);
+  /** The state of an endpoint that a person left so. */
+  const state = async (changes: Partial<WebhookField>) => {
+    const webhook: WebhookField = { status: "on", generation: 1, secret: "", replaced_secrets: [], ...changes };
+    return endpointState({ webhook }, await read());
+  };
+  return { read, record, state };
+};
+
+test("different events that fail at once are all counted, as many as make an endpoint one that is down", async () => {
+  const { record, read } = aHealth();
+  const events = Array.from({ length: 10 }, (_, index) => `evt_${index}`);
+  await Promise.all(events.map((event) => record(1, failing(event))));
+  const health = await read();
+  expect(new Set(health?.failing?.events).size).toBe(DOWN_EVENTS);
+  expect(health).toMatchObject({ status: "on", version: DOWN_EVENTS, failing: { since: SINCE } });
+});
+
+test("the first failure counts, a success ends the failures, and observations that change nothing write nothing", async () => {
+  const { record, read } = aHealth();
+  await record(1, { kind: "working" });
+  expect(await read()).toBeUndefined();
+  await record(1, failing("evt_1"));
+  await record(1, failing("evt_1", { since: isoTime(Date.parse(SINCE) + 1) }));
+  expect(await read()).toMatchObject({ version: 1, failing: { since: SINCE, events: ["evt_1"] } });
+  await record(1, { kind: "working" });
+  expect(await read()).not.toHaveProperty("failing");
+});
+
+test("an attempt that ends after a person set the endpoint says nothing of it, and its failures are not those of then", async () => {
+  const { record, read, state } = aHealth();
+  await record(1, failing("evt_1"));
+  expect(await state({ generation: 2 })).toEqual({ status: "on", generation: 2, url: undefined });
+  await record(2, failing("evt_2"));
+  await record(1, failing("evt_3", { switchOff: true }));
+  expect(await read()).toMatchObject({ status: "on", generation: 2, failing: { events: ["evt_2"] } });
+});
+
+test("an endpoint that deliveries switched off stays off whatever they find, until a person enables it", async () => {
+  const { record, state } = aHealth();
+  await record(1, failing("evt_1", { switchOff: true }));
+  await record(1, { kind: "working" });
+  expect(await state({})).toMatchObject({ status: "off", failing: { events: ["evt_1"] } });
+  expect(await state({ generation: 2 })).toMatchObject({ status: "on" });
+});
+
+test("an endpoint that a person disabled is off, whatever deliveries find", async () => {
+  const { record, state } = aHealth();
+  await record(1, failing("evt_1"));
+  expect(await state({ status: "off" })).toMatchObject({ status: "off", failing: { events: ["evt_1"] } });
+  expect(await state({ status: "off", generation: 2 })).toMatchObject({ status: "off" });
+});
