@@ -303,6 +303,7 @@ export const consoleApiSpec = {
     "WEBHOOK_REFUSED_HOSTS",
     "PURCHASES_INITIALLY",
     "WAITING_MINUTES",
+    "OPERATOR_ACT_MAX_NAIRA",
     "WORKERS",
     "SELLS",
     "CONSOLE",

@@ -153,6 +153,8 @@ export const stageSettings = z
     }),
     /** NGN. */
     airtimeMax: z.int().min(50).default(50_000),
+    /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
+    operatorActMaxNaira: z.int().min(1).default(5_000_000),
     /** How long an order may wait for the upstream's rate limit; with 0 minutes none waits. */
     waiting: z.strictObject({ minutes: z.int().min(0).max(WAITING_MINUTES_MAX) }).default({ minutes: 15 }),
     /** Phone numbers of settled transactions are masked after this many days. */

@@ -3,6 +3,7 @@ import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { consoleHandler } from "../../shared/console/console-handler.ts";
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { actions } from "../../shared/contract/actions/actions.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
@@ -40,6 +41,7 @@ export const handler = consoleHandler(
     catalog: catalogStore(db, env.CACHE_TABLE),
     purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
     waitingMinutes: env.WAITING_MINUTES,
+    operatorActMax: koboFromNaira(env.OPERATOR_ACT_MAX_NAIRA),
     facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
     keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
     sqs: sqsClient(),

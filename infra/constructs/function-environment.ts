@@ -35,6 +35,7 @@ export const settingsValues = (
   IDENTITY_PRICES: JSON.stringify(settings.identityPrices),
   UPSTREAM_DATES: settings.upstreamDates,
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
+  OPERATOR_ACT_MAX_NAIRA: String(settings.operatorActMaxNaira),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
   WAITING_MINUTES: String(settings.waiting.minutes),

@@ -1,6 +1,7 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Account, AccountStore } from "../access/account-store.ts";
 import type { CatalogStore } from "../catalog/catalog-store.ts";
+import type { Kobo } from "../contract/money.ts";
 import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { PurchasesStore } from "../orders/purchases-switch.ts";
@@ -44,6 +45,8 @@ export type ActionContext = {
   readonly purchases: PurchasesStore;
   /** For how long an order waits for the upstream's rate limit before it is refunded. */
   readonly waitingMinutes: number;
+  /** The largest amount of one funding or adjustment. */
+  readonly operatorActMax: Kobo;
   readonly keyedHashes: () => Promise<KeyedHashes>;
   /** What the settings say of the service. */
   readonly facts: ServiceFacts;

@@ -49,6 +49,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     return { account_id: account, low_balance_threshold: orNull(threshold, nairaFromKobo) };
   },
   "wallet fund": async (context, { account, amount_kobo, id, why }) => {
+    assertWithinBound(context, amount_kobo);
     await requireAccount(context.accounts, account);
     const auditFields = { action: "wallet fund", why, details: { id, amount: nairaFromKobo(amount_kobo) } };
     const result = await fundWallet(
@@ -59,6 +60,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     return entryView(context, { account, amount_kobo, id }, result);
   },
   "wallet adjust": async (context, { account, amount_kobo, id, why }) => {
+    assertWithinBound(context, amount_kobo);
     await requireAccount(context.accounts, account);
     const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaFromKobo(amount_kobo) } };
     const result = await adjustWallet(
@@ -132,6 +134,15 @@ export const verifyWallet = async (
     expected: nairaFromKobo(expected_kobo),
     difference: nairaFromKobo(difference_kobo),
   };
+};
+
+/** A typing error or one person's credentials move no more than this at once. */
+const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number): void => {
+  if (Math.abs(amountKobo) <= operatorActMax) return;
+  throw new OperatorError(
+    `At most ${koboText(operatorActMax)} NGN at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,
+    { command: "Or make several entries, each with an --id of its own" },
+  );
 };
 
 type NewEntry = Pick<ActionInput<"wallet fund">, "account" | "amount_kobo" | "id">;

@@ -37,6 +37,8 @@ export const environment = z.object({
   IDENTITY_PRICES: z.string().min(1),
   /** Largest airtime top-up, NGN. */
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
+  /** Largest amount of one funding or adjustment, NGN. */
+  OPERATOR_ACT_MAX_NAIRA: z.coerce.number().int().positive(),
   /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
   /**

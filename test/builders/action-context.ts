@@ -1,5 +1,6 @@
 import type { ActionContext, ConsoleRequest } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { Actor } from "../../shared/ledger/audit.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { queueUrls } from "../../shared/platform/queue-names.ts";
@@ -33,6 +34,7 @@ export const anActionContext = (
     catalog: catalogStore(db, cacheTable),
     purchases: { db, table: cacheTable, initially: "on" },
     waitingMinutes: 15,
+    operatorActMax: koboFromNaira(1_000_000),
     facts: { sells: true, workers: "on" },
     keyedHashes,
     sqs: sqsClient(),

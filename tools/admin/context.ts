@@ -3,6 +3,7 @@ import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { sells } from "../../infra/stages.ts";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
@@ -76,6 +77,7 @@ export const openAdminContext = async (
     catalog: catalogStore(db, environment.CACHE_TABLE),
     purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
     waitingMinutes: environment.WAITING_MINUTES,
+    operatorActMax: koboFromNaira(environment.OPERATOR_ACT_MAX_NAIRA),
     facts: { sells: target.stage === undefined || sells(target.stage.settings), workers: environment.WORKERS },
     keyedHashes: loadKeyedHashes(
       secret(secrets, environment.REFERENCE_KEY_SECRET_ID),

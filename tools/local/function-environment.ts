@@ -29,6 +29,9 @@ const stageDefaults = () =>
     },
   });
 
+/** More than an amount can be: money of this machine is made up. */
+const UNBOUNDED_NAIRA = 10_000_000_000;
+
 /** The environment variables of all functions, made from settings as those of a stage are. */
 export const functionEnvironment = ({
   settings: { workers = "on", awsCalls = "short" },
@@ -50,6 +53,7 @@ export const functionEnvironment = ({
     ...(upstream.isSimulated && { upstreamSignature: SIMULATOR_SIGNATURE }),
     workers,
     awsCalls,
+    operatorActMaxNaira: UNBOUNDED_NAIRA,
     ...(console && { console }),
   };
   return {

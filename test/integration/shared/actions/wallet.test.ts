@@ -67,6 +67,23 @@ describe("wallet fund and wallet adjust", () => {
     expect([await balance(), await other.balance()]).toEqual([1_100, 1_000]);
   });
 
+  test("above the stage's bound are refused in both directions and leave no trace, and up to it are made", async () => {
+    const { accountId: account, balance } = await operator.anAccount();
+    const bound = context().operatorActMax;
+    const entry = (amount_kobo: number, id: string) => ({ account, amount_kobo, id, why: "transfer" });
+    for (const refused of [
+      walletRuns["wallet fund"](context(), entry(bound + 1, "above")),
+      walletRuns["wallet adjust"](context(), entry(bound + 1, "above")),
+      walletRuns["wallet adjust"](context(), entry(-bound - 1, "below")),
+    ]) {
+      await expect(refused).rejects.toThrow(/^At most 1,000,000\.00 NGN at once: raise operatorActMaxNaira/);
+    }
+    expect(await balance()).toBe(1_000);
+    expect(await readAudit(operator.ledgerAt(), account)).toEqual([]);
+    await walletRuns["wallet fund"](context(), entry(bound, "up to it"));
+    expect(await walletRuns["wallet adjust"](context(), entry(-bound, "back"))).toMatchObject({ balance: 1_000 });
+  });
+
   test("an unknown account is not found", async () => {
     const unknown = { account: "acc_unknown", amount_kobo: 1, id: "x", why: "test" };
     await expect(walletRuns["wallet fund"](context(), unknown)).rejects.toThrow(/There is no account acc_unknown/);
