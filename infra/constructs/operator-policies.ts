@@ -77,7 +77,12 @@ export class OperatorPolicies extends Construct {
       ...(isDirect
         ? [allow(["dynamodb:UpdateItem"], [ledger.tableArn]), allow(["dynamodb:PutItem"], [cache.tableArn])]
         : [allow(["execute-api:Invoke"], [changes])]),
-      allow(["dynamodb:PutItem"], [ledger.tableArn]),
+      // Commands that are no action record themselves, and `keys reconcile` writes accounts.
+      allow(
+        ["dynamodb:PutItem"],
+        [ledger.tableArn],
+        isDirect ? undefined : onlyKeys([keyPatternOf("account"), keyPatternOf("audit")]),
+      ),
       allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
       allow(["secretsmanager:PutSecretValue"], changeable.map(secretArn)),
       // AWS moves dead letters with the permissions of the person who asks for it.

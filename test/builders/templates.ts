@@ -17,7 +17,9 @@ export type Resource = z.output<typeof resource> & { readonly id: string };
 
 const template = z.object({
   Resources: z.record(z.string(), resource),
-  Outputs: z.record(z.string(), z.object({ Value: z.unknown() })).default({}),
+  Outputs: z
+    .record(z.string(), z.object({ Value: z.unknown(), Export: z.object({ Name: z.string() }).optional() }))
+    .default({}),
 });
 
 export type StackTemplate = {
@@ -25,7 +27,7 @@ export type StackTemplate = {
   readonly all: (type: string) => readonly Resource[];
   readonly every: readonly Resource[];
   readonly get: (id: string) => Resource;
-  readonly outputs: Readonly<Record<string, { readonly Value: unknown }>>;
+  readonly outputs: z.output<typeof template>["Outputs"];
 };
 
 export const readTemplate = (json: unknown): StackTemplate => {

@@ -82,6 +82,8 @@ describe("AWS IAM User Guide, IAM JSON policy elements", () => {
     [true, "arn:aws:s3:::amzn-s3-demo-bucket/*/test/*", "arn:aws:s3:::amzn-s3-demo-bucket/1/2/test/3/object.jpg"],
     [true, "arn:aws:s3:::amzn-s3-demo-bucket/??/test", "arn:aws:s3:::amzn-s3-demo-bucket/12/test"],
     [false, "arn:aws:s3:::amzn-s3-demo-bucket/??/test", "arn:aws:s3:::amzn-s3-demo-bucket/1/test"],
+    [true, "arn:aws:logs:*:*:log-group:a:*", "arn:aws:logs:us-east-1:123456789012:log-group:a:log-stream:b"],
+    [false, "arn:aws:logs:*:*:log-group:a:*", "arn:aws:logs:us-east-1:123456789012:log-group:c:log-stream:b"],
     [false, "arn:aws:dynamodb:*:123456789012:table/Ledger", "arn:aws:dynamodb:us-east-1:999999999999:table/Ledger"],
     [
       false,

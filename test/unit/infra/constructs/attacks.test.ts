@@ -1,0 +1,218 @@
+import { describe, expect, test } from "vitest";
+import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
+import { outputOf, pascalCase } from "../../../../infra/outputs.ts";
+import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
+import { aConsole } from "../../../builders/console.ts";
+import { type Attack, attacks, queueReads, queueSends, secretReads } from "../../../builders/iam/attacks.ts";
+import { evaluate, type IamRequest, type Statement, statementsIn } from "../../../builders/iam/evaluate.ts";
+import { arnOf, isKnownType, nameOf } from "../../../builders/iam/resolve.ts";
+import { stagePolicies } from "../../../builders/iam/roles.ts";
+import { readPipelineTemplate } from "../../../builders/pipeline-template.ts";
+import { templatesOf } from "../../../builders/templates.ts";
+
+/**
+ * Goal: whoever takes over a function, an operator's credentials or the pipeline can make the listed attacks on AWS, and
+ * none of the others. Method: the policies of the templates are evaluated as IAM does.
+ */
+const templates = templatesOf("prod", { console: aConsole });
+const { functions, otherRoles, managed } = stagePolicies(templates);
+
+/** An attack, or the action of it that is allowed while others are not. */
+type Possible = Attack | `${Attack}: ${string}`;
+
+const isAllowed = (statements: readonly Statement[], request: IamRequest): boolean =>
+  evaluate(statements, request) === "allowed";
+const possible = (statements: readonly Statement[]): ReadonlySet<string> =>
+  new Set(
+    Object.entries(attacks).flatMap(([attack, requests]) => {
+      const allowed = requests.filter((request) => isAllowed(statements, request));
+      return allowed.length === requests.length ? [attack] : allowed.map(({ action }) => `${attack}: ${action}`);
+    }),
+  );
+const allowedOf = (statements: readonly Statement[], requests: ReadonlyMap<string, IamRequest>): ReadonlySet<string> =>
+  new Set([...requests].flatMap(([name, request]) => (isAllowed(statements, request) ? [name] : [])));
+
+const ofFunction = (name: FunctionName): readonly Statement[] => {
+  const found = functions.get(name);
+  if (found === undefined) throw new Error(`${name} has no role`);
+  return found;
+};
+
+/** What every function does that takes a caller's request: it counts it. */
+const COUNTING = ["make an API key's minute unlimited"] as const satisfies readonly Attack[];
+/** What ends an order and refunds it. */
+const SETTLING = ["change a balance", "change a transaction"] as const satisfies readonly Attack[];
+/** What takes an order, and at a ledger's first order keeps the hash of the reference key. */
+const ORDERING = ["put an order", "replace the hash of the reference key"] as const satisfies readonly Attack[];
+const KEY_CHANGES = [
+  "put an API key",
+  "give an API key permissions",
+  "give an API key another account",
+  "widen an API key's whitelist",
+  ...COUNTING,
+] as const satisfies readonly Attack[];
+
+const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
+  "list-catalog": COUNTING,
+  purchase: [...COUNTING, ...SETTLING, ...ORDERING],
+  "check-identity": [...COUNTING, ...SETTLING, ...ORDERING, "put a consent"],
+  "read-account": COUNTING,
+  "receive-upstream-event": [],
+  "apply-upstream-event": [...SETTLING, "put an order", "claim an upstream reference"],
+  "enqueue-webhooks": [],
+  "deliver-webhook": [],
+  "requeue-deliveries": [],
+  "send-waiting-orders": SETTLING,
+  "refresh-catalog": ["change the catalog"],
+  "reconcile-ledger": [...SETTLING, "hide a wrong balance"],
+  "serve-docs": [],
+  "not-found": [],
+  "console-api": [
+    ...SETTLING,
+    ...KEY_CHANGES,
+    "mint a wallet",
+    "put a funding",
+    "put an adjustment",
+    "become owner of an account",
+    "hide a wrong balance",
+    "claim an upstream reference",
+    "put an audit entry, over another one too",
+    "switch purchases on",
+    "change the catalog",
+  ],
+  "serve-console": [],
+  "count-transactions": [],
+};
+
+test("the attacks are on tables, queues, secrets and functions of the stage", () => {
+  const own = [templates.data, templates.service].flatMap(({ every }) =>
+    every.flatMap(({ Type, id }) => (isKnownType(Type) ? [arnOf(Type, nameOf(id))] : [])),
+  );
+  const attacked = [...Object.values(attacks).flat(), ...[secretReads, queueSends].flatMap((all) => [...all.values()])];
+  const services = new Set<string>();
+  for (const { resource } of attacked) {
+    const [, , service = ""] = resource.split(":");
+    if (!["dynamodb", "sqs", "secretsmanager", "lambda"].includes(service)) continue;
+    services.add(service);
+    expect(
+      own.some((arn) => resource === arn || resource.startsWith(`${arn}/backup/`)),
+      resource,
+    ).toBe(true);
+  }
+  expect(services.size).toBe(4);
+});
+
+describe("with the role of a function", () => {
+  test.each(functionNames)("of %s the listed attacks are allowed, and no other", (name) => {
+    expect(possible(ofFunction(name))).toEqual(new Set(possibleFor[name]));
+  });
+
+  test.each(functionNames)("of %s the secrets of its spec can be read, and no other", (name) => {
+    const own = (specOf(name).environment ?? []).filter((variable) => variable.endsWith("_SECRET_ID"));
+    const names = own.map((variable) => outputOf(variable.replace(/_SECRET_ID$/, "")));
+    expect(allowedOf(ofFunction(name), secretReads)).toEqual(new Set(names));
+  });
+
+  test.each(functionNames)("of %s only its own queues can be sent to and read", (name) => {
+    const { sendsTo = [], redrives, invokedBy } = specOf(name);
+    // With the function's role Lambda sends what the stream's mapping gave up.
+    const givenUp = name === "enqueue-webhooks" ? ["LedgerDeadLetters"] : [];
+    const sent = [...sendsTo.map((queue) => `${pascalCase(queue)}Queue`), ...givenUp];
+    expect(allowedOf(ofFunction(name), queueSends)).toEqual(new Set(sent));
+    const consumed = invokedBy.kind === "queue" ? [`${pascalCase(invokedBy.queue)}Queue`] : [];
+    const deadLetters = redrives === undefined ? [] : [...queueReads.keys()].filter((id) => id.endsWith("DeadLetters"));
+    expect(allowedOf(ofFunction(name), queueReads)).toEqual(new Set([...consumed, ...deadLetters]));
+  });
+});
+
+test("the role of canary releases moves aliases, and no other role of the service has a policy of our own", () => {
+  const [canary, ...others] = [...otherRoles].filter(([, statements]) => statements.length > 0);
+  const [id, statements = []] = canary ?? [];
+  expect([id, others]).toEqual([expect.stringMatching(/^CanaryRole/), []]);
+  expect([...possible(statements), ...allowedOf(statements, secretReads)]).toEqual([]);
+  const resource = `arn:aws:lambda:us-east-1:${ACCOUNT_ID}:function:Purchase:current`;
+  expect(isAllowed(statements, { action: "lambda:UpdateAlias", resource, context: {} })).toBe(true);
+});
+
+const OPERATING = [
+  ...KEY_CHANGES,
+  "become owner of an account",
+  "hide a wrong balance",
+  "put an audit entry, over another one too",
+  "read all items: dynamodb:Scan",
+  "change or delete a secret: secretsmanager:PutSecretValue",
+  "empty, redirect or delete a queue: sqs:PurgeQueue",
+] as const satisfies readonly Possible[];
+const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
+  "prod-airtime-operator-read": ["hide a wrong balance"],
+  "prod-airtime-operator-act": [...OPERATING, "change or call a function: execute-api:Invoke"],
+  // For the stage whose service does not answer: whoever has it may do everything to its items but delete them.
+  "prod-airtime-operator-direct": [
+    ...OPERATING,
+    ...SETTLING,
+    ...ORDERING,
+    "mint a wallet",
+    "put a funding",
+    "put an adjustment",
+    "change an account",
+    "claim an upstream reference",
+    "put a consent",
+    "change a consent",
+    "change an audit entry",
+    "switch purchases on",
+    "change the catalog",
+  ],
+};
+
+test("every policy of operators is attacked", () => {
+  expect([...managed.keys()]).toEqual(Object.keys(possibleForOperators));
+});
+
+test.each([...managed])("with the policy %s the listed attacks are allowed, and no other", (name, statements) => {
+  expect(possible(statements)).toEqual(new Set(possibleForOperators[name]));
+});
+
+describe("with the pipeline", () => {
+  const { deploy, diff, deployment, denials } = readPipelineTemplate();
+  const statementsOf = (own: readonly object[]): readonly Statement[] =>
+    // The template's parameters name another account.
+    statementsIn(
+      JSON.parse(JSON.stringify({ Version: "2012-10-17", Statement: own }).replaceAll("123456789012", ACCOUNT_ID)),
+    );
+
+  test("the deploying role assumes the roles of cdk bootstrap, and can do nothing else", () => {
+    expect(possible(statementsOf(deploy.statements))).toEqual(new Set(["become another role: sts:AssumeRole"]));
+  });
+
+  test("the role of pull requests can do nothing", () => {
+    expect(possible(statementsOf(diff.statements))).toEqual(new Set());
+  });
+
+  test("CloudFormation changes the stage's resources, and reads neither data nor secrets", () => {
+    const statements = statementsOf([...deployment, ...denials]);
+    expect(possible(statements)).toEqual(
+      new Set<Possible>([
+        // The operators' policies are in the stage's stack.
+        "become another role: iam:CreatePolicyVersion",
+        "change or call a function: lambda:AddPermission",
+        "change or call a function: lambda:UpdateFunctionCode",
+        "change or call a function: lambda:UpdateFunctionConfiguration",
+        // UpdateSecret is what changes a description, and also a value.
+        "change or delete a secret: secretsmanager:DeleteSecret",
+        "change or delete a secret: secretsmanager:UpdateSecret",
+        // Deletion protection and what the vault still holds stand before these.
+        "destroy a table or its backups: backup:DeleteBackupVault",
+        "destroy a table or its backups: dynamodb:DeleteTable",
+        "destroy a table or its backups: dynamodb:UpdateContinuousBackups",
+        "destroy a table or its backups: dynamodb:UpdateTable",
+        "destroy a table or its backups: dynamodb:UpdateTimeToLive",
+        "empty, redirect or delete a queue: sqs:AddPermission",
+        "empty, redirect or delete a queue: sqs:DeleteQueue",
+        "empty, redirect or delete a queue: sqs:SetQueueAttributes",
+        "silence alarms, logs or schedules",
+      ]),
+    );
+    for (const requests of [secretReads, queueSends, queueReads])
+      expect(allowedOf(statements, requests)).toEqual(new Set());
+  });
+});
