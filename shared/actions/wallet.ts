@@ -137,7 +137,7 @@ export const verifyWallet = async (
 };
 
 /** A typing error or one person's credentials move no more than this at once. */
-const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number): void => {
+export const assertWithinBound = ({ operatorActMax }: ActionContext, amountKobo: number): void => {
   if (Math.abs(amountKobo) <= operatorActMax) return;
   throw new OperatorError(
     `At most ${koboText(operatorActMax)} NGN at once: raise operatorActMaxNaira of the stage by a reviewed deployment`,

@@ -9,7 +9,7 @@ import { parseInput } from "../lambda/api-request.ts";
 import { type ApiResponse, envelopedError, successResponse } from "../lambda/api-response.ts";
 import { type Actor, recordAudit, SERVICE } from "../ledger/audit.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { errorFields, log, stageName } from "../platform/log.ts";
+import { errorFields, LOCAL_STAGE, log, stageName } from "../platform/log.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { authorise, ownedAccounts, type Role, roleOf } from "./authorisation.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
@@ -156,7 +156,8 @@ const serveAction =
     const { capacity, account } = await authorise(stores.ledger, { person, role }, action, input);
     progress.role = capacity;
     if (account !== undefined) progress.account = account;
-    if (actor.person !== undefined && needsReason(action) && reasonField.parse(input).why === undefined) {
+    const isBinding = actor.person !== undefined || stageName() !== LOCAL_STAGE;
+    if (isBinding && needsReason(action) && reasonField.parse(input).why === undefined) {
       throw new ServiceError("missing_parameter", { fields: { why: ["Is required"] } });
     }
     if (action.personal && capacity !== "owner") await recordRead(actor, account, input);

@@ -129,19 +129,23 @@ export const startOperatedService = async (): Promise<OperatedService> => {
 /** Runs the operator's command line in this process, where it is loaded once. */
 export const runCommand = async (
   args: readonly string[],
-  { serviceFile, stdin = "" }: { readonly serviceFile: string; readonly stdin?: string | undefined },
+  {
+    serviceFile,
+    stdin = "",
+    isTTY = false,
+  }: { readonly serviceFile: string; readonly stdin?: string | undefined; readonly isTTY?: boolean },
 ): Promise<AdminRun> => {
-  const { terminal, output } = testTerminal({ ...process.env, SERVICE_FILE: serviceFile }, stdin);
+  const { terminal, output } = testTerminal({ ...process.env, SERVICE_FILE: serviceFile }, stdin, isTTY);
   const code = await onTerminal(terminal, () => runAdmin(args));
   return { code, ...(await output()) };
 };
 
 /** A terminal that keeps what is written to it. */
-export const testTerminal = (env: Terminal["env"] = process.env, stdin = "") => {
+export const testTerminal = (env: Terminal["env"] = process.env, stdin = "", isTTY = false) => {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const texts = Promise.all([text(stdout), text(stderr)]);
-  const terminal: Terminal = { stdin: Readable.from([stdin]), stdout, stderr, env };
+  const terminal: Terminal = { stdin: Object.assign(Readable.from([stdin]), { isTTY }), stdout, stderr, env };
   return {
     terminal,
     /** Ends it. */

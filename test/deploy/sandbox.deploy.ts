@@ -103,7 +103,7 @@ const admin = (...args: readonly string[]) =>
 
 test("admin doctor exits with 0 in a new sandbox, which has no upstream key and no alarm address", async () => {
   // As in docs/deployment.md. AWS generates a token without punctuation; the emulator's is not valid in a path.
-  expect(await admin("secrets", "rotate", "webhook-token")).toMatchObject({ code: 0 });
+  expect(await admin("secrets", "rotate", "webhook-token", "--why", "test")).toMatchObject({ code: 0 });
   const { code, stdout } = await admin("doctor");
   expect(code).toBe(0);
   const { checks } = z

@@ -6,6 +6,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
+import { koboFromNaira } from "../../shared/contract/money.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -159,7 +160,14 @@ const identity = (status: number): string => {
 };
 
 /** The tables, queues and secrets are the local service's, whose endpoints this process's environment names. */
-const onStage = async (stage: string, ...args: readonly string[]): Promise<AdminRun> => {
+const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
+  runOnStage([...args, "--stage", stage]);
+
+/** The same at a terminal, where a person types this. */
+const atTerminal = (typed: string, ...args: readonly string[]): Promise<AdminRun> =>
+  runOnStage([...args, "--stage", "prod"], { stdin: typed, isTTY: true });
+
+const runOnStage = async (args: readonly string[], options: { stdin?: string; isTTY?: boolean } = {}) => {
   const restoreEnvironment = setEnvironment({
     AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
     AWS_ENDPOINT_URL_LAMBDA: endpoint,
@@ -168,7 +176,7 @@ const onStage = async (stage: string, ...args: readonly string[]): Promise<Admin
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb.endpoint,
   });
   try {
-    return await runCommand([...args, "--stage", stage], { serviceFile: "/nowhere/service.json" });
+    return await runCommand(args, { serviceFile: "/nowhere/service.json", ...options });
   } finally {
     restoreEnvironment();
   }
@@ -322,7 +330,7 @@ const newAccount = async (): Promise<string> => {
   return z.object({ account_id: z.string() }).parse(JSON.parse(stdout)).account_id;
 };
 /** A command that the service has no action for: it works with the operator's own permissions. */
-const rotate = () => onStage("prod", "secrets", "rotate", "webhook-token", "--why", "test");
+const rotate = () => onStage("prod", "secrets", "rotate", "webhook-token", "--why", "test", "--yes");
 const auditOf = async (subject: string) => {
   const { stdout } = await onStage("prod", "audit", subject, "--json");
   const entry = z.object({
@@ -334,10 +342,113 @@ const auditOf = async (subject: string) => {
   return z.object({ acts: z.array(entry) }).parse(JSON.parse(stdout)).acts;
 };
 
+const fund = (account: string, ...options: readonly string[]) =>
+  onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`, "--why", "transfer", ...options);
+const balanceOf = async (account: string): Promise<number> => {
+  const { stdout } = await onStage("prod", "accounts", "show", account, "--json");
+  return z.object({ balance: z.number() }).parse(JSON.parse(stdout)).balance;
+};
+
+test("wallet fund on a stage without --yes and without a terminal is refused, says so, and changes nothing", async () => {
+  const account = await newAccount();
+  expect(await fund(account)).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringMatching(/^wallet fund asks .* add --yes/),
+  });
+  expect(await balanceOf(account)).toBe(0);
+  for (const options of [["--yes"], ["--json"]]) expect(await fund(account, ...options)).toMatchObject({ code: 0 });
+  expect(await balanceOf(account)).toBe(5_000);
+});
+
+test.each(["n\n", "\n", "", "yes please\n"])(
+  "wallet fund on a stage changes nothing after the answer %j",
+  async (typed) => {
+    const account = await newAccount();
+    const refused = await atTerminal(typed, "wallet", "fund", account, "5000", "--id", account, "--why", "transfer");
+    expect([refused.code, refused.stdout]).toEqual([2, ""]);
+    expect(refused.stderr).toMatch(
+      /^wallet fund on the stage prod\nWHAT .*\nbalance of acc_.* 0\.00 +5,000\.00\nContinue\?/,
+    );
+    expect(await balanceOf(account)).toBe(0);
+  },
+);
+
+test.each(["y\n", "YES\n"])("wallet fund on a stage is made after the answer %j", async (typed) => {
+  const account = await newAccount();
+  const done = await atTerminal(typed, "wallet", "fund", account, "5000", "--id", account, "--why", "transfer");
+  expect(done.code).toBe(0);
+  expect(await balanceOf(account)).toBe(5_000);
+});
+
+test("a dry run shows what would change, before and after, and changes nothing", async () => {
+  const account = await newAccount();
+  await fund(account, "--yes");
+  const { key_id: key } = z
+    .object({ key_id: z.string() })
+    .parse(JSON.parse((await onStage("prod", "keys", "create", account, "--mode", "live", "--json")).stdout));
+  const Item = aTransaction({
+    pk: transactionPk(`${"0".repeat(25)}2`),
+    list_key: `${account}#live`,
+    account_id: account,
+    mode: "live",
+    amount_kobo: koboFromNaira(500),
+    created_at: isoTime(Date.now() - 100_000),
+    updated_at: isoTime(Date.now() - 100_000),
+  });
+  await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
+  const why = ["--why", "test"];
+  const runs: readonly (readonly [args: readonly string[], changes: readonly unknown[]])[] = [
+    [["wallet", "fund", account, "250.50", "--id", "x", ...why], [{ before: 5_000, after: 5_250.5 }]],
+    [["wallet", "adjust", account, "-1000", "--id", "x", ...why], [{ before: 5_000, after: 4_000 }]],
+    [["keys", "revoke", key, ...why], [{ what: expect.stringContaining(account), before: "active", after: "revoked" }]],
+    [
+      ["transactions", "resolve", referenceOf(Item), "failed", ...why],
+      [
+        { before: "processing", after: "failed" },
+        { before: 5_000, after: 5_500 },
+      ],
+    ],
+    [["secrets", "rotate", "webhook-token", ...why], [{ before: "set", after: "a new random value" }]],
+  ];
+  /** A read of a transaction, which has a phone number, is on record too. */
+  const changesOf = async (subject: string) =>
+    (await auditOf(subject)).filter(({ action }) => action !== "transactions show");
+  const state = async () => [await changesOf(account), await changesOf("service"), await balanceOf(account)];
+  const before = await state();
+  for (const [args, changes] of runs) {
+    const { code, stdout } = await onStage("prod", ...args, "--dry-run", "--json");
+    expect([code, JSON.parse(stdout)]).toEqual([
+      0,
+      { dry_run: true, changes: changes.map((each) => expect.objectContaining(each)) },
+    ]);
+    const shown = await onStage("prod", ...args, "--dry-run");
+    expect(shown.stdout).toMatch(/^WHAT .*NOW +THEN\n[\s\S]*Nothing was changed: this was a dry run\.\n$/);
+  }
+  expect(await state()).toEqual(before);
+  const below = await onStage("prod", "wallet", "adjust", account, "-5001", "--id", "x", ...why, "--dry-run");
+  expect(below).toMatchObject({ code: 2, stderr: expect.stringContaining("must not become negative") });
+});
+
+test("a change of money or of keys on a stage needs --why, with --direct too", async () => {
+  const account = await newAccount();
+  for (const args of [
+    ["wallet", "fund", account, "5000", "--id", "no-reason", "--yes"],
+    ["wallet", "fund", account, "5000", "--id", "no-reason", "--yes", "--direct"],
+    ["accounts", "restrict", account, "--json"],
+    ["keys", "revoke", "key_0123456789abcdef01", "--yes"],
+    ["secrets", "rotate", "webhook-token", "--yes"],
+  ]) {
+    const { code, stdout, stderr } = await onStage("prod", ...args);
+    expect([args, code, `${stdout}${stderr}`]).toEqual([args, 2, expect.stringContaining("--why: Is required")]);
+  }
+  expect(await balanceOf(account)).toBe(0);
+});
+
 test("a change on a stage has the AWS identity that the gateway verified in its audit entry, with one call to STS", async () => {
   const account = await newAccount();
   expect(sts.requests).toBe(1);
-  const restricted = await onStage("prod", "accounts", "restrict", account, "--by", "ada", "--why", "unpaid");
+  const restricted = await onStage("prod", "accounts", "restrict", account, "--by", "ada", "--why", "unpaid", "--yes");
   expect([restricted.code, sts.requests]).toEqual([0, 2]);
   expect(await auditOf(account)).toMatchObject([
     { action: "accounts create", caller_arn: VERIFIED },
@@ -355,7 +466,7 @@ test("a command that the service has no action for is on record with the AWS ide
 test("a change on a stage is refused with exit code 2 and changes nothing if STS refuses the call", async () => {
   const account = await newAccount();
   sts.status = 403;
-  const refused = await onStage("prod", "wallet", "fund", account, "5000", "--id", "bank-sts");
+  const refused = await fund(account, "--yes");
   sts.status = 200;
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
   expect(refused.stderr).toMatch(
@@ -396,7 +507,16 @@ test("transactions resolve on a stage waits for the transaction's request by the
     updated_at: createdAt,
   });
   await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
-  const resolved = await onStage("prod", "transactions", "resolve", referenceOf(Item), "failed", "--why", "test");
+  const resolved = await onStage(
+    "prod",
+    "transactions",
+    "resolve",
+    referenceOf(Item),
+    "failed",
+    "--why",
+    "test",
+    "--yes",
+  );
   expect([resolved.code, resolved.stderr]).toEqual([0, expect.stringMatching(/may still be running: waiting \d+ s/)]);
 });
 
@@ -411,7 +531,7 @@ test("a change that a command makes itself on a stage is refused with exit code 
 
 test("wallet verify finds no difference while an index lags, and reads twice before it reports one", async () => {
   const account = await newAccount();
-  await onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`);
+  await fund(account, "--yes");
   let hidden = 0;
   dynamodb.edit = ({ operation, body }, answer) => {
     if (operation !== "Query" || !body.includes(`${account}#entries`) || hidden === 2) return answer;

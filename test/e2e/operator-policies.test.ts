@@ -154,7 +154,7 @@ const runEveryCommand = async (): Promise<void> => {
   const data = { networks: [{ id: 1, name: "MTN", code: "mtn" }], data_plans: [plan] };
   await service.controlSimulator("PUT", "catalog", { status: true, message: "OK", data });
   await service.admin(["catalog", "refresh"]);
-  await admin("catalog accept");
+  await admin("catalog accept", ...why);
 
   const made = idIn(await admin("accounts create", "checkout"), "account_id");
   await admin("accounts list");
@@ -174,9 +174,9 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("webhook test", account);
   await admin("webhook disable", account);
   await admin("webhook enable", account);
-  await admin("webhook secret rotate", account);
+  await admin("webhook secret rotate", account, ...why);
 
-  await admin("wallet fund", account, "5000", "--id", "bank-1");
+  await admin("wallet fund", account, "5000", "--id", "bank-1", ...why);
   await admin("wallet adjust", account, "-5", "--id", "case-1", ...why);
   await admin("wallet threshold", account, "100");
   await admin("wallet statement", account, "--from", "2026-01-01");

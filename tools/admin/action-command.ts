@@ -1,12 +1,13 @@
 import { Argument, type Command, Option } from "commander";
 import * as z from "zod";
-import type { Action, ActionCommand } from "../../shared/contract/actions/action.ts";
+import { type Action, type ActionCommand, needsReason } from "../../shared/contract/actions/action.ts";
 import {
   type ActionInput,
   type ActionName,
   type ActionOutput,
   actions,
 } from "../../shared/contract/actions/actions.ts";
+import { actionChanges } from "./changes.ts";
 import { addCommand, type Report } from "./command.ts";
 import { typedField } from "./fields.ts";
 import { perform } from "./perform.ts";
@@ -69,7 +70,9 @@ export const typedInput = <Name extends ActionName>(name: Name, command: ActionC
 
 /** Adds the command that an action's entry states. */
 export const addActionCommand = <Name extends ActionName>(group: Command, name: Name, command: ActionCommand): void => {
-  const { kind, audited, summary, output }: Action = actions[name];
+  const action: Action = actions[name];
+  const { kind, audited, summary, output } = action;
+  const changes = actionChanges[name];
   const typed = typedFields(name, command);
   const verb = name.split(" ").at(-1) ?? name;
   const { example = "", fallbacks = {} } = command;
@@ -85,6 +88,8 @@ export const addActionCommand = <Name extends ActionName>(group: Command, name: 
     ),
     ...(kind === "read" && !audited && { readOnly: true }),
     isAction: true,
+    asks: needsReason(action),
+    ...(changes && { changes }),
     input: typedInput(name, command),
     run: async (context, input) => reportOf(name, command, await perform(context, name, input)),
   });

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { type Change, confirm, dryRunReport } from "./changes.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
 import { printResult, terminal } from "./terminal.ts";
 
@@ -28,6 +29,10 @@ export type CommandSpec<Input extends z.ZodType> = {
   readonly readOnly?: true;
   /** Without `--direct` the service performs it, at its own time and in the name that AWS verified. */
   readonly isAction?: true;
+  /** On a deployed stage it asks first, unless `--yes` or `--json` is given. */
+  readonly asks?: boolean;
+  /** What it would change now: for `--dry-run`, and for the question. */
+  readonly changes?: (context: AdminContext, input: z.output<Input>) => Promise<readonly Change[]>;
   /** What some arguments are, by name. */
   readonly texts?: Readonly<Record<string, string>>;
   /** Arguments and options by name. */
@@ -54,6 +59,9 @@ const globalOptions = z.object({
   direct: z.boolean().default(false),
 });
 
+/** The options of a command that asks first. */
+const askingOptions = z.object({ yes: z.boolean().default(false), dryRun: z.boolean().default(false) });
+
 /** Adds a group of commands. */
 export const addGroup = (parent: Command, name: string, summary: string): Command =>
   parent.command(name).description(summary).helpCommand(false);
@@ -66,6 +74,8 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     if (required) command.requiredOption(flags, `${text} (required)`, fallback);
     else command.option(flags, text, fallback);
   }
+  if (spec.asks) command.option("--yes", "do not ask; nothing is asked with --json and on this machine either");
+  if (spec.changes) command.option("--dry-run", "show what would change, and change nothing");
   const path = [...pathOf(group), spec.example].join(" ");
   // Without `-s`, npm writes its own lines into the file.
   const silent = spec.example.includes(" > ") ? "-s " : "";
@@ -90,6 +100,15 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
       return print(await spec.runWithoutService(input, error.message));
     }
     try {
+      const { yes, dryRun } = askingOptions.parse(options);
+      if (spec.changes && dryRun) return await print(dryRunReport(await spec.changes(context, input)));
+      if (spec.asks && !yes && !json && !context.target.isLocal) {
+        await confirm(
+          [...pathOf(group), command.name()].join(" "),
+          context.target.name,
+          (await spec.changes?.(context, input)) ?? [],
+        );
+      }
       await print(await spec.run(context, input));
     } finally {
       context.close();

@@ -1,12 +1,13 @@
 import type * as z from "zod";
 import { runs } from "../../shared/actions/runs.ts";
+import { needsReason } from "../../shared/contract/actions/action.ts";
 import {
   type ActionInput,
   type ActionName,
   type ActionOutput,
   actions,
 } from "../../shared/contract/actions/actions.ts";
-import { InFlightError } from "../../shared/platform/operator-error.ts";
+import { InFlightError, OperatorError } from "../../shared/platform/operator-error.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import type { AdminContext } from "./context.ts";
 import { sendAction } from "./send-action.ts";
@@ -21,9 +22,16 @@ export const perform = async <Name extends ActionName>(
   name: Name,
   input: ActionInput<Name>,
 ): Promise<ActionOutput<Name>> => {
+  if (needsReason(actions[name])) requireReason(context, "why" in input ? input.why : undefined);
   const act = (): Promise<unknown> =>
     context.isDirect ? runs[name](context, input) : sendAction(context, name, input);
   return outputs[name].output.parse(await afterFlight(act));
+};
+
+/** A change of money or of who may call has a reason on a deployed stage; its function requires one too. */
+export const requireReason = ({ target }: Pick<AdminContext, "target">, why: unknown): void => {
+  if (target.isLocal || why !== undefined) return;
+  throw new OperatorError("--why: Is required on a deployed stage");
 };
 
 /** The pages of a read, one after the other. */

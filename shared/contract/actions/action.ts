@@ -54,7 +54,10 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   readonly command: ActionCommand | "by hand" | "none";
 };
 
-/** Whether the console does it with a reason only. */
+/**
+ * Whether it is done with a reason only, and asked about before: in the console, and by the command line on a deployed
+ * stage.
+ */
 export const needsReason = ({ irreversible, confirm, movesMoney }: Action): boolean =>
   irreversible === true || confirm === true || movesMoney === true;
 

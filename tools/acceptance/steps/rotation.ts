@@ -18,7 +18,11 @@ export const rotateSecrets = async (
 
   // The functions still have the previous key in memory; the upstream refuses it from now on.
   const live_key = newSecret();
-  await stage.admin(z.object({ changed: z.literal(true) }), ["secrets", "set", "upstream-key"], live_key);
+  await stage.admin(
+    z.object({ changed: z.literal(true) }),
+    ["secrets", "set", "upstream-key", "--why", "acceptance"],
+    live_key,
+  );
   await setUpstream({ live_key });
   const bought = await buyAirtime(stage, caller.keys[0] ?? "", {
     reference: `rotated-${crypto.randomUUID()}`,

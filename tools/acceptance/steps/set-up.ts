@@ -17,8 +17,8 @@ const changed = z.object({ changed: z.literal(true) });
 export const setUp = async (simulator: Simulator, stage: Stage): Promise<SetUp> => {
   const liveKey = newSecret();
   const webhookSecret = newSecret();
-  await stage.admin(changed, ["secrets", "set", "upstream-key"], liveKey);
-  await stage.admin(changed, ["secrets", "set", "upstream-webhook-hmac"], webhookSecret);
+  await stage.admin(changed, ["secrets", "set", "upstream-key", "--why", "acceptance"], liveKey);
+  await stage.admin(changed, ["secrets", "set", "upstream-webhook-hmac", "--why", "acceptance"], webhookSecret);
   const agreed = { live_key: liveKey, webhook_secret: webhookSecret, webhook_url: await rotateWebhookToken(stage) };
   await writeSimulatorSettings(simulator.SimulatorTable, agreed);
   return { address: await ownAddress(stage), agreed };
@@ -27,5 +27,7 @@ export const setUp = async (simulator: Simulator, stage: Stage): Promise<SetUp> 
 /** Resolves with the new URL for the upstream's events. */
 export const rotateWebhookToken = async (stage: Stage): Promise<string> => {
   const rotated = changed.extend({ webhook_url: z.url() });
-  return callable((await stage.admin(rotated, ["secrets", "rotate", "webhook-token"])).webhook_url);
+  return callable(
+    (await stage.admin(rotated, ["secrets", "rotate", "webhook-token", "--why", "acceptance"])).webhook_url,
+  );
 };

@@ -10,6 +10,7 @@ import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { keyId, keysActions } from "../../../shared/contract/actions/keys.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { NotFoundError, OperatorError } from "../../../shared/platform/operator-error.ts";
+import { actionChanges } from "../changes.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
@@ -24,6 +25,8 @@ export const addKeyCommands = (group: Command): void => {
     example: 'revoke key_0123456789abcdef01 --why "leaked"',
     options: [why],
     input: z.object({ key: keyId, why: whySchema.optional() }),
+    asks: true,
+    changes: actionChanges["keys revoke"],
     run: async (context, { key, why }) => {
       const accountId = await revoke(context, key, why);
       const json = { account_id: accountId, key_id: key, status: "revoked" };

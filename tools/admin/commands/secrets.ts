@@ -11,6 +11,7 @@ import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../share
 import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/key-pool.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
+import { requireReason } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
 import { printMessage } from "../terminal.ts";
 import { duration, table } from "../views/print.ts";
@@ -49,6 +50,12 @@ export const addSecretCommands = (group: Command): void => {
     example: "rotate webhook-token",
     options: [why],
     input: z.object({ name: z.string(), why: whySchema.optional() }),
+    asks: true,
+    changes: async ({ secrets, target }, { name: given }) => {
+      const name = changeable(given, "generated", "rotated");
+      const isSet = (await secret(secrets, target.environment[secretTable[name].variable]).value()) !== undefined;
+      return [{ what: name, before: isSet ? "set" : "not set", after: "a new random value" }];
+    },
     run: async (context, { name: given, why }) => {
       const name = changeable(given, "generated", "rotated");
       return put(context, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
@@ -121,6 +128,7 @@ const put = async (
   auditFields: { readonly action: string; readonly why: string | undefined },
 ): Promise<Report> => {
   const { environment } = context.target;
+  requireReason(context, auditFields.why);
   await recordAudited(context, SERVICE, { ...auditFields, details: { name } });
   const spec = secretTable[name];
   const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import * as z from "zod";
 import { changeAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
@@ -259,13 +259,22 @@ describe("an operator who signs with AWS credentials", () => {
     expect(answer).toMatchObject({ status: 422, code: "validation_failed" });
   });
 
-  test("gets the answers of an operator who signed in: of every account and unmasked, but needs no reason", async () => {
+  test("gets the answers of an operator who signed in: of every account and unmasked, but needs no reason locally", async () => {
     const query = { account: others };
     expect(await sendSigned("notes/list", { query })).toEqual(await send(operator, "notes/list", { query }));
     expect(await sendSigned("money/give", { body: {} })).toMatchObject({ status: 200 });
     expect(await sendSigned("no/such")).toMatchObject({ status: 404 });
     const inFlight = { body: { kind: "in_flight" } };
     expect(await sendSigned("trouble/make", inFlight)).toEqual(await send(operator, "trouble/make", inFlight));
+  });
+
+  test("needs a reason for what an operator who signed in needs one for, on a deployed stage", async () => {
+    vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-console-api");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const without = await sendSigned("money/give", { body: {} });
+    expect([without.status, without.code]).toEqual([400, "missing_parameter"]);
+    expect(without.body.errors).toEqual({ why: ["Is required"] });
+    expect(await sendSigned("money/give", { body: { why: "because" } })).toMatchObject({ status: 200 });
   });
 
   test("is served in a stage without a console, where a token is worth nothing", async () => {

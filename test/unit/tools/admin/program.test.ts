@@ -1,11 +1,16 @@
 import { expect, test, vi } from "vitest";
 import * as z from "zod";
-import type { Action } from "../../../../shared/contract/actions/action.ts";
+import { type Action, needsReason } from "../../../../shared/contract/actions/action.ts";
 import { type ActionName, actionNames, actions } from "../../../../shared/contract/actions/actions.ts";
 import { commandOf, typedInput } from "../../../../tools/admin/action-command.ts";
 import { adminProgram } from "../../../../tools/admin/program.ts";
 
-type Definition = { readonly name: string; readonly isReadOnly: boolean; readonly takesWhy: boolean };
+type Definition = {
+  readonly name: string;
+  readonly isReadOnly: boolean;
+  readonly takesWhy: boolean;
+  readonly asks: boolean;
+};
 const definitions = vi.hoisted((): Definition[] => []);
 
 vi.mock(import("../../../../tools/admin/command.ts"), async (importOriginal) => {
@@ -16,7 +21,12 @@ vi.mock(import("../../../../tools/admin/command.ts"), async (importOriginal) => 
       const words: string[] = spec.usage.split(" ").slice(0, 1);
       for (let at = group; at.parent !== null; at = at.parent) words.unshift(at.name());
       const takesWhy = (spec.options ?? []).some(({ flags }) => flags === original.why.flags);
-      definitions.push({ name: words.join(" "), isReadOnly: spec.readOnly === true, takesWhy });
+      definitions.push({
+        name: words.join(" "),
+        isReadOnly: spec.readOnly === true,
+        takesWhy,
+        asks: spec.asks === true,
+      });
       original.addCommand(group, spec);
     },
   };
@@ -28,6 +38,12 @@ test("every command is either readOnly or takes --why, except consents export, w
   expect(definitions.length).toBeGreaterThan(40);
   const undeclared = definitions.filter(({ isReadOnly, takesWhy }) => isReadOnly === takesWhy);
   expect(undeclared.map(({ name }) => name)).toEqual(["consents export"]);
+});
+
+test("every command asks first whose action needs a reason in the console, and the one that rotates a secret", () => {
+  const asking = definitions.filter(({ asks }) => asks).map(({ name }) => name);
+  const needing = actionNames.filter((name) => needsReason(actions[name]) && commandNames.includes(name));
+  expect(asking.toSorted()).toEqual([...needing, "secrets rotate"].toSorted());
 });
 
 test("no two commands have the same name", () => {
