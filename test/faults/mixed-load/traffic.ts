@@ -12,6 +12,7 @@ import { type Chance, chanceOf } from "../../strict/chance.ts";
 import { type StrictName, strictSettings } from "../../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "../invariants.ts";
 import { recover } from "../recovery.ts";
+import type { Roles } from "../system/authorization.ts";
 import { now, outside, pass, simulate } from "../system/clock.ts";
 import { type Observed, type System, startSystem } from "../system/system.ts";
 import { accountsOf, openAppEndpoint, openTestAccount, type SentRequest, type TestAccount } from "../test-account.ts";
@@ -32,6 +33,10 @@ export type Traffic = {
   readonly upstreamOrdersAMinute?: number;
   /** The recipients, which decide what the upstream does with an order. */
   readonly phoneNumbers?: readonly string[];
+  /** Asked in the last minute; while it is true, another one follows. */
+  readonly goesOn?: () => boolean;
+  /** What the functions may do; without them everything. */
+  readonly roles?: Roles;
   /** What disturbs the traffic. Returns what ends it. */
   readonly disturb: (load: Load) => () => Promise<void> | void;
 };
@@ -56,6 +61,8 @@ export type TrafficReport = {
   /** The minutes in which an order was stuck or an event waited for a decision. */
   readonly neededMs: readonly number[];
   readonly violations: readonly string[];
+  /** The functions that called AWS, with `roles`. */
+  readonly callers: ReadonlySet<string>;
   readonly trace: string;
 };
 
@@ -82,8 +89,16 @@ const nins = ["12345678900", "12345678900", "00000000001", "00000000003", "00000
  * an operator. Then everything comes to rest, and all invariants are checked.
  */
 export const runTraffic = async (traffic: Traffic): Promise<TrafficReport> => {
-  const { minutes, seed, aws = "everything", accounts: count = 3, upstreamOrdersAMinute = 60, disturb } = traffic;
-  const system = await startSystem({ seed });
+  const {
+    minutes,
+    seed,
+    aws = "everything",
+    accounts: count = 3,
+    upstreamOrdersAMinute = 60,
+    roles,
+    disturb,
+  } = traffic;
+  const system = await startSystem({ seed, ...(roles && { roles }) });
   const endpoint = await openAppEndpoint();
   try {
     await system.runSchedule("refresh-catalog");
@@ -92,6 +107,9 @@ export const runTraffic = async (traffic: Traffic): Promise<TrafficReport> => {
       account.others.push(await openTestAccount(system, endpoint, FUNDED_NAIRA));
     }
     const accounts = accountsOf(account);
+    for (const route of [routes.listCatalog, routes.getWallet, routes.listTransactions]) {
+      await system.call(route, account.keys.live, undefined);
+    }
     system.setStrict(strictSettings[aws], seed);
     const { limits } = system.upstream;
     system.upstream.limits = { ...limits, vtu: upstreamOrdersAMinute };
@@ -121,7 +139,12 @@ export const runTraffic = async (traffic: Traffic): Promise<TrafficReport> => {
         ...{ orders: orders.length, open, delivered: ended("success"), refunded: ended("failed") },
         ...{ webhooks: endpoint.received.length, invocations: observed.invocations.length },
       },
-      violations: [...(await violations(account)), ...(await keptPersonalData(system))],
+      violations: [
+        ...(system.authorization?.denied ?? []),
+        ...(await violations(account)),
+        ...(await keptPersonalData(system)),
+      ],
+      callers: new Set(system.authorization?.calls.keys()),
       trace: system.trace(),
     };
   } finally {
@@ -151,7 +174,7 @@ export type Load = {
   /** How many orders were begun. */
   placed: number;
   readonly accounts: readonly TestAccount[];
-  readonly endsMs: number;
+  endsMs: number;
   /** What was begun and is not waited for. */
   readonly underWay: Set<Promise<void>>;
   readonly neededMs: number[];
@@ -163,10 +186,10 @@ export const begin = ({ underWay }: Load, work: Promise<void>): void => {
 };
 
 const callers = async (load: Load): Promise<void> => {
-  const { chance, accounts, endsMs, traffic } = load;
+  const { chance, accounts, traffic } = load;
   const { ordersAMinute = 6, phoneNumbers = allOutcomes } = traffic;
   const meanMs = MINUTE_MS / (ordersAMinute * accounts.length);
-  while (now() < endsMs) {
+  while (now() < load.endsMs) {
     await pass(Math.ceil(chance.within({ min: 0, max: 2 * meanMs })));
     const account = chance.oneOf(accounts);
     // Now and then an account has a lot to order at once.
@@ -202,8 +225,8 @@ const mayRepeat = ({ answers }: SentRequest): boolean => {
 
 /** Each minute, and sometimes twice, so that runs overlap. */
 const schedules = async (load: Load): Promise<void> => {
-  const { system, chance, endsMs } = load;
-  while (now() < endsMs) {
+  const { system, chance } = load;
+  while (now() < load.endsMs) {
     for (const schedule of scheduledFunctions) {
       begin(load, system.runSchedule(schedule));
       if (chance.happens(0.2))
@@ -216,8 +239,9 @@ const schedules = async (load: Load): Promise<void> => {
   }
 };
 
-const sources = async ({ system, endsMs }: Load): Promise<void> => {
-  while (now() < endsMs) {
+const sources = async (load: Load): Promise<void> => {
+  const { system } = load;
+  while (now() < load.endsMs) {
     await system.eventSources.poll();
     await pass(1_000);
   }
@@ -225,7 +249,7 @@ const sources = async ({ system, endsMs }: Load): Promise<void> => {
 
 /** The upstream settles its orders sooner or later, and reports each until it is heard, some twice. */
 const upstream = async (load: Load): Promise<void> => {
-  const { system, chance, endsMs } = load;
+  const { system, chance } = load;
   let known = 0;
   const report = async (order: System["upstream"]["purchases"][number]): Promise<void> => {
     if (order.status === "processing") await pass(chance.within({ min: 2_000, max: 600_000 }));
@@ -236,7 +260,7 @@ const upstream = async (load: Load): Promise<void> => {
       while (!(await system.sendEvent(order, order.status === "failed" ? "failed" : "success"))) await pass(20_000);
     }
   };
-  while (now() < endsMs) {
+  while (now() < load.endsMs) {
     const fresh = system.upstream.purchases.slice(known);
     known += fresh.length;
     // What it does with a check is in its answer.
@@ -246,9 +270,10 @@ const upstream = async (load: Load): Promise<void> => {
 };
 
 /** Looks once a minute: resolves what is stuck as the upstream's records say, and funds the wallets. */
-const operator = async ({ system, accounts, endsMs }: Load): Promise<void> => {
+const operator = async (load: Load): Promise<void> => {
+  const { system, accounts } = load;
   const { ledger } = system;
-  for (let minute = 1; now() < endsMs; minute += 1) {
+  for (let minute = 1; now() < load.endsMs; minute += 1) {
     await pass(MINUTE_MS);
     const open = await outside(() => openTransactions(ledger, { from: "0000", to: isoTime(now()) }));
     for (const transaction of open.filter((one) => Date.parse(sentAt(one)) + RESOLVED_MS < now())) {
@@ -267,13 +292,15 @@ const operator = async ({ system, accounts, endsMs }: Load): Promise<void> => {
 };
 
 /** Notes each minute in which an order is stuck or an event waits for a decision. */
-const watch = async ({ system, endsMs, neededMs }: Load): Promise<void> => {
-  while (now() < endsMs) {
+const watch = async (load: Load): Promise<void> => {
+  const { system, neededMs, traffic } = load;
+  while (now() < load.endsMs) {
     const stuckBefore = isoTime(now() - STUCK_MS);
     const [orders, events] = await outside(() =>
       Promise.all([openTransactions(system.ledger, { from: "0000", to: stuckBefore }), openEvents(system.ledger)]),
     );
     if (orders.length + events.length > 0) neededMs.push(now());
+    if (load.endsMs - now() <= MINUTE_MS && traffic.goesOn?.() === true) load.endsMs += MINUTE_MS;
     await pass(MINUTE_MS);
   }
 };

@@ -182,7 +182,7 @@ const disturbances = ({ system, chance, accounts }: Load, brownOuts: BrownOuts):
     const sinceMs = now();
     return {
       begin: () => upstream.limitedRecipients.add(FREQUENT_RECIPIENT),
-      forS: 120,
+      forS: 180,
       end: () => {
         const isMet = upstream.requests.some(
           ({ outcome, at }) => outcome === LIMITED_RECIPIENT && Date.parse(at) > sinceMs,

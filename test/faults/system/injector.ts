@@ -3,6 +3,7 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingM
 import { buffer } from "node:stream/consumers";
 import { refusalOf } from "../../strict/faults.ts";
 import type { Forward, WireAnswer } from "../../strict/wire.ts";
+import { type Authorization, accessDenied } from "./authorization.ts";
 import { now, outside, type Process, pass, simulate } from "./clock.ts";
 import { type Effect, type Fault, isFreezeEffect } from "./effects.ts";
 import type { ClientEnd, Serve } from "./network.ts";
@@ -41,8 +42,9 @@ export const createInjector = (parts: {
   readonly latencyMs: () => number;
   readonly happens: (share: number) => boolean;
   readonly note: Noted;
+  readonly authorization: Authorization | undefined;
 }): { readonly serve: Serve; readonly close: () => void } => {
-  const { toDynamoDb, strict, latencyMs, happens, note } = parts;
+  const { toDynamoDb, strict, latencyMs, happens, note, authorization } = parts;
   const agent = new Agent({ keepAlive: true });
   /** By call: the SDK's own retries of a call get the same fault. */
   const decided = new Map<string, Fault | undefined>();
@@ -79,11 +81,13 @@ export const createInjector = (parts: {
 
   /** The effect itself, and its answer; undefined if none comes. */
   const perform = async (
-    { place, name }: Effect,
-    { port }: ClientEnd,
+    effect: Effect,
+    { port, process }: ClientEnd,
     request: IncomingMessage,
     body: Buffer,
   ): Promise<Answer | undefined> => {
+    const { place, name } = effect;
+    if (authorization?.allows(process, effect, body.toString()) === false) return awsAnswer(accessDenied);
     const aws = strict();
     if (place === "secrets" && aws?.throttlesSecrets()) return awsAnswer(refusalOf("throttled", name, ""));
     if (place !== "dynamodb") return forward(port, request, body);

@@ -32,6 +32,7 @@ import { freshTables } from "../../builders/tables.ts";
 import { chanceOf } from "../../strict/chance.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { DYNAMODB_STREAMS, forwardTo } from "../../strict/wire.ts";
+import { type Authorization, authorizationOf, type Roles } from "./authorization.ts";
 import { now, openClock, outside, processes } from "./clock.ts";
 import { withDirectReads } from "./direct-reads.ts";
 import type { Effect, Ending, FaultPlan } from "./effects.ts";
@@ -84,6 +85,7 @@ export type System = {
   readonly keyedHashes: KeyedHashes;
   readonly tables: readonly string[];
   readonly observed: Observed;
+  readonly authorization: Authorization | undefined;
   /** The faults of every run from now on. */
   plan: FaultPlan;
   /** The faults of every function from now on, where the plan has none. */
@@ -123,8 +125,19 @@ export type System = {
 const { log } = console;
 const START_MS = Date.UTC(2026, 10, 22, 9);
 
-/** With the same seed, the same work has the same course. `startMs`: the time at which the system's clock begins. */
-export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promise<System> => {
+/**
+ * With the same seed, the same work has the same course. `startMs`: the time at which the system's clock begins.
+ * `roles`: what functions may do; without them everything.
+ */
+export const startSystem = async ({
+  seed = 1,
+  startMs = START_MS,
+  roles,
+}: {
+  readonly seed?: number;
+  readonly startMs?: number;
+  readonly roles?: Roles;
+} = {}): Promise<System> => {
   const restoreRandom = openRandom(seed);
   const restoreClock = openClock(startMs);
   forgetRealities();
@@ -137,6 +150,12 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
   });
   const { accessTable, ledgerTable, cacheTable } = await freshTables(emulatorClientAt(dynamodb));
   const tables = [accessTable, ledgerTable, cacheTable];
+  const tableNames = new Map([
+    [accessTable, "Access"],
+    [ledgerTable, "Ledger"],
+    [cacheTable, "Cache"],
+  ]);
+  const authorization = roles && authorizationOf(roles, tableNames);
   const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...simulatorTiming });
   const sqs = await startQueues(queues);
   const secretsManager = await startSecretsManager(secrets);
@@ -176,6 +195,7 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
     latencyMs,
     happens: (share) => chance.happens(share),
     note: ({ name }, effect, what) => void trace.update(`${now()} ${name} ${effect.place} ${effect.name} ${what}\n`),
+    authorization,
   });
   const restoreNetwork = openNetwork(injector.serve, (port) => places.get(port) ?? "receiver", latencyMs);
 
@@ -228,6 +248,7 @@ export const startSystem = async ({ seed = 1, startMs = START_MS } = {}): Promis
     tables,
     fleet,
     observed,
+    authorization,
     strict: () => strict,
     trace: () => trace.copy().digest("hex"),
     setStrict: (settings: StrictSettings | undefined, seed: number) => {
