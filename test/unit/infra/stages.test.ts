@@ -170,6 +170,7 @@ describe("settingsOf", () => {
       ...aConsole,
       issuer: "https://login.example.com/",
       groupsClaim: "groups",
+      tokenMinutesMax: 15,
       scope: "openid email profile",
     });
   });
