@@ -39,9 +39,15 @@ const aHealth = () => {
   return { read, record, state };
 };
 
-test("different events that fail at once are all counted, as many as make an endpoint one that is down", async () => {
+test.each([
+  ["an endpoint without health", []],
+  ["an endpoint that fails already", ["evt_first"]],
+])("different events that fail at once at %s are all counted, until it is down", async (_title, before) => {
   const { record, read } = aHealth();
   const events = Array.from({ length: 10 }, (_, index) => `evt_${index}`);
+  for (const event of before) await record(1, failing(event));
+  // With all connections open, the attempts read the item at the same time, before one of them writes it.
+  await Promise.all(events.map(read));
   await Promise.all(events.map((event) => record(1, failing(event))));
   const health = await read();
   expect(new Set(health?.failing?.events).size).toBe(DOWN_EVENTS);
