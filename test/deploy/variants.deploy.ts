@@ -248,6 +248,7 @@ describe("the console of the deployed stage", () => {
       issuer: provider.issuer,
       clientId,
       scope: "openid email profile",
+      tokenMinutesMax: 15,
     });
     expect((await file("assets/none.js")).status).toBe(404);
   });
