@@ -38,7 +38,7 @@ export const purchaseSpec = {
     "UPSTREAM_BASE_URL",
     "AIRTIME_NAIRA_MAX",
     "PURCHASES_INITIALLY",
-    "WAITING_MINUTES",
+    "QUEUE_MINUTES",
     "AWS_CALLS",
     "UPSTREAM_KEY_SECRET_ID",
     "REFERENCE_KEY_SECRET_ID",
@@ -174,7 +174,7 @@ export const requeueDeliveriesSpec = {
     "Apps receive some webhooks late: those that wait for longer than 15 minutes, those of endpoints that are down, and `wallet.low`.",
 } as const satisfies FunctionSpec;
 
-export const sendWaitingOrdersSpec = {
+export const sendQueuedOrdersSpec = {
   invokedBy: {
     kind: "schedule",
     urgency: "page",
@@ -201,7 +201,7 @@ export const sendWaitingOrdersSpec = {
     "OUTCOMES_QUEUE_URL",
     "UPSTREAM_BASE_URL",
     "PURCHASES_INITIALLY",
-    "WAITING_MINUTES",
+    "QUEUE_MINUTES",
     "AWS_CALLS",
     "UPSTREAM_KEY_SECRET_ID",
   ],
@@ -302,7 +302,7 @@ export const consoleApiSpec = {
     "WEBHOOK_ALLOWED_CIDRS",
     "WEBHOOK_REFUSED_HOSTS",
     "PURCHASES_INITIALLY",
-    "WAITING_MINUTES",
+    "QUEUE_MINUTES",
     "OPERATOR_ACT_MAX_NAIRA",
     "WORKERS",
     "SELLS",
@@ -347,7 +347,7 @@ export const functionSpecs = {
   "enqueue-webhooks": enqueueWebhooksSpec,
   "deliver-webhook": deliverWebhookSpec,
   "requeue-deliveries": requeueDeliveriesSpec,
-  "send-waiting-orders": sendWaitingOrdersSpec,
+  "send-queued-orders": sendQueuedOrdersSpec,
   "refresh-catalog": refreshCatalogSpec,
   "reconcile-ledger": reconcileLedgerSpec,
   "serve-docs": serveDocsSpec,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { consoleSettings } from "../shared/console/console-settings.ts";
 import { dateOrders } from "../shared/contract/date-order.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
-import { PHONE_RETENTION_DAYS_MIN, WAITING_MINUTES_MAX } from "../shared/platform/env.ts";
+import { PHONE_RETENTION_DAYS_MIN, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { upstreamSignature } from "../shared/upstream-events/upstream-signature.ts";
 import { REQUESTS_PER_SECOND_MAX } from "./gateway.ts";
@@ -156,7 +156,7 @@ export const stageSettings = z
     /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
     operatorActMaxNaira: z.int().min(1).default(5_000_000),
     /** How long an order may wait for the upstream's rate limit; with 0 minutes none waits. */
-    waiting: z.strictObject({ minutes: z.int().min(0).max(WAITING_MINUTES_MAX) }).default({ minutes: 15 }),
+    queue: z.strictObject({ minutes: z.int().min(0).max(QUEUE_MINUTES_MAX) }).default({ minutes: 15 }),
     /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
     /**

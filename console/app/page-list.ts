@@ -21,7 +21,7 @@ export const pageList = {
   charts: { path: "/charts", title: "Charts", audience: "service", group: "Service" },
   open: { path: "/open", title: "Open orders", audience: "service", group: "To resolve" },
   unmatched: { path: "/unmatched", title: "Unmatched events", audience: "service", group: "To resolve" },
-  waiting: { path: "/waiting", title: "Waiting orders", audience: "service", group: "To resolve" },
+  waiting: { path: "/waiting", title: "Queued orders", audience: "service", group: "To resolve" },
   "dead-letters": { path: "/dead-letters", title: "Messages given up", audience: "service", group: "To resolve" },
   upstream: { path: "/upstream", title: "Upstream", audience: "service", group: "Upstream" },
   catalog: { path: "/catalog", title: "Catalog", audience: "service", group: "Upstream" },

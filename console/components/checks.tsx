@@ -14,7 +14,7 @@ const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly tit
     catalog: { to: "/catalog", title: "Catalog" },
     "dead letters": { to: "/dead-letters", title: "Messages given up", name: "Messages given up" },
     "stuck transactions": { to: "/open", title: "Open orders", name: "Stuck orders" },
-    "waiting orders": { to: "/waiting", title: "Waiting orders" },
+    "queued orders": { to: "/waiting", title: "Queued orders" },
     events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
   };
 

@@ -40,7 +40,7 @@ export const handler = consoleHandler(
     },
     catalog: catalogStore(db, env.CACHE_TABLE),
     purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
-    waitingMinutes: env.WAITING_MINUTES,
+    queueMinutes: env.QUEUE_MINUTES,
     operatorActMax: koboFromNaira(env.OPERATOR_ACT_MAX_NAIRA),
     facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
     keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),

@@ -32,7 +32,7 @@ const deps = {
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
   gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock, "vtu"),
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
-  waitingMinutes: env.WAITING_MINUTES,
+  queueMinutes: env.QUEUE_MINUTES,
   airtimeKoboMax: koboFromNaira(env.AIRTIME_NAIRA_MAX),
 };
 await preload(deps.keyedHashes, deps.gate.purchases, liveKey.value, deps.catalog.plans);

@@ -70,8 +70,8 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
     ),
   );
   dashboard.addWidgets(
-    graph("Waiting orders", [alarms.stageMetric("WaitingOrders", "Maximum")]),
-    graph("Oldest waiting order, s", [alarms.stageMetric("OldestWaitingSeconds", "Maximum")]),
+    graph("Queued orders", [alarms.stageMetric("QueuedOrders", "Maximum")]),
+    graph("Oldest queued order, s", [alarms.stageMetric("OldestQueuedSeconds", "Maximum")]),
     graph("Orders that the upstream's rate limit refused", [alarms.stageMetric("UpstreamRateLimited", "Sum")]),
   );
   const { region } = Stack.of(scope);

@@ -38,7 +38,7 @@ export const settingsValues = (
   OPERATOR_ACT_MAX_NAIRA: String(settings.operatorActMaxNaira),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
-  WAITING_MINUTES: String(settings.waiting.minutes),
+  QUEUE_MINUTES: String(settings.queue.minutes),
   WORKERS: settings.workers,
   AWS_CALLS: settings.awsCalls,
   SELLS: sells(settings) ? "yes" : "no",

@@ -68,7 +68,7 @@ const thresholds = [
 
 /** The alarms that belong to no single queue, stream or schedule. */
 export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tables }: ServiceAlarmsProps): void => {
-  const { logBytesPerHourMax, waiting } = settings;
+  const { logBytesPerHourMax, queue } = settings;
   for (const [name, each] of functions.all) {
     const id = each.node.id;
     alarms.addThresholdAlarm(`${id}Errors`, {
@@ -122,10 +122,10 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     alarms.addThresholdAlarm(id, { metric: alarms.stageMetric(name, "Maximum"), ...props });
   }
   alarms.addThresholdAlarm("OrdersWaitLong", {
-    metric: alarms.stageMetric("OldestWaitingSeconds", "Maximum"),
-    threshold: attentionAgeS(waiting.minutes),
+    metric: alarms.stageMetric("OldestQueuedSeconds", "Maximum"),
+    threshold: attentionAgeS(queue.minutes),
     urgency: "ticket",
-    impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${waiting.minutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
+    impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${queue.minutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
   });
   for (const [event, spec] of Object.entries<LogEventSpec>(logEvents)) {
     if (spec.level !== "alarm") continue;

@@ -63,7 +63,7 @@ const image = z.object({
 
 /**
  * The table's stream shows every balance of every wallet, without a gap in its versions, and none is negative. A count
- * of waiting orders alone leaves balance and version.
+ * of queued orders alone leaves balance and version.
  */
 export const expectBalancesWereNeverNegative = async ({ table }: Ledger): Promise<void> => {
   const endpoint = process.env.AWS_ENDPOINT_URL_DYNAMODB ?? "";

@@ -44,7 +44,7 @@ export type ActionContext = {
   readonly catalog: CatalogStore;
   readonly purchases: PurchasesStore;
   /** For how long an order waits for the upstream's rate limit before it is refunded. */
-  readonly waitingMinutes: number;
+  readonly queueMinutes: number;
   /** The largest amount of one funding or adjustment. */
   readonly operatorActMax: Kobo;
   readonly keyedHashes: () => Promise<KeyedHashes>;

@@ -152,10 +152,10 @@ export const waiting: DoctorCheck = async (context) => {
   const { count, oldestS = 0, sendingS } = await readQueuedOrders(context);
   if (count === 0) return ok("none");
   const age = `${count} wait for the upstream's rate limit, the oldest for ${duration(oldestS * 1_000)}`;
-  const todo = 'Follow "Waiting orders" in docs/runbook.md';
+  const todo = 'Follow "Queued orders" in docs/runbook.md';
   if (sendingS === undefined) return lookInto(`${age}; purchases are off: they are neither sent nor refunded`, todo);
   const found = `${age}; sending them takes ${sendingText(sendingS)}`;
-  return Math.max(oldestS, sendingS) > attentionAgeS(context.waitingMinutes) ? lookInto(found, todo) : ok(found);
+  return Math.max(oldestS, sendingS) > attentionAgeS(context.queueMinutes) ? lookInto(found, todo) : ok(found);
 };
 
 export const events: DoctorCheck = async ({ ledger }) => {
@@ -186,6 +186,6 @@ export const consoleChecks: Readonly<Record<string, DoctorCheck>> = {
   alarms: commandOnly,
   "dead letters": deadLetters,
   "stuck transactions": stuck,
-  "waiting orders": waiting,
+  "queued orders": waiting,
   events,
 };

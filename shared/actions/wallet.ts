@@ -26,7 +26,7 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
       account_id: account,
       balance: nairaFromKobo(wallet.balance_kobo),
       low_balance_threshold: orNull(wallet.low_balance_threshold_kobo, nairaFromKobo),
-      waiting_orders: queueLength(queueOf(wallet)),
+      queued_orders: queueLength(queueOf(wallet)),
       updated_at: wallet.updated_at,
     };
   },

@@ -10,9 +10,9 @@ import {
   ledgerIndexes,
   OPEN_TRANSACTION,
   PARKED_ACCOUNTS,
+  QUEUED,
   queuedOrders,
   subscriptionsTo,
-  WAITING,
 } from "./schema.ts";
 
 /** The attributes that the index by_list has of an item. */
@@ -131,7 +131,7 @@ export const openKeys = (table: Table, range: TimeRange): Promise<readonly OpenK
 export const queuedKeys = async (
   table: Table,
 ): Promise<{ readonly wallets: readonly OpenKey[]; readonly setAside: readonly OpenKey[] }> => {
-  const keys = await allOf(queryOpen, table, WAITING, ALL_TIMES);
+  const keys = await allOf(queryOpen, table, QUEUED, ALL_TIMES);
   return {
     wallets: keys.filter(({ pk }) => !isTransactionPk(pk)),
     setAside: keys.filter(({ pk }) => isTransactionPk(pk)),

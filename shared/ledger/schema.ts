@@ -24,7 +24,7 @@ export const itemKinds = [
 ] as const;
 export type LedgerItemKind = (typeof itemKinds)[number];
 
-const pkOf = (kind: LedgerItemKind | "waiting", ...parts: readonly string[]): string => [kind, ...parts].join("#");
+const pkOf = (kind: LedgerItemKind | "queued", ...parts: readonly string[]): string => [kind, ...parts].join("#");
 
 /** The keys of all items of a kind, as a pattern of IAM. */
 export const keyPatternOf = (kind: LedgerItemKind): string => pkOf(kind, "*");
@@ -109,9 +109,9 @@ export const OPEN_TRANSACTION = "live";
 /** The accounts with parked deliveries, each by the time of its next requeue. */
 export const PARKED_ACCOUNTS = "parked";
 /** What the sender of queued orders looks at each minute: wallets with a queue, and orders that were set aside. */
-export const WAITING = "waiting";
+export const QUEUED = "queued";
 /** An account's queued orders, oldest first. */
-export const queuedOrders = (accountId: string): string => pkOf("waiting", accountId);
+export const queuedOrders = (accountId: string): string => pkOf("queued", accountId);
 /** The upstream events that wait for an operator. */
 export const OPEN_EVENTS = "events";
 /** An account's parked deliveries, oldest first. */

@@ -41,8 +41,8 @@ export type SettlementResult =
   /** No attempt got a conclusive response before the deadline, or there is no wallet to refund. */
   | { readonly kind: "indeterminate" };
 
-/** The attributes of a transaction that a settlement needs. A waiting one may have a number in the account's queue. */
-export type SettleTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "amount_kobo" | "waiting">;
+/** The attributes of a transaction that a settlement needs. A queued one may have a number in the account's queue. */
+export type SettleTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "amount_kobo" | "queued">;
 
 /**
  * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements
@@ -123,7 +123,7 @@ export const settleByHeuristicMatch = async (
 
 /** A transaction after its settlement is applied. */
 export const settledTransaction = (
-  { open: _open, listed_at: _listedAt, waiting: _waiting, ...transaction }: Transaction,
+  { open: _open, listed_at: _listedAt, queued: _queued, ...transaction }: Transaction,
   settlement: Settlement,
 ): Transaction => ({
   ...transaction,
@@ -189,7 +189,7 @@ export const settlementWrites = (
 ): SettlementWrites => {
   const { upstream_reference: upstreamReference } = settlement;
   const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
-  const number = isFinalStatus(settlement.status) ? target.waiting?.number : undefined;
+  const number = isFinalStatus(settlement.status) ? target.queued?.number : undefined;
   const { status, ...facts } = settlement;
   const transition = settlingTransition(status, isQueuedOrder(target));
   return [

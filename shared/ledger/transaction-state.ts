@@ -1,6 +1,6 @@
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
-import { OPEN_TRANSACTION, queuedOrders, WAITING } from "./schema.ts";
+import { OPEN_TRANSACTION, QUEUED, queuedOrders } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `success` and `failed` are final; in all other states the stored status is `processing`. */
@@ -9,17 +9,17 @@ export type TransactionState = "sent" | "queued" | "set_aside" | "claimed" | "su
 /** The state of a stored transaction. */
 export const stateOf = ({
   status,
-  waiting,
+  queued,
   claim,
-}: Pick<Transaction, "status" | "waiting" | "claim">): TransactionState => {
+}: Pick<Transaction, "status" | "queued" | "claim">): TransactionState => {
   if (status !== "processing") return status;
-  if (waiting !== undefined) return waiting.number === undefined ? "set_aside" : "queued";
+  if (queued !== undefined) return queued.number === undefined ? "set_aside" : "queued";
   return claim === undefined ? "sent" : "claimed";
 };
 
 /** An edge between states. The texts are those of docs/architecture.md. */
 export type Transition = {
-  /** None if there is no transaction yet. All of them have the attribute `waiting`, or none has it. */
+  /** None if there is no transaction yet. All of them have the attribute `queued`, or none has it. */
   readonly from: readonly TransactionState[];
   readonly to: TransactionState;
   readonly event: string;
@@ -146,7 +146,7 @@ export const transactionUpdate = (
   };
   const sets = Object.entries(attributes).filter(([, value]) => value !== undefined);
   const removed =
-    to === undefined ? [] : isFinal(to) ? ["#open", "listed_at", "waiting"] : isQueued(to) ? [] : ["waiting"];
+    to === undefined ? [] : isFinal(to) ? ["#open", "listed_at", "queued"] : isQueued(to) ? [] : ["queued"];
   return {
     Update: {
       TableName: table,
@@ -156,7 +156,7 @@ export const transactionUpdate = (
       }`,
       ConditionExpression: [
         "#status = :processing AND #mode = :mode AND write_token = :write_token",
-        from.some(isQueued) ? "attribute_exists(waiting)" : "attribute_not_exists(waiting)",
+        from.some(isQueued) ? "attribute_exists(queued)" : "attribute_not_exists(queued)",
         ...(requirement === undefined ? [] : [requirement.expression]),
       ].join(" AND "),
       ExpressionAttributeNames: {
@@ -180,7 +180,7 @@ export const transactionUpdate = (
 /** The list of open transactions that has one in this state. */
 const listIn = (state: TransactionState, accountId: string): string | undefined => {
   if (isFinal(state)) return undefined;
-  return { sent: OPEN_TRANSACTION, claimed: OPEN_TRANSACTION, queued: queuedOrders(accountId), set_aside: WAITING }[
+  return { sent: OPEN_TRANSACTION, claimed: OPEN_TRANSACTION, queued: queuedOrders(accountId), set_aside: QUEUED }[
     state
   ];
 };

@@ -77,7 +77,7 @@ export const transactionSchema = z.object({
    * Only on a queued order. `table` is the ledger that it waits in: in a restored copy of that
    * ledger it may have been sent since.
    */
-  waiting: z
+  queued: z
     .object({
       order: orderToSendSchema,
       table: z.string(),
@@ -102,10 +102,10 @@ export type Transaction = z.infer<typeof transactionSchema>;
  * no other one.
  */
 export type QueuedOrder = Transaction & Queued;
-type Queued = { readonly waiting: NonNullable<Transaction["waiting"]> };
+type Queued = { readonly queued: NonNullable<Transaction["queued"]> };
 
-export const isQueuedOrder = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Queued =>
-  order.waiting !== undefined;
+export const isQueuedOrder = <Stored extends Pick<Transaction, "queued">>(order: Stored): order is Stored & Queued =>
+  order.queued !== undefined;
 
 /** When the request to the upstream began, or may have begun. */
 export const sentAt = ({ sent_at, created_at }: Pick<Transaction, "sent_at" | "created_at">): string =>

@@ -4,7 +4,7 @@ import type { DailyQuota, Entitlement } from "../contract/permission.ts";
 import { isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { WAITING, walletPk } from "./schema.ts";
+import { QUEUED, walletPk } from "./schema.ts";
 
 /** The attributes that count the orders of `quota_day`. */
 const quotaUsed = {
@@ -27,7 +27,7 @@ export const walletSchema = z.object({
   /** The account is restricted: nothing is debited, and no queued order is sent. */
   restricted: z.literal(true).optional(),
   /** While the sender of queued orders lists the wallet, new orders of the account wait too. */
-  open: z.literal(WAITING).optional(),
+  open: z.literal(QUEUED).optional(),
   /** Since when it is listed, or when the account's last turn ended. */
   listed_at: z.iso.datetime().optional(),
   /** The account's queued orders: shared/queued-orders/order-queue.ts. They outlast the list, so that no number is given twice. */
@@ -212,7 +212,7 @@ export const walletNotRestricted = ({ table }: Ledger, accountId: string) => ({
 /** Has the sender list the wallet. */
 export const LISTED = "#open = :open, listed_at = if_not_exists(listed_at, :now)";
 export const listedNames = { "#open": "open" };
-export const listedValues = ({ clock }: Ledger) => ({ ":open": WAITING, ":now": isoTime(clock()) });
+export const listedValues = ({ clock }: Ledger) => ({ ":open": QUEUED, ":now": isoTime(clock()) });
 
 /**
  * Takes the number of an order out of the queue that ends without being claimed, and refunds its amount if it is given:
@@ -232,15 +232,15 @@ export const walletQueueGap = (ledger: Ledger, accountId: string, number: number
  * Sets the balance and the numbers of the queued orders, if nobody has changed either since the wallet was read: one
  * part of a transaction of writes. Only a carry-over corrects a wallet.
  */
-export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, waiting: ReadonlySet<number>) => {
+export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, queued: ReadonlySet<number>) => {
   const { queue_tail: tail } = read;
-  const last = Math.max(tail ?? 0, ...waiting);
+  const last = Math.max(tail ?? 0, ...queued);
   return walletUpdate(ledger, read.account_id, {
     UpdateExpression: [
       "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
       ...(last > 0 ? [", queue_tail = :last, queue_head = :next"] : []),
-      ...(waiting.size > 0 ? [`, queue_front = :waiting, queue_front_at = :now, ${LISTED}`] : []),
-      ` REMOVE queue_gaps, turn_until${waiting.size > 0 ? "" : ", queue_front, queue_front_at, #open, listed_at"}`,
+      ...(queued.size > 0 ? [`, queue_front = :queued, queue_front_at = :now, ${LISTED}`] : []),
+      ` REMOVE queue_gaps, turn_until${queued.size > 0 ? "" : ", queue_front, queue_front_at, #open, listed_at"}`,
     ].join(""),
     ConditionExpression: `version = :read AND ${tail === undefined ? "attribute_not_exists(queue_tail)" : "queue_tail = :tail"}`,
     ExpressionAttributeNames: listedNames,
@@ -251,7 +251,7 @@ export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: numb
       ":read": read.version,
       ...(tail !== undefined && { ":tail": tail }),
       ...(last > 0 && { ":last": last, ":next": last + 1 }),
-      ...(waiting.size > 0 && { ":waiting": waiting, ":open": WAITING }),
+      ...(queued.size > 0 && { ":queued": queued, ":open": QUEUED }),
     },
   });
 };

@@ -9,7 +9,7 @@ import type { SecretVariable } from "./secret-table.ts";
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
 /** An order that waits for longer is worth nothing to its caller. */
-export const WAITING_MINUTES_MAX = 24 * 60;
+export const QUEUE_MINUTES_MAX = 24 * 60;
 
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
 export const environment = z.object({
@@ -47,7 +47,7 @@ export const environment = z.object({
    */
   PURCHASES_INITIALLY: z.enum(["on", "off"]),
   /** How long an order may wait for the upstream's limit; 0 if no order waits. */
-  WAITING_MINUTES: z.coerce.number().int().min(0).max(WAITING_MINUTES_MAX),
+  QUEUE_MINUTES: z.coerce.number().int().min(0).max(QUEUE_MINUTES_MAX),
   /** `off` stops background changes of the ledger. The doctor of the console and of the admin commands says so. */
   WORKERS: z.enum(["on", "off"]),
   /** `no`: the stage serves test keys only. */

@@ -94,7 +94,7 @@ export const logEvents = {
   "order.claim_lookup_failed": {
     level: "warn",
     fields: { write_token: "string", ...thrown },
-    meaning: "A waiting order may be claimed or not: the write had no answer, and reading the order failed too.",
+    meaning: "A queued order may be claimed or not: the write had no answer, and reading the order failed too.",
     action: "None: the outcomes queue makes it wait again. Check DynamoDB if it repeats.",
   },
   "order.queue_lookup_failed": {
@@ -108,12 +108,12 @@ export const logEvents = {
     fields: { reference: "string" },
     meaning:
       "A claimed order was not sent: its process stood still, or one before it was refused. It waits again, or is refunded if a later one may have been.",
-    action: "None. If it repeats without upstream.rate_limited, give send-waiting-orders more memory.",
+    action: "None. If it repeats without upstream.rate_limited, give send-queued-orders more memory.",
   },
   "order.refunded_restricted": {
     level: "warn",
     fields: { reference: "string", waited_s: "number" },
-    meaning: "A waiting order of a restricted account was refunded: its time was over.",
+    meaning: "A queued order of a restricted account was refunded: its time was over.",
     action: "None.",
   },
   "order.waited_too_long": {
@@ -137,28 +137,27 @@ export const logEvents = {
     meaning: "A customer waits: an order that waited could not be sent, refunded or made to wait again.",
     action: "admin transactions show. The next run tries again, unless the order was claimed; then ask the upstream.",
   },
-  "waiting_orders.unreadable": {
+  "queued_orders.unreadable": {
     level: "alarm",
     urgency: "page",
     fields: { account: "string?", transaction: "string?", ...thrown },
-    meaning: "An account's waiting orders are neither sent nor refunded: this release cannot read one of them.",
+    meaning: "An account's queued orders are neither sent nor refunded: this release cannot read one of them.",
     action: "Deploy the release that wrote them. admin transactions list --account.",
   },
-  "waiting_orders.not_read": {
+  "queued_orders.not_read": {
     level: "warn",
     fields: { account: "string?", transaction: "string?", ...thrown },
-    meaning: "An account's waiting orders were not sent in this run, because they could not be read. Others were.",
+    meaning: "An account's queued orders were not sent in this run, because they could not be read. Others were.",
     action: "None: the next run tries again. Check DynamoDB if it repeats.",
   },
-  "waiting_orders.missing": {
+  "queued_orders.missing": {
     level: "alarm",
     urgency: "ticket",
     fields: { account: "string" },
-    meaning:
-      "A wallet counts a waiting order that is not listed, as after a restore: the orders after it are sent now.",
+    meaning: "A wallet counts a queued order that is not listed, as after a restore: the orders after it are sent now.",
     action: "admin transactions list --account --status processing, then resolve as failed the one that still waits.",
   },
-  "waiting_orders.turn_not_ended": {
+  "queued_orders.turn_not_ended": {
     level: "warn",
     fields: { account: "string", ...thrown },
     meaning: "New orders of the account wait, although none has to: the end of its turn could not be written.",
@@ -407,10 +406,10 @@ export const logEvents = {
       "The run of this minute over accounts with parked deliveries, and over balances that may be low, has ended.",
     action: "None.",
   },
-  "send-waiting-orders.ran": {
+  "send-queued-orders.ran": {
     level: "info",
-    fields: { waiting: "number", sent: "number", refunded: "number" },
-    meaning: "The run of this minute over waiting orders has ended.",
+    fields: { queued: "number", sent: "number", refunded: "number" },
+    meaning: "The run of this minute over queued orders has ended.",
     action: "None.",
   },
   "wallet.not_reconciled": {

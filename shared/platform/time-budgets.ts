@@ -72,9 +72,9 @@ export const RECONCILE_WALLET_MS_MAX = 10_000;
 /** One refund that cannot be written must not take the others' time: 3 s of attempts, and the reserve for the queue. */
 export const REFUND_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 /** A run claims no queued order with less time: what it has claimed is sent and settled before the next run starts. */
-export const SEND_WAITING_RESERVE_MS = 35_000;
+export const SEND_QUEUED_RESERVE_MS = 35_000;
 /** How long a run claims queued orders. */
-export const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_WAITING_RESERVE_MS;
+export const SENDING_MS = SEND_FUNCTION_TIMEOUT_S * 1_000 - SEND_QUEUED_RESERVE_MS;
 /**
  * The request of a claimed order begins within this time, counted from before its claim, or not at all: the claim's
  * attempts, the read that resolves it, and the connection.

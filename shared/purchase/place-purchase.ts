@@ -19,7 +19,7 @@ import { ORDER_LIMITED, type Upstream, type UpstreamOrder } from "../upstream/up
 
 export type PurchaseDeps = OrderDeps & {
   readonly gate: OrderGate;
-  readonly waitingMinutes: number;
+  readonly queueMinutes: number;
   readonly catalog: CatalogMemory;
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
 };

@@ -70,7 +70,7 @@ const orderBehindMissing = ({ clock }: Ledger, { wallet, queue, orders }: Lane):
   const isReturned = numbers.some((each) => each < number && queue.front.has(each));
   const since = [order.updated_at, ...(isReturned ? [wallet.queue_front_at ?? ""] : [])];
   if (since.some((time) => clock() - Date.parse(time) < MISSING_MS)) return undefined;
-  log.alarm("waiting_orders.missing", { account: wallet.account_id });
+  log.alarm("queued_orders.missing", { account: wallet.account_id });
   return order;
 };
 
@@ -95,7 +95,7 @@ export const endInLane = (lane: Lane, number: number): void => {
 
 const byNumber = (orders: readonly QueuedOrder[]): Map<number, QueuedOrder> =>
   new Map(
-    orders.flatMap((order) => (order.waiting.number === undefined ? [] : [[order.waiting.number, order] as const])),
+    orders.flatMap((order) => (order.queued.number === undefined ? [] : [[order.queued.number, order] as const])),
   );
 
 /** Undefined after a fault, or if an order is of a later release. The next run tries again. */
@@ -106,8 +106,8 @@ export const unlessUnreadable = async <Result>(
   try {
     return await read();
   } catch (error) {
-    if (error instanceof z.ZodError) log.alarm("waiting_orders.unreadable", { ...what, ...errorFields(error) });
-    else log.warn("waiting_orders.not_read", { ...what, ...errorFields(error) });
+    if (error instanceof z.ZodError) log.alarm("queued_orders.unreadable", { ...what, ...errorFields(error) });
+    else log.warn("queued_orders.not_read", { ...what, ...errorFields(error) });
     return undefined;
   }
 };

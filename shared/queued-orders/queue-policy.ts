@@ -10,18 +10,18 @@ export type QueueDeps = {
   readonly ledger: Pick<Ledger, "clock">;
   readonly gate: Pick<OrderGate, "pace">;
   /** Longest time that an order is queued; 0 if no order is. */
-  readonly waitingMinutes: number;
+  readonly queueMinutes: number;
 };
 
 /**
  * Age at which a queued order needs attention: half of its time is over. Orders that are sent by the next runs of the
  * sender are younger.
  */
-export const attentionAgeS = (waitingMinutes: number): number => Math.max(5 * 60, waitingMinutes * 30);
+export const attentionAgeS = (queueMinutes: number): number => Math.max(5 * 60, queueMinutes * 30);
 
 /** Whether purchases may be queued: never in test mode, which does not reach the upstream. */
-export const mayBeQueued = ({ waitingMinutes }: Pick<QueueDeps, "waitingMinutes">, mode: Mode): boolean =>
-  mode === "live" && waitingMinutes > 0;
+export const mayBeQueued = ({ queueMinutes }: Pick<QueueDeps, "queueMinutes">, mode: Mode): boolean =>
+  mode === "live" && queueMinutes > 0;
 
 /** When a purchase is queued now: in any case while the limit is known to be spent, or other orders are queued. */
 export const queuePolicy = (deps: QueueDeps, upstream: Pick<Upstream, "waitS">, mode: Mode): QueuePolicy => {
@@ -40,9 +40,9 @@ export const orderToSendOf = (order: UpstreamOrder): OrderToSend =>
     : { kind: "airtime", network: order.network };
 
 /** The order in the upstream's terms: the phone number and the amount are the transaction's. */
-export const upstreamOrderOf = ({ waiting: { order }, ...transaction }: QueuedOrder): UpstreamOrder => {
+export const upstreamOrderOf = ({ queued: { order }, ...transaction }: QueuedOrder): UpstreamOrder => {
   const { phone_number: phoneNumber, amount_kobo: amountKobo } = transaction;
-  if (phoneNumber === undefined) throw new Error("A waiting order has no phone number");
+  if (phoneNumber === undefined) throw new Error("A queued order has no phone number");
   return order.kind === "data"
     ? { kind: "data", networkId: order.network_id, planId: order.plan_id, phoneNumber }
     : { kind: "airtime", network: order.network, amountKobo, phoneNumber };

@@ -25,10 +25,10 @@ import { type OrderQueue, queuedNumbers, queueLength, queueOf, withoutEnded } fr
 import { walletQueueJoin, walletQueueReturn, walletQueueTrim, walletTurnEnd, walletUnlisted } from "./wallet-queue.ts";
 
 /** Whether an order waits outside of its account's queue. */
-export const isSetAside = <Stored extends Pick<Transaction, "waiting">>(order: Stored): order is Stored & Queued =>
-  isQueuedOrder(order) && order.waiting.number === undefined;
+export const isSetAside = <Stored extends Pick<Transaction, "queued">>(order: Stored): order is Stored & Queued =>
+  isQueuedOrder(order) && order.queued.number === undefined;
 
-type Queued = Pick<QueuedOrder, "waiting">;
+type Queued = Pick<QueuedOrder, "queued">;
 
 /** Which open order is to wait. `claim` is the claim under which it was refused; undefined for its own request. */
 export type EnqueueTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "claim"> & {
@@ -70,8 +70,8 @@ export const enqueueOrder = async (
 ): Promise<EnqueueResult> => {
   const { account_id: accountId, table = ledger.table, refusals, claimed: { number, turnUntil } = {} } = target;
   if (refusals !== undefined) {
-    const waiting = { order, table, refusals };
-    const update = transactionUpdate(ledger, target, transitions.setAside, { waiting }, claimIs(target.claim));
+    const queued = { order, table, refusals };
+    const update = transactionUpdate(ledger, target, transitions.setAside, { queued }, claimIs(target.claim));
     return enqueueResult(ledger, target, await writeInTime(ledger, target, [update], deadline));
   }
   // A restored ledger gives its numbers to other orders.
@@ -83,14 +83,14 @@ export const enqueueOrder = async (
   return enqueueResult(ledger, target, await writeInTime(ledger, target, writes, deadline));
 };
 
-const queueUpdate = (ledger: Ledger, target: EnqueueTarget, waiting: Queued["waiting"]) =>
-  transactionUpdate(ledger, target, transitions.queue, { waiting }, claimIs(target.claim));
+const queueUpdate = (ledger: Ledger, target: EnqueueTarget, queued: Queued["queued"]) =>
+  transactionUpdate(ledger, target, transitions.queue, { queued }, claimIs(target.claim));
 
 /** Reads the account's queue, and gives the order the next number. If another order was faster, it gets the one after. */
 const joinQueue = async (
   ledger: Ledger,
   target: EnqueueTarget,
-  waiting: Queued["waiting"],
+  queued: Queued["queued"],
   deadline: Deadline,
 ): Promise<EnqueueResult> => {
   const { account_id: accountId } = target;
@@ -104,7 +104,7 @@ const joinQueue = async (
       return { kind: "indeterminate" };
     }
     const writes = [
-      queueUpdate(ledger, target, { ...waiting, number: queue.tail + 1 }),
+      queueUpdate(ledger, target, { ...queued, number: queue.tail + 1 }),
       walletQueueJoin(ledger, accountId, queue),
     ];
     // After an attempt without an answer another one is harmless: an order begins to wait once, under one number.
@@ -117,7 +117,7 @@ const joinQueue = async (
     const hasMoved = result.kind === "condition_failed" && result.transaction !== undefined;
     if (hasMoved || unanswered > UNANSWERED_MAX || !(await nextAttempt())) {
       const waits = await enqueueResult(ledger, target, result);
-      const own = hasMoved ? result.transaction?.waiting?.number : undefined;
+      const own = hasMoved ? result.transaction?.queued?.number : undefined;
       if (waits.kind !== "queued" || own === undefined) return waits;
       // An attempt without an answer was carried out.
       return { ...waits, ahead: [...queuedNumbers(queue)].filter((number) => number < own).length };
@@ -173,7 +173,7 @@ export const claimOrder = async (
   others: Writes,
   deadline: Deadline,
 ): Promise<ClaimResult> => {
-  const { waiting: _waiting, ...transaction } = order;
+  const { queued: _queued, ...transaction } = order;
   const claimed = { ...transaction, open: OPEN_TRANSACTION, claim: randomUUID(), sent_at: isoTime(ledger.clock()) };
   const { claim, sent_at } = claimed;
   const set = { claim, sent_at, updated_at: sent_at };

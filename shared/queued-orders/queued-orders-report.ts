@@ -106,7 +106,7 @@ const queuedReasonText: Readonly<Record<QueuedReason, string>> = {
 
 /** What an operator should know of a transaction that waits, or that waited; undefined if it never did. */
 export const queuedText = async (
-  { ledger, purchases, waitingMinutes }: ReportDeps & { readonly waitingMinutes: number },
+  { ledger, purchases, queueMinutes }: ReportDeps & { readonly queueMinutes: number },
   transaction: Transaction,
 ): Promise<string | undefined> => {
   const { created_at, sent_at } = transaction;
@@ -116,12 +116,12 @@ export const queuedText = async (
   }
   const isRestricted = (await readWallet(ledger, transaction.account_id)).restricted === true;
   const since = `waits since ${created_at} ${queuedReasonText[reasonOf(transaction, isRestricted)]}`;
-  if (transaction.waiting.table !== ledger.table) {
-    return `${since}, in the table ${transaction.waiting.table}: it may have been sent since, and is not sent again`;
+  if (transaction.queued.table !== ledger.table) {
+    return `${since}, in the table ${transaction.queued.table}: it may have been sent since, and is not sent again`;
   }
   if ((await readPurchasesSwitch(purchases)).purchases === "off") {
     return `${since}; purchases are off: it is neither sent nor refunded`;
   }
-  const refundedAt = isoTime(Date.parse(created_at) + waitingMinutes * 60_000);
+  const refundedAt = isoTime(Date.parse(created_at) + queueMinutes * 60_000);
   return `${since}; refunded by the next run after ${refundedAt}, unless it is sent before`;
 };

@@ -12,7 +12,7 @@ import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
-import { SCHEDULE_MS, SEND_WAITING_RESERVE_MS } from "../platform/time-budgets.ts";
+import { SCHEDULE_MS, SEND_QUEUED_RESERVE_MS } from "../platform/time-budgets.ts";
 import { type Lane, nextOrder, openLane, readMore, unlessUnreadable } from "./lane.ts";
 import { queueLength } from "./order-queue.ts";
 import { upstreamOrderOf } from "./queue-policy.ts";
@@ -34,27 +34,24 @@ const NEXT_RUN_MS = 1.5 * SCHEDULE_MS;
 export const sendQueuedOrders = async (
   deps: SenderDeps,
   deadline: Deadline,
-): Promise<LogFields<"send-waiting-orders.ran">> => {
+): Promise<LogFields<"send-queued-orders.ran">> => {
   const { ledger, gate } = deps;
   const nextRun = isoTime(ledger.clock() + SCHEDULE_MS);
   const keys = await queuedKeys(ledger);
   const lanes = await openLanes(ledger, keys.wallets);
   const setAside = await readSetAside(ledger, keys.setAside);
-  const waiting = sum(lanes.map(queuedIn)) + setAside.length;
-  putMetrics(
-    { WaitingOrders: waiting, OldestWaitingSeconds: oldestWaitingS(ledger, keys.wallets, lanes) },
-    ledger.clock(),
-  );
-  if (waiting === 0 || (await gate.purchases()) === "off") {
+  const queued = sum(lanes.map(queuedIn)) + setAside.length;
+  putMetrics({ QueuedOrders: queued, OldestQueuedSeconds: oldestQueuedS(ledger, keys.wallets, lanes) }, ledger.clock());
+  if (queued === 0 || (await gate.purchases()) === "off") {
     await endLanes(ledger, lanes);
-    return { waiting, sent: 0, refunded: 0 };
+    return { queued, sent: 0, refunded: 0 };
   }
 
   await sharePace(deps, lanes, nextRun);
   const run: Run = {
     deps,
     deadline,
-    lastTurn: { remainingMs: () => deadline.remainingMs() - SEND_WAITING_RESERVE_MS },
+    lastTurn: { remainingMs: () => deadline.remainingMs() - SEND_QUEUED_RESERVE_MS },
     plans: await currentPlans(deps),
     settle: createSequentialSettle(settleAsRead),
     notWritten: new Set(),
@@ -70,7 +67,7 @@ export const sendQueuedOrders = async (
   await endLanes(ledger, lanes);
   await sharePace(deps, lanes, nextRun);
   const count = (result: TurnResult): number => results.filter((each) => each === result).length;
-  return { waiting, sent: count("sent"), refunded: count("refunded") };
+  return { queued, sent: count("sent"), refunded: count("refunded") };
 };
 
 const openLanes = async (ledger: Ledger, wallets: readonly OpenKey[]): Promise<readonly Lane[]> => {
@@ -94,7 +91,7 @@ const readSetAside = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<r
 const queuedIn = ({ isListed, queue }: Lane): number => (isListed ? queueLength(queue) : 0);
 
 /** The longest wait for the upstream's limit. The list's time of an account that could not be read is as good as known. */
-const oldestWaitingS = (ledger: Ledger, wallets: readonly OpenKey[], lanes: readonly Lane[]): number => {
+const oldestQueuedS = (ledger: Ledger, wallets: readonly OpenKey[], lanes: readonly Lane[]): number => {
   const read = new Set(lanes.map(({ wallet }) => wallet.pk));
   const orders = lanes.filter(({ wallet }) => !wallet.restricted).flatMap((lane) => [...lane.orders.values()]);
   const since = [
@@ -110,11 +107,11 @@ const sharePace = async (
   lanes: readonly Lane[],
   nextRun: string,
 ): Promise<void> => {
-  const waiting = sum(lanes.filter(({ wallet }) => !wallet.restricted).map(queuedIn));
+  const queued = sum(lanes.filter(({ wallet }) => !wallet.restricted).map(queuedIn));
   try {
     await noteQueue(cache, {
-      queue_until: isoTime(ledger.clock() + (waiting > 0 ? NEXT_RUN_MS : 0)),
-      waiting_orders: waiting,
+      queue_until: isoTime(ledger.clock() + (queued > 0 ? NEXT_RUN_MS : 0)),
+      queued_orders: queued,
       per_minute: upstream.perMinute("vtu"),
       next_run: nextRun,
     });
@@ -220,9 +217,9 @@ const sendInTurn = async (run: Run, lanes: readonly Lane[]): Promise<readonly Tu
         continue;
       }
       const order = await nextOrder(ledger, lane);
-      if (order?.waiting.number === undefined) continue;
+      if (order?.queued.number === undefined) continue;
       if ((await gate.purchases()) === "off") break;
-      begin(lane, order.waiting.number, order);
+      begin(lane, order.queued.number, order);
     }
   } finally {
     await Promise.all(underWay);
@@ -289,7 +286,7 @@ const endLanes = async (ledger: Ledger, lanes: readonly Lane[]): Promise<void> =
       if (hasTurn && turnUntil !== undefined) await endTurn(ledger, wallet.account_id, turnUntil);
       if (isOver) await trimQueue(ledger, wallet.account_id, queue);
     } catch (error) {
-      log.warn("waiting_orders.turn_not_ended", { account: wallet.account_id, ...errorFields(error) });
+      log.warn("queued_orders.turn_not_ended", { account: wallet.account_id, ...errorFields(error) });
     }
   });
   for await (const _ of ended);

@@ -41,7 +41,7 @@ export type SenderDeps = {
   readonly gate: OrderGate;
   readonly catalog: CatalogMemory;
   readonly upstream: HttpUpstream;
-  readonly waitingMinutes: number;
+  readonly queueMinutes: number;
 };
 
 /** One run of the sender of queued orders. */
@@ -74,18 +74,18 @@ export type InLane = {
   readonly begun?: () => void;
 };
 
-const isExpired = ({ deps: { ledger, waitingMinutes } }: Run, { created_at }: QueuedOrder): boolean =>
-  waitedS(ledger, created_at) > waitingMinutes * 60;
+const isExpired = ({ deps: { ledger, queueMinutes } }: Run, { created_at }: QueuedOrder): boolean =>
+  waitedS(ledger, created_at) > queueMinutes * 60;
 
 /** Whether this ledger is a restored copy of the one that the order waits in. */
-const isOfAnotherLedger = ({ deps: { ledger } }: Run, { waiting: { table } }: QueuedOrder): boolean =>
+const isOfAnotherLedger = ({ deps: { ledger } }: Run, { queued: { table } }: QueuedOrder): boolean =>
   table !== ledger.table;
 
 /** Whether an order is ended without being sent: it waited for too long, or in another ledger. */
 export const isDue = (run: Run, order: QueuedOrder): boolean => isExpired(run, order) || isOfAnotherLedger(run, order);
 
 /** Whether the catalog has lost the order's plan since the debit. A changed price is our cost, and raises its alarm. */
-const isWithdrawn = ({ plans }: Run, { waiting: { order } }: QueuedOrder): boolean =>
+const isWithdrawn = ({ plans }: Run, { queued: { order } }: QueuedOrder): boolean =>
   order.kind === "data" && plans !== undefined && !plans.plans.has(order.plan_id);
 
 /** Ends an order that is not to be sent, or else sends it. A fault with one order does not delay other accounts. */
@@ -221,7 +221,7 @@ const sendInLane = async (
   // Before anything that takes time: the next order may be claimed already.
   lane.isHeld = true;
   const isUnsent = reason === TURN_OVER;
-  const entry = { order: order.waiting.order, claimed: { number, ...(isUnsent && { turnUntil }) } };
+  const entry = { order: order.queued.order, claimed: { number, ...(isUnsent && { turnUntil }) } };
   if (!(await recordSent(run, claimed, sent, entry, deadline))) return "sent";
   lane.queue = withFront(lane.queue, number);
   if (isUnsent) {
@@ -249,7 +249,7 @@ const recordSent = async (
 };
 
 /** How an order is set aside that the upstream refused by itself; undefined if it is given up. */
-const setAsideEntry = ({ waiting: { order, refusals = 0 } }: QueuedOrder): QueueEntry | undefined =>
+const setAsideEntry = ({ queued: { order, refusals = 0 } }: QueuedOrder): QueueEntry | undefined =>
   refusals < REFUSED_ORDER_RETRIES_MAX ? { order, refusals: refusals + 1 } : undefined;
 
 /** From its claim on, an order has as long as a request. */
@@ -258,11 +258,11 @@ const orderDeadline = ({ deadline }: Run): Deadline => earlierDeadline(deadline,
 /** Has the outcomes queue make an order wait again that was not sent. */
 const enqueueAgain = async (
   { deps: { ledger, outcomeQueue } }: Run,
-  { waiting }: QueuedOrder,
+  { queued }: QueuedOrder,
   target: EnqueueTarget,
   deadline: Deadline,
 ): Promise<"unchanged"> => {
-  await outcomeQueue.send(enqueueMessageOf(ledger, target, waiting.order), UNSENT_CLAIM_DELAY_S, deadline);
+  await outcomeQueue.send(enqueueMessageOf(ledger, target, queued.order), UNSENT_CLAIM_DELAY_S, deadline);
   return "unchanged";
 };
 
@@ -270,7 +270,7 @@ const enqueueAgain = async (
 const claimAndSendAgain = async (run: Run, order: QueuedOrder): Promise<TurnResult> => {
   const { ledger } = run.deps;
   const upstreamOrder = upstreamOrderOf(order);
-  const { refusals } = order.waiting;
+  const { refusals } = order.queued;
   const deadline = orderDeadline(run);
   const wallet = walletNotRestricted(ledger, order.account_id);
   const claim = await claimOrder(ledger, order, [wallet], earlierDeadline(deadline, deadlineIn(CLAIM_MS_MAX)));
@@ -281,7 +281,7 @@ const claimAndSendAgain = async (run: Run, order: QueuedOrder): Promise<TurnResu
   try {
     const sent = await sendPurchase(run.deps, upstreamOrder, claim.claimed, deadline, AT_ANY_TIME);
     const reason = queueReasonOf(sent.outcome);
-    const again = reason === ORDER_LIMITED ? setAsideEntry(order) : { order: order.waiting.order, refusals };
+    const again = reason === ORDER_LIMITED ? setAsideEntry(order) : { order: order.queued.order, refusals };
     const isQueued = await recordSent(run, claim.claimed, sent, reason && again, deadline);
     return isQueued ? "unchanged" : "sent";
   } catch (error) {

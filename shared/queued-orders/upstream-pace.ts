@@ -27,7 +27,7 @@ export const upstreamPaceSchema = z.object({
   /** Until then orders wait because others do. */
   queue_until: z.iso.datetime().catch(NEVER),
   /** How many orders waited when the sender counted them last. */
-  waiting_orders: z.int().min(0).catch(0),
+  queued_orders: z.int().min(0).catch(0),
   /** Orders that the upstream takes in a minute. */
   per_minute: z.int().min(1).catch(rateGroups.vtu.requestsPerMinute),
   /** When the sender's next run begins. */
@@ -133,7 +133,7 @@ export const estimatedDeliveryS = (
   },
 ): number => {
   const freeMs = Math.max(nowMs + limitS * 1_000, blockedUntilMs(pace, nowMs));
-  const orders = Math.max(pace.waiting_orders, ahead) + 1;
+  const orders = Math.max(pace.queued_orders, ahead) + 1;
   return Math.ceil((sendingBeginsMs(pace, nowMs, freeMs) - nowMs) / 1_000) + sendingS(orders, pace);
 };
 

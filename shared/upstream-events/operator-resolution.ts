@@ -41,7 +41,7 @@ export const resolveTransaction = async (
     );
   }
   // In a copy of the table that it waits in, it may have been sent since.
-  if (status === "success" && isQueuedOrder(transaction) && transaction.waiting.table === ledger.table) {
+  if (status === "success" && isQueuedOrder(transaction) && transaction.queued.table === ledger.table) {
     throw new OperatorError(
       `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );

@@ -33,7 +33,7 @@ export const anActionContext = (
     addressRules: { allowed: [], refusedHosts: [], resolve: async () => ["93.184.216.34"] },
     catalog: catalogStore(db, cacheTable),
     purchases: { db, table: cacheTable, initially: "on" },
-    waitingMinutes: 15,
+    queueMinutes: 15,
     operatorActMax: koboFromNaira(1_000_000),
     facts: { sells: true, workers: "on" },
     keyedHashes,

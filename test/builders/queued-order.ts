@@ -21,15 +21,15 @@ export const storedQueued = async (ledger: Ledger, pk: string): Promise<QueuedOr
 
 /** A claim as the sender makes it, of an order whose queue is read just before. */
 export const claimAsSender = async (ledger: Ledger, order: QueuedOrder): Promise<ClaimResult> => {
-  const { account_id: accountId, waiting } = order;
+  const { account_id: accountId, queued } = order;
   const before = queueOf(await readWallet(ledger, accountId));
   const part =
-    waiting.number === undefined
+    queued.number === undefined
       ? walletNotRestricted(ledger, accountId)
       : walletQueueClaim(
           ledger,
           accountId,
-          { before, after: afterClaim(before, waiting.number) },
+          { before, after: afterClaim(before, queued.number) },
           isoTime(ledger.clock() + 20_000),
         );
   return claimOrder(ledger, order, [part], deadlineIn(29_000));
@@ -38,5 +38,5 @@ export const claimAsSender = async (ledger: Ledger, order: QueuedOrder): Promise
 /** An account's wallet, with the number of orders in its queue. */
 export const walletAndCount = async (ledger: Ledger, accountId: string) => {
   const wallet = await readWallet(ledger, accountId);
-  return { ...wallet, waiting_orders: queueLength(queueOf(wallet)) };
+  return { ...wallet, queued_orders: queueLength(queueOf(wallet)) };
 };

@@ -33,18 +33,18 @@ export type InstanceOptions = {
   readonly beforeSending?: (reference: string) => Promise<void>;
 };
 
-/** The function that takes orders and the sender of waiting orders, over one ledger and an upstream. */
-export const aSellingService = async (ledger: LedgerAtNoon, { waitingMinutes = 15 } = {}) => {
+/** The function that takes orders and the sender of queued orders, over one ledger and an upstream. */
+export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 } = {}) => {
   const simulator = await aSimulator();
   const queued: { message: OutcomeMessage; delayS: number }[] = [];
   const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
   const store = { ...cache, initially: "on" as const };
   let plans = [aPlan({ id: 101 })];
-  /** Called by a run once it has read the waiting orders. */
+  /** Called by a run once it has read the queued orders. */
   let beforeTurns = async (): Promise<void> => {};
   /** How long each order had when it was sent. */
   const remainingMs: number[] = [];
-  /** The requests of waiting orders, as they began. */
+  /** The requests of queued orders, as they began. */
   const begun: string[] = [];
   /** A new instance of each function: nothing is cached in it. */
   const instance = ({ ledger: inLedger = ledger, clock = ledger.clock, beforeSending }: InstanceOptions = {}) => {
@@ -79,7 +79,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { waitingMinutes = 1
         },
         clock,
       ),
-      waitingMinutes,
+      queueMinutes,
     };
     return {
       buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),

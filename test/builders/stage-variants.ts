@@ -56,7 +56,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
       upstreamDates: "month-first",
       airtimeMax: 10_000,
       operatorActMaxNaira: 50_000,
-      waiting: { minutes: 0 },
+      queue: { minutes: 0 },
       phoneRetentionDays: 35,
       workers: "off",
       awsCalls: "sdk",

@@ -123,7 +123,7 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
     alarms: "skipped",
     "dead letters": "ok",
     "stuck transactions": "ok",
-    "waiting orders": "ok",
+    "queued orders": "ok",
     events: "ok",
   });
 });

@@ -241,7 +241,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Dead letters": nothing,
   "Messages that wait": nothing,
   "Throttled table": nothing,
-  "Waiting orders": waitingOrder,
+  "Queued orders": waitingOrder,
   "Parked webhooks not sent": nothing,
   "Events on request not sent": nothing,
   "Function errors": nothing,

@@ -168,7 +168,7 @@ describe.each(Object.entries(LANDS_AFTER_MS))("a debit that lands %s later", (_n
     expect(await balance()).toBe(koboFromNaira(1_000));
   });
 
-  test("counts no waiting order where it would have waited for the upstream's limit", async () => {
+  test("counts no queued order where it would have waited for the upstream's limit", async () => {
     const cache = { db: system.db, table: system.tables[2] ?? "" };
     const { limit_until: _limit, unrecognized_until: _unrecognized, ...pace } = NO_ORDERS_QUEUED;
     await noteQueue(cache, { ...pace, queue_until: isoTime(Date.now() + 120_000) });

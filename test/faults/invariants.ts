@@ -4,7 +4,7 @@ import * as z from "zod";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
 import { listKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
-import { queuedOrders, WAITING } from "../../shared/ledger/schema.ts";
+import { QUEUED, queuedOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { stateOf, type Transition, transitions } from "../../shared/ledger/transaction-state.ts";
 import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
@@ -212,18 +212,18 @@ const wrongWaits = async (account: TestAccount, transactions: readonly Transacti
   const { accountId } = account;
   const wallet = walletSchema.parse(await read(account, `wallet#${accountId}`));
   const waiting = transactions.filter(isQueuedOrder);
-  const numbers = waiting.flatMap(({ waiting: { number } }) => number ?? []).toSorted((one, other) => one - other);
+  const numbers = waiting.flatMap(({ queued: { number } }) => number ?? []).toSorted((one, other) => one - other);
   const counted = [...queuedNumbers(queueOf(wallet))];
-  const openKey = ({ mode, status, waiting: wait }: Transaction): string | undefined => {
+  const openKey = ({ mode, status, queued: wait }: Transaction): string | undefined => {
     if (mode === "test" || status !== "processing") return undefined;
     if (wait === undefined) return "live";
-    return wait.number === undefined ? WAITING : queuedOrders(accountId);
+    return wait.number === undefined ? QUEUED : queuedOrders(accountId);
   };
   return [
     ...(isDeepStrictEqual(counted, numbers)
       ? []
-      : [`${accountId} has the numbers ${counted} in its queue, and its waiting orders ${numbers}`]),
-    ...(numbers.length === 0 || wallet.open === WAITING ? [] : [`${accountId} has waiting orders and is not listed`]),
+      : [`${accountId} has the numbers ${counted} in its queue, and its queued orders ${numbers}`]),
+    ...(numbers.length === 0 || wallet.open === QUEUED ? [] : [`${accountId} has queued orders and is not listed`]),
     ...waiting
       .filter(({ mode, status }) => mode === "test" || status !== "processing")
       .map(({ pk, status }) => `${pk} waits and is ${status}`),

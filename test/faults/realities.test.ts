@@ -114,7 +114,7 @@ test(`answers of something before the upstream, after it carried out the orders,
   expect(violations).toEqual([]);
 });
 
-test(`an index key of one account that stays full holds up the waiting orders of no other (seed ${SEED})`, async () => {
+test(`an index key of one account that stays full holds up the queued orders of no other (seed ${SEED})`, async () => {
   const waitMsMax = 4 * MINUTE_MS;
   let full = "";
   let endsMs = 0;
@@ -243,7 +243,7 @@ test("another version of the reference key sells nothing, finds nothing and says
   expect(system.upstream.requests).toHaveLength(2);
 });
 
-describe("waiting orders", () => {
+describe("queued orders", () => {
   /** A burst of one account while the limit is spent, and a sender whose writes lose many answers. */
   const burst: Traffic["disturb"] = (load) => {
     const { system, chance, accounts } = load;

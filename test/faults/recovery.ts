@@ -59,13 +59,13 @@ export const recover = async (account: TestAccount, recovery: Recovery): Promise
   }
 };
 
-/** Runs the sender of waiting orders each minute, until none is listed, and no wallet that has some. */
+/** Runs the sender of queued orders each minute, until none is listed, and no wallet that has some. */
 export const sendUntilNoneWaits = async (system: System): Promise<void> => {
   for (let run = 0; run < SENDER_RUNS_MAX; run += 1) {
     const { wallets, setAside } = await queuedKeys(system.ledger);
     if (wallets.length + setAside.length === 0) return;
     advance(NEXT_MINUTE_MS);
-    await system.runSchedule("send-waiting-orders");
+    await system.runSchedule("send-queued-orders");
     await deliverUntilIdle(system);
   }
   throw new Error(`Orders wait after ${SENDER_RUNS_MAX} runs of the sender`);

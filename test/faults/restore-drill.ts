@@ -190,10 +190,10 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   const refuseByLimit = (product: "airtime" | "data"): void =>
     system.upstream.faults.add({ kind: "rate_limited", times: 1, retry_after_s: 60, path: `/vtu/${product}/` });
   const letLimitRecover = (): void => advance(75_000);
-  const assertWaiting = async (order: Order, waiting: 0 | 1): Promise<void> => {
+  const assertWaiting = async (order: Order, queued: 0 | 1): Promise<void> => {
     const wallet = await readWallet(system.ledger, order.accountId);
-    const isWaiting = (await transactionOf(order))?.waiting !== undefined;
-    const expected = { order: order.body.reference, isWaiting: waiting === 1, counted: waiting };
+    const isWaiting = (await transactionOf(order))?.queued !== undefined;
+    const expected = { order: order.body.reference, isWaiting: queued === 1, counted: queued };
     expect({ order: order.body.reference, isWaiting, counted: queueLength(queueOf(wallet)) }).toEqual(expected);
   };
   const deliveriesOf = async (order: Order): Promise<number> => {
@@ -230,12 +230,12 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
   await check("after-no-record", "00000000001");
   await many("after");
   refuseByLimit("data");
-  await system.runSchedule("send-waiting-orders");
-  for (const [order, waiting] of [
+  await system.runSchedule("send-queued-orders");
+  for (const [order, queued] of [
     [waitingBefore[0], 0],
     [waitingBefore[1], 1],
   ] as const) {
-    if (order !== undefined) await assertWaiting(order, waiting);
+    if (order !== undefined) await assertWaiting(order, queued);
   }
   letLimitRecover();
   advance(90_000);
@@ -367,7 +367,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await deploy({ WORKERS: "on" });
     await examineWhileOff();
     await switchPurchases("on");
-    await system.runSchedule("send-waiting-orders");
+    await system.runSchedule("send-queued-orders");
     for (const order of [sentAfter, ...stillWaiting]) {
       await assertWaiting(order, 0);
       const { reference } = order.body;
@@ -429,8 +429,8 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await adminJson(z.unknown(), "wallet", "fund", main, "700", "--id", "bank-after");
     const open = z.object({ transactions: z.array(stored) });
     const { transactions } = await adminJson(open, "transactions", "list", "--open");
-    const waiting = z.object({ orders: z.array(stored) });
-    const { orders: waited } = await adminJson(waiting, "transactions", "list", "--waiting");
+    const queued = z.object({ orders: z.array(stored) });
+    const { orders: waited } = await adminJson(queued, "transactions", "list", "--queued");
     expect(waited).toHaveLength(waitingBefore.length);
     const resolved: string[] = [];
     for (const { reference } of [...transactions, ...waited]) {

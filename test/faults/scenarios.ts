@@ -91,7 +91,7 @@ const refuseOrders = ({ system: { upstream } }: TestAccount, times: number): voi
 /** The sender's next run, so much later. */
 const sendAfter = async ({ system }: TestAccount, ms = MINUTE_MS): Promise<void> => {
   advance(ms);
-  await system.runSchedule("send-waiting-orders");
+  await system.runSchedule("send-queued-orders");
   await system.eventSources.deliver();
 };
 
@@ -461,7 +461,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     isLong: true,
     statuses: ["failed"],
   },
-  "a waiting order without an answer, settled by an event": {
+  "a queued order without an answer, settled by an event": {
     prepare: async (account) => refuseByLimit(account, 1),
     act: async (account) => {
       await account.send(routes.buyData, order("order-1", phoneNumbers.succeedsLater));
@@ -472,7 +472,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     isLong: true,
     statuses: ["success"],
   },
-  "waiting orders of two accounts, one of which has several": {
+  "queued orders of two accounts, one of which has several": {
     prepare: async (account) => {
       account.others.push(await openTestAccount(account.system, account.receiver));
       refuseByLimit(account, 1);
@@ -494,7 +494,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         await account.send(routes.buyData, order(reference));
       }
       advance(MINUTE_MS);
-      await Promise.all([0, 1].map(() => account.system.runSchedule("send-waiting-orders")));
+      await Promise.all([0, 1].map(() => account.system.runSchedule("send-queued-orders")));
       await account.system.eventSources.deliver();
       await sendAfter(account);
     },
@@ -520,7 +520,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     isLong: true,
     statuses: ["failed"],
   },
-  "a waiting order whose account is restricted, and then not any more": {
+  "a queued order whose account is restricted, and then not any more": {
     prepare: async (account) => {
       refuseByLimit(account, 1);
       await account.send(routes.buyData, order("order-1"));
@@ -535,7 +535,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     isLong: true,
     statuses: ["success"],
   },
-  "an operator who refunds a waiting order": {
+  "an operator who refunds a queued order": {
     prepare: async (account) => {
       refuseByLimit(account, 1);
       await account.send(routes.buyData, order("order-1"));

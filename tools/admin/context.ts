@@ -76,7 +76,7 @@ export const openAdminContext = async (
     },
     catalog: catalogStore(db, environment.CACHE_TABLE),
     purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
-    waitingMinutes: environment.WAITING_MINUTES,
+    queueMinutes: environment.QUEUE_MINUTES,
     operatorActMax: koboFromNaira(environment.OPERATOR_ACT_MAX_NAIRA),
     facts: { sells: target.stage === undefined || sells(target.stage.settings), workers: environment.WORKERS },
     keyedHashes: loadKeyedHashes(

@@ -174,6 +174,6 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   alarms,
   "dead letters": deadLetters,
   "stuck transactions": stuck,
-  "waiting orders": waiting,
+  "queued orders": waiting,
   events,
 };

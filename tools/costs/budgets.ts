@@ -54,7 +54,7 @@ export const budgets = {
     invocations: [
       { function: "purchase", calls: ["UpdateItem", "TransactWriteItems", "GetItem", "TransactWriteItems"] },
       {
-        function: "send-waiting-orders",
+        function: "send-queued-orders",
         calls: [
           ...["Query", "Query", "BatchGetItem", "UpdateItem"],
           // The claim, the settlement, the end of the account's turn, and the pace.
@@ -66,7 +66,7 @@ export const budgets = {
     writeUnits: { tables: 17, indexes: 10 },
     readUnits: 4,
     log: {
-      events: ["request.answered", "metrics", "send-waiting-orders.ran"],
+      events: ["request.answered", "metrics", "send-queued-orders.ran"],
       bytes: 800,
     },
     responseBytes: 1_000,

@@ -42,7 +42,7 @@ const SIMULATOR_LIMITS = { vtu: 600, identity: 300, catalog: 1_200 };
 /** All are optional. By default a free port is used and no data is kept. */
 export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
-  /** When waiting orders are sent, and the function's time-out, for an upstream whose minutes are shorter. */
+  /** When queued orders are sent, and the function's time-out, for an upstream whose minutes are shorter. */
   readonly sender?: { readonly everyMs: number; readonly timeoutMs: number };
   /** How long an ID token lasts that the identity provider issues now, in seconds. */
   readonly idTokenS?: () => number;
@@ -299,7 +299,7 @@ const startSchedules = async (
   invoke: Invoke,
 ): Promise<void> => {
   const start = (name: ScheduledFunction) => {
-    if (name !== "send-waiting-orders" || sender === undefined) return startSchedule(name, invoke);
+    if (name !== "send-queued-orders" || sender === undefined) return startSchedule(name, invoke);
     return startSchedule(name, (...call) => invoke(...call, sender.timeoutMs), sender.everyMs);
   };
   const schedules = await Promise.all(names.map(start));

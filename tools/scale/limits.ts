@@ -100,11 +100,11 @@ export const limits: readonly Limit[] = [
     per: "stage",
     capacity: () => (CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * SCHEDULE_MS),
     perPurchase: 1,
-    source: sources.waitingOrders,
-    assumed: `a run of \`send-waiting-orders\` sends ${CONCURRENT_SENDS} at a time for ${SENDING_MS / 1_000} s of each minute, and each takes ${waiting.sendS.toFixed(2)} s: as much as ${Math.floor((CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * 60_000))} keys of the upstream allow`,
+    source: sources.queuedOrders,
+    assumed: `a run of \`send-queued-orders\` sends ${CONCURRENT_SENDS} at a time for ${SENDING_MS / 1_000} s of each minute, and each takes ${waiting.sendS.toFixed(2)} s: as much as ${Math.floor((CONCURRENT_SENDS * SENDING_MS) / (waiting.sendS * 60_000))} keys of the upstream allow`,
     symptom: {
-      text: "The number of waiting orders does not fall although the upstream's limit has room. The metrics WaitingOrders and OldestWaitingSeconds show it.",
-      logEvents: ["send-waiting-orders.ran", "order.waited_too_long"],
+      text: "The number of queued orders does not fall although the upstream's limit has room. The metrics QueuedOrders and OldestQueuedSeconds show it.",
+      logEvents: ["send-queued-orders.ran", "order.waited_too_long"],
       alarms: ["Event-order.waited_too_long"],
     },
     remedy: {
@@ -234,12 +234,12 @@ export const limits: readonly Limit[] = [
     perPurchase: waiting.by_open,
     source: sources.partition,
     assumed:
-      "the key `live` is the busiest: `waiting`, which lists the accounts, gets as many units, and each account's own key `waiting#` fewer",
+      "the key `live` is the busiest: `queued`, which lists the accounts, gets as many units, and each account's own key `queued#` fewer",
     symptom: { text: slowed, ...busy, alarms: ["LedgerByOpenWriteThrottles"] },
     remedy: {
       by: "code",
       text: "Several values of `open`, and readers that query each (`shared/ledger/schema.ts`)",
-      cost: "a query more for each value in every run of `send-waiting-orders`",
+      cost: "a query more for each value in every run of `send-queued-orders`",
     },
   },
   {

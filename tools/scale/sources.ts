@@ -26,7 +26,7 @@ export const sources = {
   upstream: ours("interface, 16.1 and 6.1", "interface.md#16-upstream"),
   rateLimits: ours("interface, 6.1", "interface.md#6-rate-limits"),
   routeLimits: ours("interface, 6.D6", "interface.md#6-rate-limits"),
-  waitingOrders: ours("waiting orders", "scale.md#waiting-orders"),
+  queuedOrders: ours("queued orders", "scale.md#queued-orders"),
   settings: ours("settings of a stage", "deployment.md#settings"),
   busyWallets: ours("busy wallets", "reliability.md#busy-wallets"),
   reconciliation: ours("reconciliation", "reliability.md#reconciliation"),

@@ -49,7 +49,7 @@ export const OverviewPage = () => {
 };
 
 const WalletFacts = ({ wallet }: { readonly wallet: ActionOutput<"wallet show"> }) => {
-  const { balance, low_balance_threshold: threshold, waiting_orders, updated_at } = wallet;
+  const { balance, low_balance_threshold: threshold, queued_orders, updated_at } = wallet;
   return (
     <Facts
       facts={[
@@ -59,7 +59,7 @@ const WalletFacts = ({ wallet }: { readonly wallet: ActionOutput<"wallet show"> 
           value: <WalletState balance={balance} threshold={threshold} />,
         },
         { name: "Low below", value: threshold === null ? "No threshold" : <Money naira={threshold} /> },
-        { name: "Orders that wait", value: waiting_orders },
+        { name: "Orders that wait", value: queued_orders },
         { name: "Last change", value: <Time iso={updated_at} /> },
       ]}
     />

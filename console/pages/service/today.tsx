@@ -36,7 +36,7 @@ export const TodayPage = () => {
         <Tile title="Unmatched events" to="/unmatched" of={events}>
           {(found) => <Count of={found.events.length} what="to resolve" tone="attention" />}
         </Tile>
-        <Tile title="Waiting orders" to="/waiting" of={waiting}>
+        <Tile title="Queued orders" to="/waiting" of={waiting}>
           {({ number, oldest_s }) => (
             <>
               <Count of={number} what="waiting" tone="running" />

@@ -51,7 +51,7 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
             success={(output) => switchedText("off", output)}
           >
             <p>
-              Every new order of every account is refused, identity checks included. Waiting orders are neither sent nor
+              Every new order of every account is refused, identity checks included. Queued orders are neither sent nor
               refunded. Orders that are under way end as usual, and lookups are answered. Apps lose these sales until
               purchases are switched on again. The owners of all accounts see the reason.
             </p>
@@ -65,7 +65,7 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
             success={(output) => switchedText("on", output)}
           >
             <p>
-              New orders are accepted again. Of the waiting orders, those that have waited for too long are refunded
+              New orders are accepted again. Of the queued orders, those that have waited for too long are refunded
               within a minute, and the others are sent: resolve first what must not be sent any more.
             </p>
           </ChangeDialog>
@@ -117,7 +117,7 @@ const Limit = ({ limit, waiting }: ActionOutput<"upstream show">) => (
             ),
         },
         {
-          name: "Waiting orders",
+          name: "Queued orders",
           value: waiting.count === 0 ? "None" : <PageLink to="/waiting">{waiting.count}</PageLink>,
         },
         { name: "The oldest waits for", value: waiting.oldest_s === null ? undefined : minutes(waiting.oldest_s) },

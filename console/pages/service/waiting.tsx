@@ -14,7 +14,7 @@ export const WaitingPage = () => {
   const waiting = useRead("transactions waiting", {}, { everyMs: READ_EVERY_MS });
   return (
     <Page
-      title="Waiting orders"
+      title="Queued orders"
       description="Orders beyond the upstream's rate limit. They are debited, are sent at its pace, each account in turn, and are refunded if they wait for too long."
     >
       <Query of={waiting}>
@@ -31,7 +31,7 @@ export const WaitingPage = () => {
             {number > 0 && (
               <Section title="By account">
                 <DataTable
-                  label="Waiting orders by account"
+                  label="Queued orders by account"
                   rows={accounts}
                   rowKey={({ account_id }) => account_id}
                   columns={[
@@ -47,7 +47,7 @@ export const WaitingPage = () => {
               </Section>
             )}
             <DataTable
-              label="Waiting orders"
+              label="Queued orders"
               rows={orders}
               rowKey={({ reference }) => reference}
               columns={[

@@ -41,7 +41,7 @@ export const purchasesActions = {
     input: z.object({ why: whySchema }),
     output: switched,
     summary:
-      "Refuse every new order (503) before its debit, and neither send nor refund waiting orders; replays and lookups are answered as before",
+      "Refuse every new order (503) before its debit, and neither send nor refund queued orders; replays and lookups are answered as before",
     command: { example: '--why "restore of the ledger, ticket 97"' },
   },
   "purchases on": {

@@ -47,7 +47,7 @@ export const walletActions = {
       balance: nairaAmount,
       low_balance_threshold: nairaAmount.nullable(),
       /** How many orders wait for the upstream's rate limit. */
-      waiting_orders: z.int(),
+      queued_orders: z.int(),
       updated_at: z.iso.datetime(),
     }),
     summary: "Show the balance of a wallet",

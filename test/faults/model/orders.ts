@@ -73,9 +73,9 @@ export const submit = async (
     return;
   }
   const pk = pkOfReference(answers[0]?.headers["x-transaction-reference"] ?? "") ?? "";
-  const waiting = couldWait ? await waitingOf(caller, order) : undefined;
-  const waits = waiting !== undefined;
-  const isSetAside = waits && waiting.number === undefined;
+  const queued = couldWait ? await waitingOf(caller, order) : undefined;
+  const waits = queued !== undefined;
+  const isSetAside = waits && queued.number === undefined;
   const expected: ExpectedTransaction = {
     ...expectedTransaction(order, waits ? "processing" : order.expectedStatus, pk, createdAtMs),
     ...(waits && { waits: { sentStatus: order.expectedStatus, isSetAside } }),
@@ -91,7 +91,7 @@ export const submit = async (
   }
 };
 
-const waitingOf = async (caller: Caller, order: Order) => (await findTransaction(caller, order))?.waiting;
+const waitingOf = async (caller: Caller, order: Order) => (await findTransaction(caller, order))?.queued;
 
 /** The sandbox's answers before it makes a transaction. */
 const sandboxRefusals = ["insufficient_balance", "provider_unavailable"];

@@ -64,7 +64,7 @@ const UPSTREAM_PAUSE_MS = 31_000;
 /** The longest that a 429 and a run of the sender keep orders from being sent at once: 60 s and 90 s, and a cache. */
 const LIMIT_KNOWN_MS = 3 * 60_000;
 
-/** From now on orders may wait for a while: the upstream may have answered 429, or the sender has found waiting orders. */
+/** From now on orders may wait for a while: the upstream may have answered 429, or the sender has found queued orders. */
 export const noteLimit = (session: Session): void => {
   session.mayWaitUntilMs = Date.now() + LIMIT_KNOWN_MS;
 };
@@ -192,7 +192,7 @@ const statusesAfterWait = (
 ): readonly Status[] => {
   if (waits === undefined) return [];
   const reference = referenceOf(transaction);
-  if (transaction.waiting?.refusals !== undefined) waits.isSetAside = true;
+  if (transaction.queued?.refusals !== undefined) waits.isSetAside = true;
   if (system.upstream.requests.some((request) => request.reference === reference)) return [waits.sentStatus];
   // After too many refusals of this very order, which the simulator does not record.
   if (waits.isSetAside) return ["failed"];

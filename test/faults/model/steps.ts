@@ -332,13 +332,13 @@ const refuseOrders = step({
 const MINUTE_MS = 61_000;
 
 const sendWaiting = step({
-  name: "run the sender of waiting orders",
+  name: "run the sender of queued orders",
   weight: 5,
   choices: fc.record({ runs: fc.constantFrom(1, 1, 2), fault: maybeFault }),
   given: always,
   act: async ({ session, system, choice: { runs, fault } }) => {
     advance(MINUTE_MS);
-    const run = () => Promise.all(Array.from({ length: runs }, () => system.runSchedule("send-waiting-orders")));
+    const run = () => Promise.all(Array.from({ length: runs }, () => system.runSchedule("send-queued-orders")));
     const isFaulty = await withFault(session, fault, run);
     noteLimit(session);
     const waiting = session.callers.flatMap(({ expected }) =>
@@ -362,7 +362,7 @@ const sendWaitingWhileOff = step({
       advance(GATE_CACHE_MS);
     };
     await flip("off");
-    await withFault(session, undefined, () => system.runSchedule("send-waiting-orders"));
+    await withFault(session, undefined, () => system.runSchedule("send-queued-orders"));
     await flip("on");
   },
   check: async ({ session, system }, requests) => {
@@ -389,7 +389,7 @@ const sendWaitingWhileRestricted = step({
     await setStatus("restricted");
     const before = sent();
     advance(MINUTE_MS);
-    await withFault(session, undefined, () => system.runSchedule("send-waiting-orders"));
+    await withFault(session, undefined, () => system.runSchedule("send-queued-orders"));
     noteLimit(session);
     expect(sent()).toBe(before);
     await setStatus("active");
@@ -398,7 +398,7 @@ const sendWaitingWhileRestricted = step({
 });
 
 const resolveWaiting = step({
-  name: "resolve a waiting order",
+  name: "resolve a queued order",
   weight: 1,
   choices: fc.record({ index, status: finalStatus, fault: maybeFault }),
   given: async ({ system, caller: { expected }, choice }) => {

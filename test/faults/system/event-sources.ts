@@ -30,7 +30,7 @@ export type StateChange = {
   readonly from: TransactionState | undefined;
   readonly to: TransactionState | undefined;
 };
-const storedState = transactionSchema.pick({ status: true, waiting: true, claim: true }).transform(stateOf);
+const storedState = transactionSchema.pick({ status: true, queued: true, claim: true }).transform(stateOf);
 
 export type Concurrency = "sequential" | "concurrent";
 

@@ -92,7 +92,7 @@ const ORDER_FIELDS = [
   ],
 ];
 const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "failure"];
-const WAITING_FIELDS = ["waiting", "claim", "sent_at"];
+const QUEUED_FIELDS = ["queued", "claim", "sent_at"];
 
 /** Forward only: an open transaction takes its settlement from the old ledger; a final one stays as it is. */
 const compareOpenedTransaction = (
@@ -110,16 +110,16 @@ const compareOpenedTransaction = (
     return { kind: "differs", fields: ["upstream_reference"] };
   }
   const isFurther = !isFinalStatus(old.status) && progressOf(restored) > progressOf(old);
-  const isSame = fields.length === 0 && differing(oldItem, restoredItem, WAITING_FIELDS).length === 0;
+  const isSame = fields.length === 0 && differing(oldItem, restoredItem, QUEUED_FIELDS).length === 0;
   return isFurther || isSame
     ? { kind: "present" }
     : { kind: "update", item: oldItem, when: unchangedOpenTransaction(restored) };
 };
 
 /** Sorts the states of an open order by time: it waits, is claimed, waits again after a refusal, is claimed again. */
-const progressOf = ({ sent_at = "", waiting }: Transaction): string => `${sent_at}#${waiting === undefined ? 0 : 1}`;
+const progressOf = ({ sent_at = "", queued }: Transaction): string => `${sent_at}#${queued === undefined ? 0 : 1}`;
 
-const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, waiting }: Transaction): Condition => {
+const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, queued }: Transaction): Condition => {
   const equals = (name: string, value: string | undefined): string =>
     value === undefined ? `attribute_not_exists(${name})` : `${name} = :${name}`;
   return {
@@ -127,7 +127,7 @@ const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, wait
       "#status = :processing AND write_token = :write_token",
       equals("upstream_reference", upstream_reference),
       equals("claim", claim),
-      waiting === undefined ? "attribute_not_exists(waiting)" : "attribute_exists(waiting)",
+      queued === undefined ? "attribute_not_exists(queued)" : "attribute_exists(queued)",
     ].join(" AND "),
     names: { "#status": "status" },
     values: {
@@ -143,8 +143,8 @@ const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, wait
  * An order that waits in the old ledger was not sent, and waits in the restored ledger from now on. One that waited
  * elsewhere, before the old ledger was itself restored, may have been sent: it stays what it is.
  */
-const adaptQueuedOrder = (item: Item, { waiting }: Transaction, { from, to }: Ledgers): Item =>
-  waiting?.table === from ? { ...item, waiting: { ...waiting, table: to } } : item;
+const adaptQueuedOrder = (item: Item, { queued }: Transaction, { from, to }: Ledgers): Item =>
+  queued?.table === from ? { ...item, queued: { ...queued, table: to } } : item;
 
 const compareTransaction = compareWith(transactionSchema, compareOpenedTransaction, adaptQueuedOrder);
 
@@ -326,13 +326,13 @@ const transactionFields = transactionSchema.pick({
   status: true,
   amount_kobo: true,
   created_at: true,
-  waiting: true,
+  queued: true,
 });
 const entryFields = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that `balanceChangeOf` reads. */
 export const balanceChangeProjection = {
-  ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at, waiting",
+  ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at, queued",
   ExpressionAttributeNames: { "#mode": "mode", "#status": "status" },
 };
 
@@ -344,12 +344,12 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
     return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
   }
   if (kind !== "transaction" || item.mode !== "live") return undefined;
-  const { account_id, amount_kobo, status, created_at, waiting } = transactionFields.parse(item);
+  const { account_id, amount_kobo, status, created_at, queued } = transactionFields.parse(item);
   return {
     accountId: account_id,
     at: created_at,
     kobo: signedKobo({ status, amount_kobo }),
     isOpen: status === "processing",
-    ...(waiting?.number !== undefined && { queuedNumber: waiting.number }),
+    ...(queued?.number !== undefined && { queuedNumber: queued.number }),
   };
 };

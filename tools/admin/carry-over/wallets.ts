@@ -26,13 +26,13 @@ type Sums = {
   covered_kobo: number;
   hasCoveredOpen: boolean;
   /** The numbers of the orders in its queue. */
-  waiting: ReadonlySet<number>;
+  queued: ReadonlySet<number>;
 };
-const NO_ITEMS: Sums = { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false, waiting: new Set() };
+const NO_ITEMS: Sums = { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false, queued: new Set() };
 
 /**
  * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`; and the queue of
- * waiting orders. Reads the table itself with strong reads, because its indexes lag behind the items just copied.
+ * queued orders. Reads the table itself with strong reads, because its indexes lag behind the items just copied.
  */
 export const recomputeWallets = async (
   ledger: Ledger,
@@ -83,7 +83,7 @@ export const recomputeWallets = async (
       const result = await correct(
         ledger,
         wallet,
-        { balanceKobo: afterKobo, waiting: sum.waiting },
+        { balanceKobo: afterKobo, queued: sum.queued },
         isCheckpointRight ? undefined : checkpoint,
         options.audit,
       );
@@ -98,38 +98,38 @@ const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpo
   const sum = sums.get(accountId) ?? { ...NO_ITEMS };
   sums.set(accountId, sum);
   sum.total_kobo += kobo;
-  if (queuedNumber !== undefined) sum.waiting = new Set([...sum.waiting, queuedNumber]);
+  if (queuedNumber !== undefined) sum.queued = new Set([...sum.queued, queuedNumber]);
   if (checkpoint === undefined || at > checkpoint.up_to) return;
   sum.covered_kobo += kobo;
   sum.hasCoveredOpen ||= isOpen;
 };
 
 /**
- * Corrects the balance and the queue of waiting orders if they are wrong, and deletes a checkpoint that the carried
+ * Corrects the balance and the queue of queued orders if they are wrong, and deletes a checkpoint that the carried
  * items have made wrong.
  */
 const correct = async (
   ledger: Ledger,
   wallet: Wallet,
-  { balanceKobo, waiting }: { readonly balanceKobo: number; readonly waiting: ReadonlySet<number> },
+  { balanceKobo, queued }: { readonly balanceKobo: number; readonly queued: ReadonlySet<number> },
   wrongCheckpoint: Checkpoint | undefined,
   audit: ((accountId: string, details: AuditEntry["details"]) => AuditEntry) | undefined,
 ): Promise<WalletResult["result"]> => {
   const isBalanceRight = wallet.balance_kobo === balanceKobo;
   if (audit === undefined) return isBalanceRight ? "right" : "corrected";
   const counted = [...queuedNumbers(queueOf(wallet))];
-  const isQueueRight = isDeepStrictEqual(new Set(counted), waiting);
+  const isQueueRight = isDeepStrictEqual(new Set(counted), queued);
   const isRight = isBalanceRight && isQueueRight;
   if (isRight && wrongCheckpoint === undefined) return "right";
   const { db, table } = ledger;
   const details = {
     before_kobo: wallet.balance_kobo,
     after_kobo: balanceKobo,
-    ...(!isQueueRight && { before_waiting_orders: counted.length, after_waiting_orders: waiting.size }),
+    ...(!isQueueRight && { before_queued_orders: counted.length, after_queued_orders: queued.size }),
   };
   try {
     await transactWithRetry({ db }, [
-      walletCorrection(ledger, wallet, balanceKobo, waiting),
+      walletCorrection(ledger, wallet, balanceKobo, queued),
       ...(wrongCheckpoint ? [{ Delete: { TableName: table, Key: { pk: wrongCheckpoint.pk } } }] : []),
       ...(isRight ? [] : [auditPut(table, audit(wallet.account_id, details))]),
     ]);

@@ -27,7 +27,7 @@ export const addTransactionCommands = (group: Command): void => {
     usage: "list",
     readOnly: true,
     summary:
-      "List open live transactions (--stuck or --open) or waiting orders (--waiting), oldest first, or the latest of an account (--account)",
+      "List open live transactions (--stuck or --open) or queued orders (--waiting), oldest first, or the latest of an account (--account)",
     example: "list --stuck",
     options: [
       { flags: "--stuck", text: "open for more than 15 minutes, in all accounts" },

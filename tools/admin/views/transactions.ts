@@ -22,7 +22,7 @@ export const transactionsTable = (
 
 export const waitingText = (waiting: ActionOutput<"transactions waiting">): string =>
   sections({
-    "Waiting orders": fields({
+    "Queued orders": fields({
       number: waiting.number,
       amount: nairaText(waiting.amount),
       oldest: waiting.oldest_s === null ? null : duration(waiting.oldest_s * 1_000),

@@ -78,7 +78,7 @@ test("upstream show has the last catalog, the limit, open orders and what ended 
   const { purchases: cache } = context;
   await context.catalog.write(snapshotOf({ networks, data_plans: [] }, NOON_MS - HOUR_MS));
   const [until, over] = [isoTime(NOON_MS + 20_000), isoTime(NOON_MS)];
-  await noteQueue(cache, { per_minute: 120, waiting_orders: 0, queue_until: until, next_run: over });
+  await noteQueue(cache, { per_minute: 120, queued_orders: 0, queue_until: until, next_run: over });
   const accountId = await ledger.anAccount(2_000);
   const openedAt = isoTime(NOON_MS - HOUR_MS);
   await ledger.anOpenTransaction(accountId, { created_at: openedAt });

@@ -98,7 +98,7 @@ test("wallet threshold sets a threshold that wallet show tells, and 0 removes it
     account_id: account,
     balance: 1_000,
     low_balance_threshold: 5_000.5,
-    waiting_orders: 0,
+    queued_orders: 0,
   });
   const removed = await walletRuns["wallet threshold"](context(NOON_MS + 1), {
     account,

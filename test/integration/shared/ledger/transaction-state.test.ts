@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { OPEN_TRANSACTION, queuedOrders, transactionPk, WAITING } from "../../../../shared/ledger/schema.ts";
+import { OPEN_TRANSACTION, QUEUED, queuedOrders, transactionPk } from "../../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import {
   settlingTransition,
@@ -21,7 +21,7 @@ beforeAll(async () => {
   ledger = await openLedgerAtNoon();
 });
 
-const waitingBy = (place: { readonly number: number } | { readonly refusals: number }): Transaction["waiting"] => ({
+const waitingBy = (place: { readonly number: number } | { readonly refusals: number }): Transaction["queued"] => ({
   order: { kind: "airtime", network: "mtn" },
   table: "ledger",
   ...place,
@@ -33,8 +33,8 @@ const aside = waitingBy({ refusals: 1 });
 const storedIn = {
   sent: { open: OPEN_TRANSACTION },
   claimed: { open: OPEN_TRANSACTION, claim: "first" },
-  queued: { open: queuedOrders("acc_1"), waiting: queued },
-  set_aside: { open: WAITING, waiting: aside },
+  queued: { open: queuedOrders("acc_1"), queued: queued },
+  set_aside: { open: QUEUED, queued: aside },
   success: { open: undefined, listed_at: undefined, status: "success" },
   failed: { open: undefined, listed_at: undefined, status: "failed" },
 } as const satisfies Record<TransactionState, Partial<Transaction>>;
@@ -42,8 +42,8 @@ const states: readonly TransactionState[] = ["sent", "queued", "set_aside", "cla
 
 /** What the writer of a transition sets. */
 const setBy: Readonly<Record<string, Partial<Transaction>>> = {
-  queue: { waiting: queued },
-  setAside: { waiting: aside },
+  queue: { queued: queued },
+  setAside: { queued: aside },
   claim: { claim: "second" },
 };
 
@@ -68,8 +68,8 @@ describe.each(Object.entries(changes))("the transition %s", (name, transition) =
     const stored = await readTransaction(ledger, transaction.pk);
     if (stored === undefined) throw new Error("It does not exist");
     expect(stateOf(stored)).toBe(isEdge ? transition.to : state);
-    const { open, waiting } = { waiting: undefined, ...storedIn[stateOf(stored)] };
-    expect({ open: stored.open, waiting: stored.waiting }).toEqual({ open, waiting });
+    const { open, queued } = { queued: undefined, ...storedIn[stateOf(stored)] };
+    expect({ open: stored.open, queued: stored.queued }).toEqual({ open, queued });
     expect(stored.listed_at === undefined).toBe(open === undefined);
   });
 

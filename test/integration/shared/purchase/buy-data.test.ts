@@ -283,7 +283,7 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
       noteBlocks: async () => {},
       noteOutcome: async () => {},
     },
-    waitingMinutes: 15,
+    queueMinutes: 15,
     catalog: catalogMemory({ read: async () => catalog }, systemClock),
     upstreams: { live: sandboxUpstream, test: sandboxUpstream },
   });

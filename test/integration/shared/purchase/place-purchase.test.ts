@@ -54,7 +54,7 @@ const place = async (
         ...{ pace: () => NO_ORDERS_QUEUED, blocks: () => NO_BLOCKS },
         ...{ noteBlocks: async () => {}, noteOutcome: async () => {} },
       },
-      waitingMinutes: 15,
+      queueMinutes: 15,
       catalog: catalogMemory({ read: unexpected }, ledger.clock),
       upstreams: { live: upstream, test: upstream },
     },
@@ -85,7 +85,7 @@ describe("a purchase that may be queued", () => {
     const accountId = await ledger.aWallet(1_000);
     const placed = await place(accountId, "order-1", { waitS: 30 });
     expect(placed).toMatchObject({ transaction: { status: "processing" }, estimatedS: 61, isOutcomeSecured: true });
-    expect(await readTransaction(ledger, placed.transaction.pk)).toMatchObject({ waiting: { order: toSend } });
+    expect(await readTransaction(ledger, placed.transaction.pk)).toMatchObject({ queued: { order: toSend } });
     expect(await ledger.balanceOf(accountId)).toBe(500);
   });
 

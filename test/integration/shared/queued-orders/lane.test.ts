@@ -9,7 +9,7 @@ import { queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
 
 /**
- * Goal: the requests of an account's waiting orders begin in the order in which the orders were placed, whatever happens
+ * Goal: the requests of an account's queued orders begin in the order in which the orders were placed, whatever happens
  * to their claims, and no later order is sent before them. Method: five orders wait, and one of them meets a fault.
  */
 const MINUTE_MS = 60_000;
@@ -63,7 +63,7 @@ describe("one run sends the orders of an account in their order", () => {
   test("if the answer of a claim is lost", async () => {
     const { service, order } = await fiveOrders();
     loseAnswersOfClaims(1, 100);
-    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -76,7 +76,7 @@ describe("one run sends the orders of an account in their order", () => {
       if (isClaim(command) && claims === 1) await sleep(3_500);
       return answer;
     });
-    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -95,7 +95,7 @@ describe("one run sends the orders of an account in their order", () => {
       isLost = false;
       return answer;
     });
-    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -129,7 +129,7 @@ describe("an order whose claim cannot be resolved", () => {
     expect(service.queued.map(({ delayS }) => delayS)).toEqual([15]);
     await service.applyQueued();
     expect(await queuedCount(ledger, accountId)).toBe(5);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -153,7 +153,7 @@ describe("an order whose claim cannot be resolved", () => {
     await service.applyQueued();
     expect(arrive).toBeUndefined();
     expect(await queuedCount(ledger, accountId)).toBe(5);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -162,14 +162,14 @@ describe("an order whose claim cannot be resolved", () => {
     loseEverything();
     await service.sendAfter(0);
     vi.restoreAllMocks();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 4, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 4, sent: 4, refunded: 0 });
     await service.applyQueued();
     expect(await order()).toEqual(["two", "three", "four", "five"]);
     expect(await service.transaction(accountId, "one")).toMatchObject({
       status: "failed",
       failure: { code: "delivery_failed" },
     });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, queued_orders: 0 });
   });
 });
 
@@ -226,12 +226,12 @@ describe("a process that is frozen between a claim and its request", () => {
   test("does not send after its turn is over, in which another run has sent the next orders: its order is refunded", async () => {
     const { service, accountId, order } = await fiveOrders();
     const thaw = await frozenRun(service);
-    expect(await service.sendAfter(25_000)).toEqual({ waiting: 4, sent: 4, refunded: 0 });
+    expect(await service.sendAfter(25_000)).toEqual({ queued: 4, sent: 4, refunded: 0 });
     expect(await thaw()).toMatchObject({ refunded: 0 });
     expect(await order()).toEqual(["two", "three", "four", "five"]);
     expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed" });
     expect(service.simulator.state.requests).toHaveLength(4);
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_000_00, queued_orders: 0 });
   });
 
   test("does not send after its turn is over, in which a new order of its account was sent at once: its order is refunded", async () => {
@@ -246,7 +246,7 @@ describe("a process that is frozen between a claim and its request", () => {
     await thaw();
     expect(await service.transaction(accountId, "one")).toMatchObject({ status: "failed" });
     expect(await service.arrivedOf(accountId, ["one", "two"])).toEqual(["two"]);
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 4_500_00, queued_orders: 0 });
   });
 
   test("does not send after its turn is over, and its order waits again by the queue if the write that does it fails", async () => {
@@ -257,10 +257,10 @@ describe("a process that is frozen between a claim and its request", () => {
       if (command instanceof TransactWriteCommand) throw new Error("cut off");
       return send();
     });
-    expect(await thaw()).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    expect(await thaw()).toEqual({ queued: 5, sent: 0, refunded: 0 });
     vi.restoreAllMocks();
     await service.applyQueued();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -268,9 +268,9 @@ describe("a process that is frozen between a claim and its request", () => {
     const { service, order } = await fiveOrders();
     const thaw = await frozenRun(service);
     ledger.nowMs += 13_000;
-    expect(await thaw()).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    expect(await thaw()).toEqual({ queued: 5, sent: 0, refunded: 0 });
     expect(await order()).toEqual([]);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -281,8 +281,8 @@ describe("a process that is frozen between a claim and its request", () => {
       const thaw = await frozenRun(service);
       ledger.nowMs += 11_000;
       const other = service.instance({ clock: () => ledger.nowMs + aheadMs });
-      expect(await other.send()).toEqual({ waiting: 4, sent: 0, refunded: 0 });
-      expect(await thaw()).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+      expect(await other.send()).toEqual({ queued: 4, sent: 0, refunded: 0 });
+      expect(await thaw()).toEqual({ queued: 5, sent: 5, refunded: 0 });
       expect(await order()).toEqual(references);
     },
   );
@@ -325,7 +325,7 @@ describe("orders that were placed", () => {
       expect(headers).toHaveProperty("x-estimated-delivery");
     }
     // The first instance, whose clock is ahead, noted until when the limit is spent.
-    expect(await service.sendAfter(MINUTE_MS + 5_000)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS + 5_000)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await service.arrivedOf(accountId, references)).toEqual(references);
   });
 
@@ -336,7 +336,7 @@ describe("orders that were placed", () => {
     await service.buy(accountId, "one");
     const rest = references.slice(1);
     await Promise.all(rest.map((reference) => service.buy(accountId, reference)));
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     const order = await service.arrivedOf(accountId, references);
     expect(order[0]).toBe("one");
     expect(new Set(order)).toEqual(new Set(references));
@@ -359,9 +359,9 @@ describe("while the index lacks an order that waits", () => {
     service.refuse(1);
     await service.buy(other, "other");
     hide((await service.transaction(accountId, "one")).pk);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 6, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 6, sent: 1, refunded: 0 });
     vi.restoreAllMocks();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -369,13 +369,13 @@ describe("while the index lacks an order that waits", () => {
     const { service, accountId, order } = await fiveOrders();
     const { pk } = await service.transaction(accountId, "one");
     service.refuse(1);
-    expect(await service.sendAfter(6 * MINUTE_MS)).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(6 * MINUTE_MS)).toEqual({ queued: 5, sent: 0, refunded: 0 });
     const alarm = vi.spyOn(log, "alarm");
     hide(pk);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 0, refunded: 0 });
     expect(alarm).not.toHaveBeenCalled();
     vi.restoreAllMocks();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
     expect(await order()).toEqual(references);
   });
 
@@ -386,8 +386,8 @@ describe("while the index lacks an order that waits", () => {
     await service.sendAfter(0);
     hide(pk);
     const alarm = vi.spyOn(log, "alarm");
-    expect(await service.sendAfter(5 * MINUTE_MS)).toEqual({ waiting: 5, sent: 4, refunded: 0 });
-    expect(alarm.mock.calls).toEqual([["waiting_orders.missing", { account: accountId }]]);
+    expect(await service.sendAfter(5 * MINUTE_MS)).toEqual({ queued: 5, sent: 4, refunded: 0 });
+    expect(alarm.mock.calls).toEqual([["queued_orders.missing", { account: accountId }]]);
     expect(await order()).toEqual(references.slice(1));
     expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("queue_front_at");
   });
@@ -397,11 +397,11 @@ describe("while the index lacks an order that waits", () => {
     const { pk } = await service.transaction(accountId, "two");
     const alarm = vi.spyOn(log, "alarm");
     hide(pk);
-    expect(await service.sendAfter(0)).toEqual({ waiting: 5, sent: 1, refunded: 0 });
-    expect(await service.sendAfter(3 * MINUTE_MS)).toEqual({ waiting: 4, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(0)).toEqual({ queued: 5, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(3 * MINUTE_MS)).toEqual({ queued: 4, sent: 0, refunded: 0 });
     expect(alarm).not.toHaveBeenCalled();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 3, refunded: 0 });
-    expect(alarm.mock.calls).toEqual([["waiting_orders.missing", { account: accountId }]]);
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 4, sent: 3, refunded: 0 });
+    expect(alarm.mock.calls).toEqual([["queued_orders.missing", { account: accountId }]]);
     expect(await order()).toEqual(["one", "three", "four", "five"]);
     expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
   });

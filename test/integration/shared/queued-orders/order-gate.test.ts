@@ -185,7 +185,7 @@ test("a pace that cannot be written fails no order, and one that cannot be read 
   proxy.fault = () => "never_arrives";
   await expect(gate.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000))).resolves.toBeUndefined();
   countReads();
-  const Item = { pk: UPSTREAM_PACE_PK, limit_until: "soon", queue_until: 1, waiting_orders: -1, per_minute: 0 };
+  const Item = { pk: UPSTREAM_PACE_PK, limit_until: "soon", queue_until: 1, queued_orders: -1, per_minute: 0 };
   await store.db.send(new PutCommand({ TableName: store.table, Item }));
   expect(await gate.purchases()).toBe("on");
   expect(gate.pace()).toEqual(NO_ORDERS_QUEUED);

@@ -99,7 +99,7 @@ const unlist = async (accountId: string): Promise<void> => {
 };
 
 /** The wallet's part of a claim, as of the queue now. */
-const claimPart = async ({ account_id, waiting: { number = 0 } }: QueuedOrder) => {
+const claimPart = async ({ account_id, queued: { number = 0 } }: QueuedOrder) => {
   const before = queueOf(await readWallet(ledger, account_id));
   return walletQueueClaim(ledger, account_id, { before, after: afterClaim(before, number) }, isoTime(NOON_MS + 20_000));
 };
@@ -124,13 +124,13 @@ describe("enqueueOrder", () => {
     expect(await wait(transaction)).toEqual({ kind: "queued", ahead: 0 });
     expect(await stored(transaction)).toEqual({
       ...transaction,
-      open: `waiting#${accountId}`,
-      waiting: { order: toSend, table: ledger.table, number: 1 },
+      open: `queued#${accountId}`,
+      queued: { order: toSend, table: ledger.table, number: 1 },
       updated_at: isoTime(NOON_MS + 5_000),
     });
     expect(await readWallet(ledger, accountId)).toMatchObject({
       ...{ version: 1, queue_tail: 1, queue_head: 1 },
-      ...{ open: "waiting", listed_at: isoTime(NOON_MS + 5_000) },
+      ...{ open: "queued", listed_at: isoTime(NOON_MS + 5_000) },
     });
     expect((await queuedKeys(ledger)).wallets.map(({ pk }) => pk)).toContain(walletPk(accountId));
   });
@@ -139,10 +139,10 @@ describe("enqueueOrder", () => {
     const transaction = await ledger.anOpenTransaction();
     const target = { ...transaction, refusals: 2 };
     expect(await enqueueOrder(ledger, target, toSend, enough())).toEqual({ kind: "queued" });
-    const { waiting, open } = await stored(transaction);
-    expect({ waiting, open }).toEqual({
-      waiting: { order: toSend, table: ledger.table, refusals: 2 },
-      open: "waiting",
+    const { queued, open } = await stored(transaction);
+    expect({ queued, open }).toEqual({
+      queued: { order: toSend, table: ledger.table, refusals: 2 },
+      open: "queued",
     });
     const { wallets, setAside } = await queuedKeys(ledger);
     expect(setAside.map(({ pk }) => pk)).toContain(transaction.pk);
@@ -158,7 +158,7 @@ describe("enqueueOrder", () => {
       orders.push(transaction);
     }
     const results = await Promise.all(orders.map(wait));
-    const given = await Promise.all(orders.map(async (order) => (await stored(order)).waiting?.number));
+    const given = await Promise.all(orders.map(async (order) => (await stored(order)).queued?.number));
     expect(given.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     for (const [index, result] of results.entries()) {
       expect(result).toEqual({ kind: "queued", ahead: (given[index] ?? 0) - 1 });
@@ -222,7 +222,7 @@ describe("enqueueOrder", () => {
     expect(await wait(other)).toMatchObject({ kind: "queued" });
     await waits;
     await arrivals();
-    const given = await Promise.all([late, other].map(async (order) => (await stored(order)).waiting?.number));
+    const given = await Promise.all([late, other].map(async (order) => (await stored(order)).queued?.number));
     expect(given.toSorted()).toEqual([1, 2]);
     expect(await numbers(late.account_id)).toEqual([1, 2]);
   });
@@ -247,7 +247,7 @@ describe("enqueueOrder", () => {
     expect(await enqueueAgain(first, { number: 1 })).toEqual({ kind: "queued" });
     await claim(await storedQueued(ledger, own.pk));
     expect(await enqueueAgain(first, { number: 1 })).toMatchObject({ kind: "not_open" });
-    expect(await stored(own)).not.toHaveProperty("waiting");
+    expect(await stored(own)).not.toHaveProperty("queued");
     expect(await queuedCount(own.account_id)).toBe(0);
   });
 
@@ -404,9 +404,9 @@ describe("claimOrder", () => {
     const waiting = await aQueuedOrder();
     const result = await indeterminateClaim(waiting, "lands_late");
     await arrivals();
-    expect(await stored(waiting)).not.toHaveProperty("waiting");
+    expect(await stored(waiting)).not.toHaveProperty("queued");
     expect(await waitAfter(result)).toEqual({ kind: "queued" });
-    expect(await stored(waiting)).toMatchObject({ created_at: waiting.created_at, waiting: waiting.waiting });
+    expect(await stored(waiting)).toMatchObject({ created_at: waiting.created_at, queued: waiting.queued });
     expect(await numbers(waiting.account_id)).toEqual([1]);
   });
 
@@ -415,7 +415,7 @@ describe("claimOrder", () => {
     const result = await indeterminateClaim(waiting, "lands_late");
     expect(await waitAfter(result)).toEqual({ kind: "queued" });
     await arrivals();
-    expect(await stored(waiting)).toMatchObject({ waiting: waiting.waiting });
+    expect(await stored(waiting)).toMatchObject({ queued: waiting.queued });
     expect(await numbers(waiting.account_id)).toEqual([1]);
     await claim(await storedQueued(ledger, waiting.pk));
   });
@@ -439,7 +439,7 @@ describe("claimOrder", () => {
   });
 });
 
-describe("the settlement of a waiting order", () => {
+describe("the settlement of a queued order", () => {
   test.each([
     ["success", { status: "success" } as const, 0],
     ["failed", failed, 500],
@@ -452,7 +452,7 @@ describe("the settlement of a waiting order", () => {
     expect(results.map(({ kind }) => kind).toSorted()).toEqual(["already_settled", "applied"]);
     const settled = await stored(waiting);
     expect(settled.status).toBe(settlement.status);
-    expect(settled).not.toHaveProperty("waiting");
+    expect(settled).not.toHaveProperty("queued");
     expect(settled).not.toHaveProperty("open");
     expect(await ledger.balanceOf(waiting.account_id)).toBe(naira);
     expect(await queuedCount(waiting.account_id)).toBe(0);
@@ -481,7 +481,7 @@ describe("the settlement of a waiting order", () => {
   test("as processing does not end a wait", async () => {
     const waiting = await aQueuedOrder();
     await settleTransaction(ledger, waiting, { status: "processing", upstream_reference: "U1" }, enough());
-    expect(await stored(waiting)).toMatchObject({ status: "processing", waiting: waiting.waiting });
+    expect(await stored(waiting)).toMatchObject({ status: "processing", queued: waiting.queued });
     expect(await queuedCount(waiting.account_id)).toBe(1);
   });
 });
@@ -521,14 +521,14 @@ describe("openUnlessOvertaking", () => {
     expect(await openTransaction(ledger, order, [], enough())).toEqual({ kind: "opened" });
   });
 
-  test("an order beyond the balance of a wallet without waiting orders is refused, and not made to wait", async () => {
+  test("an order beyond the balance of a wallet without queued orders is refused, and not made to wait", async () => {
     const transaction = ledger.aTransaction(await ledger.aWallet(499));
     expect(await openUnlessOvertaking(ledger, transaction, [], enough())).toMatchObject({
       kind: "insufficient_balance",
     });
   });
 
-  test("an order whose first debit lost its answer and then meets a waiting order is void: it may have been debited", async () => {
+  test("an order whose first debit lost its answer and then meets a queued order is void: it may have been debited", async () => {
     const { account_id } = await aQueuedOrder();
     let writes = 0;
     ledger.proxy.fault = ({ operation }) => {
@@ -546,7 +546,7 @@ describe("the lists of the sender", () => {
     (await queuedKeys(ledger)).wallets.some(({ pk }) => pk === walletPk(accountId));
   const read = (accountId: string) => readWallet(ledger, accountId);
 
-  test("a wallet leaves the list only if its queue has not changed since it was read, and returns with its next waiting order", async () => {
+  test("a wallet leaves the list only if its queue has not changed since it was read, and returns with its next queued order", async () => {
     const waiting = await aQueuedOrder();
     const { account_id: accountId } = waiting;
     const before = await read(accountId);
@@ -560,7 +560,7 @@ describe("the lists of the sender", () => {
     expect(await numbers(accountId)).toEqual([1]);
   });
 
-  test("a wallet has no attribute that its schema lacks, whether its account has waiting orders or not", async () => {
+  test("a wallet has no attribute that its schema lacks, whether its account has queued orders or not", async () => {
     const { shape } = walletSchema;
     const attributes = async (accountId: string) => {
       const { Item } = await ledger.db.send(
@@ -605,7 +605,7 @@ describe("the lists of the sender", () => {
     };
     await claim(await order());
     await unlist(rich);
-    expect((await order()).waiting.number).toBe(2);
+    expect((await order()).queued.number).toBe(2);
   });
 
   test("of a wallet that leaves the list and an order that begins to wait at the same time, the order is listed", async () => {
@@ -651,7 +651,7 @@ describe("the lists of the sender", () => {
     expect(next).toBe(isoTime(NOON_MS + 25_000));
     await endTurn(ledger, accountId, next);
     const ended = await read(accountId);
-    expect(ended).toMatchObject({ open: "waiting", listed_at: isoTime(NOON_MS + 5_000) });
+    expect(ended).toMatchObject({ open: "queued", listed_at: isoTime(NOON_MS + 5_000) });
     expect(ended).not.toHaveProperty("turn_until");
   });
 

@@ -242,7 +242,7 @@ describe("an upstream that refuses the orders of one recipient with 429, while i
         expect(answer.headers.get("x-estimated-delivery")).toBeNull();
         const pk = pkOfReference(answer.headers.get("x-transaction-reference") ?? "") ?? "";
         const waiting = { order: { kind: "data", network_id: 1, plan_id: 101 }, refusals: 1 };
-        expect(await readTransaction(refusing.ledger, pk)).toMatchObject({ status: "processing", waiting });
+        expect(await readTransaction(refusing.ledger, pk)).toMatchObject({ status: "processing", queued: waiting });
       }
       const { headers, body } = await buy(caller);
       expect(headers.get("x-estimated-delivery")).toBeNull();

@@ -28,7 +28,7 @@ beforeEach(async () => {
   ledger = await openLedgerAtNoon();
 });
 
-const aService = (options?: { readonly waitingMinutes: number }) => aSellingService(ledger, options);
+const aService = (options?: { readonly queueMinutes: number }) => aSellingService(ledger, options);
 
 describe("an order that the upstream's rate limit refuses", () => {
   test("waits debited and processing, with an estimate, and is delivered once by a later run", async () => {
@@ -40,16 +40,16 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(response.headers).toMatchObject({ "x-estimated-delivery": "61" });
     expect(await service.transaction(accountId, "one")).toMatchObject({
       status: "processing",
-      open: `waiting#${accountId}`,
+      open: `queued#${accountId}`,
     });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
 
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ status: "success" });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
     expect(service.arrived()).toHaveLength(1);
 
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
     expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
     expect(service.queued).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe("an order that the upstream's rate limit refuses", () => {
       ledger.nowMs += 1;
     }
     expect(service.arrived()).toEqual([]);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 4, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 4, sent: 4, refunded: 0 });
     const sent = await Promise.all(references.map((reference) => service.transaction(accountId, reference)));
     expect(sent.map(({ status }) => status)).toEqual(["success", "success", "success", "success"]);
     expect(service.arrived()).toEqual(sent.map(referenceOf));
@@ -75,14 +75,14 @@ describe("an order that the upstream's rate limit refuses", () => {
     const accountId = await ledger.anAccount(1_000);
     service.refuse(2);
     await service.buy(accountId, "one");
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
-    expect(await service.sendAfter(14 * MINUTE_MS + 1_000)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
+    expect(await service.sendAfter(14 * MINUTE_MS + 1_000)).toEqual({ queued: 1, sent: 0, refunded: 1 });
     expect(await service.transaction(accountId, "one")).toMatchObject({
       status: "failed",
       failure: { code: "provider_unavailable" },
     });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
     expect(service.arrived()).toEqual([]);
   });
 
@@ -96,10 +96,10 @@ describe("an order that the upstream's rate limit refuses", () => {
     }
     await service.buy(other, "three");
     service.refuse(1, 0);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 3, sent: 1, refunded: 0 });
     expect(await service.transaction(other, "three")).toMatchObject({ status: "success" });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ waiting_orders: 2 });
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ queued_orders: 2 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 2, refunded: 0 });
     const [, ...own] = service.arrived();
     const sent = await Promise.all(["one", "two"].map((reference) => service.transaction(accountId, reference)));
     expect(own).toEqual(sent.map(referenceOf));
@@ -111,7 +111,7 @@ describe("an order that the upstream's rate limit refuses", () => {
     service.refuse(1);
     await service.buy(accountId, "one");
     service.withdrawPlan();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "plan_unavailable" } });
   });
 
@@ -121,10 +121,10 @@ describe("an order that the upstream's rate limit refuses", () => {
     service.refuse(1);
     await service.buy(accountId, "one");
     await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
-    expect(await service.sendAfter(20 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+    expect(await service.sendAfter(20 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
     await writePurchasesSwitch(service.store, { purchases: "on", since: isoTime(ledger.nowMs), by: "ada" });
-    expect(await service.sendAfter(0)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.sendAfter(0)).toEqual({ queued: 1, sent: 0, refunded: 1 });
   });
 });
 
@@ -137,7 +137,7 @@ describe("an order that waited at the time of a backup", () => {
     service.refuse(1);
     await service.buy(accountId, REFERENCE);
     const table = await copyTable(ledger.db, "ledger", ledger.table);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     Object.assign(ledger, { table });
     return { service, accountId };
   };
@@ -147,11 +147,11 @@ describe("an order that waited at the time of a backup", () => {
     async (minutes) => {
       const { service, accountId } = await aRestoredService();
       const alarm = vi.spyOn(log, "alarm");
-      expect(await service.sendAfter(minutes * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+      expect(await service.sendAfter(minutes * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
       expect(await service.transaction(accountId, REFERENCE)).toMatchObject({ status: "processing", open: "live" });
-      expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+      expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
       expect(service.arrived()).toHaveLength(1);
-      expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+      expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
       const reference = `DATA_${(await service.transaction(accountId, REFERENCE)).pk.slice("transaction#".length)}`;
       expect(alarm.mock.calls).toEqual([["order.not_sent_after_restore", { reference }]]);
       expect(service.queued).toEqual([]);
@@ -165,10 +165,10 @@ describe("an order that waited at the time of a backup", () => {
       if (command instanceof TransactWriteCommand) throw new Error("cut off");
       return send(command);
     });
-    expect(await service.sendAfter(0)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(0)).toEqual({ queued: 1, sent: 0, refunded: 0 });
     expect(service.queued).toEqual([]);
     broken.mockRestore();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
     expect(await service.transaction(accountId, REFERENCE)).toMatchObject({ status: "processing", open: "live" });
     expect(service.arrived()).toHaveLength(1);
     expect(service.queued).toEqual([]);
@@ -186,10 +186,10 @@ test("the late message that an order has to wait does not send it again from a l
     return service.applyQueued(inLedger);
   };
   await applyIn(ledger);
-  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
   await applyIn(restored);
   const alarm = vi.spyOn(log, "alarm");
-  expect(await service.sendAfter(MINUTE_MS, restored)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+  expect(await service.sendAfter(MINUTE_MS, restored)).toEqual({ queued: 1, sent: 0, refunded: 0 });
   expect(service.arrived()).toHaveLength(1);
   expect(alarm.mock.calls).toEqual([["order.not_sent_after_restore", { reference: referenceOf(transaction) }]]);
   expect(await readTransaction(restored, transaction.pk)).toMatchObject({ status: "processing", open: "live" });
@@ -199,12 +199,12 @@ test("orders do not wait for an order that only a wallet's number counts", async
   const service = await aService();
   const [counted, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
   await ledger.db.send(new UpdateCommand(walletQueueJoin(ledger, counted, NO_QUEUE).Update));
-  expect(await service.sendAfter(2 * MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+  expect(await service.sendAfter(2 * MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   ledger.nowMs += 1_000;
   expect((await service.buy(other, "one")).data?.transaction.status).toBe("success");
 });
 
-test("an account whose waiting orders cannot be read does not hold back the others", async () => {
+test("an account whose queued orders cannot be read does not hold back the others", async () => {
   const service = await aService();
   const [broken, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
   service.refuse(1);
@@ -213,27 +213,27 @@ test("an account whose waiting orders cannot be read does not hold back the othe
     new UpdateCommand({
       TableName: ledger.table,
       Key: { pk: (await service.transaction(broken, "one")).pk },
-      UpdateExpression: "SET waiting.#order.kind = :kind",
+      UpdateExpression: "SET queued.#order.kind = :kind",
       ExpressionAttributeNames: { "#order": "order" },
       ExpressionAttributeValues: { ":kind": "of a later release" },
     }),
   );
   const alarm = vi.spyOn(log, "alarm");
-  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
   expect(await service.transaction(other, "one")).toMatchObject({ status: "success" });
-  expect(alarm.mock.calls).toEqual([["waiting_orders.unreadable", expect.objectContaining({ account: broken })]]);
+  expect(alarm.mock.calls).toEqual([["queued_orders.unreadable", expect.objectContaining({ account: broken })]]);
 });
 
-test("an upstream that refuses all orders with Retry-After 0 is asked for one waiting order a second", async () => {
+test("an upstream that refuses all orders with Retry-After 0 is asked for one queued order a second", async () => {
   const service = await aService();
   const accountIds = [await ledger.anAccount(1_000), await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
   service.refuse(99, 0);
   for (const accountId of accountIds) await service.buy(accountId, "one");
   const begunMs = performance.now();
-  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 0, refunded: 0 });
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 3, sent: 0, refunded: 0 });
   expect(performance.now() - begunMs).toBeGreaterThan(2_900);
   for (const accountId of accountIds)
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ waiting_orders: 1 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ queued_orders: 1 });
 });
 
 test("no order is refunded any more once purchases are switched off within a run", async () => {
@@ -245,8 +245,8 @@ test("no order is refunded any more once purchases are switched off within a run
     await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
     ledger.nowMs += 11_000;
   });
-  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
-  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 1 });
+  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
 });
 
 test("all orders of an account that waited for too long are refunded in one run, even while the limit is spent", async () => {
@@ -260,9 +260,9 @@ test("all orders of an account that waited for too long are refunded in one run,
   // The order of another account spends the limit again.
   await service.buy(await ledger.anAccount(1_000), "other", instance);
   ledger.nowMs += 10_000;
-  expect(await instance.send()).toEqual({ waiting: 62, sent: 0, refunded: 60 });
+  expect(await instance.send()).toEqual({ queued: 62, sent: 0, refunded: 60 });
   const wallet = await walletAndCount(ledger, accountId);
-  expect(wallet).toMatchObject({ balance_kobo: 30_500_00, waiting_orders: 1, queue_head: 61, queue_tail: 61 });
+  expect(wallet).toMatchObject({ balance_kobo: 30_500_00, queued_orders: 1, queue_head: 61, queue_tail: 61 });
   // It would grow with each refund until the account's next claim.
   for (const attribute of ["queue_front", "queue_gaps"]) expect(wallet).not.toHaveProperty(attribute);
   expect(service.arrived()).toEqual([]);
@@ -288,10 +288,10 @@ test("an account whose refunds cannot be written takes the time of one refund fr
     attempted.add(String(item));
     throw new Error("throttled");
   });
-  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 4, sent: 1, refunded: 0 });
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 4, sent: 1, refunded: 0 });
   expect(attempted.size).toBe(1);
   vi.restoreAllMocks();
-  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 0, refunded: 3 });
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 3, sent: 0, refunded: 3 });
 });
 
 test("orders of other accounts wait too once an instance has noted that the limit is spent, until nothing waits", async () => {
@@ -302,7 +302,7 @@ test("orders of other accounts wait too once an instance has noted that the limi
   const { headers } = await service.buy(second, "two");
   expect(headers).toHaveProperty("x-estimated-delivery");
   expect(service.arrived()).toEqual([]);
-  expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+  expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 2, refunded: 0 });
   ledger.nowMs += 1_000;
   expect((await service.buy(second, "three")).data?.transaction.status).toBe("success");
 });
@@ -341,7 +341,7 @@ describe("what an instance of purchase found out about the upstream", () => {
     expect(await requests(service, () => sender.send())).toBe(1);
     expect(await requests(service, () => service.sendAfter(28_000))).toBe(0);
     service.simulator.state.faults.clear();
-    expect(await service.sendAfter(32_000)).toEqual({ waiting: 3, sent: 3, refunded: 0 });
+    expect(await service.sendAfter(32_000)).toEqual({ queued: 3, sent: 3, refunded: 0 });
   });
 
   test("holds back the sender while something else answers: one order a minute finds out, until the upstream answers", async () => {
@@ -353,7 +353,7 @@ describe("what an instance of purchase found out about the upstream", () => {
     expect(await requests(service, () => service.sendAfter(32_000))).toBe(1);
     expect(await requests(service, () => service.sendAfter(28_000))).toBe(0);
     service.simulator.state.faults.clear();
-    expect(await service.sendAfter(32_000)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+    expect(await service.sendAfter(32_000)).toEqual({ queued: 2, sent: 2, refunded: 0 });
     const transactions = await Promise.all(accountIds.map((accountId) => service.transaction(accountId, "one")));
     expect(transactions.filter(({ status }) => status === "success")).toHaveLength(2);
     expect(await readUpstreamPace(service.store)).toMatchObject({ unrecognized_until: "1970-01-01T00:00:00.000Z" });
@@ -369,7 +369,7 @@ describe("what an instance of purchase found out about the upstream", () => {
 });
 
 test("where orders do not wait, a refused order is refunded and the next one is refused before its debit, with Retry-After", async () => {
-  const service = await aService({ waitingMinutes: 0 });
+  const service = await aService({ queueMinutes: 0 });
   const accountId = await ledger.anAccount(1_000);
   const instance = service.instance();
   service.refuse(1);
@@ -413,12 +413,12 @@ describe("an order that another run claims meanwhile", () => {
       service.duringTheNextRun(async () => {
         claimed = await claim(service, accountId);
       });
-      expect(await service.sendAfter(ms)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+      expect(await service.sendAfter(ms)).toEqual({ queued: 1, sent: 0, refunded: 0 });
       expect(await service.transaction(accountId, "one")).toMatchObject({
         status: "processing",
         claim: claimed?.claim,
       });
-      expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+      expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
     },
   );
 
@@ -431,7 +431,7 @@ describe("an order that another run claims meanwhile", () => {
     expect(runs.reduce((total, { sent }) => total + sent, 0)).toBe(3);
     expect(new Set(service.arrived()).size).toBe(3);
     expect(service.arrived()).toHaveLength(3);
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_500_00, waiting_orders: 0 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 3_500_00, queued_orders: 0 });
   });
 });
 
@@ -443,17 +443,17 @@ test("an order of another ledger than this one is neither sent nor refunded, how
   const restored = { ...ledger, table: await copyTable(ledger.db, "ledger", ledger.table) };
   service.withdrawPlan();
   const logged = captureLog();
-  expect(await service.sendAfter(20 * MINUTE_MS, restored)).toEqual({ waiting: 1, sent: 0, refunded: 0 });
+  expect(await service.sendAfter(20 * MINUTE_MS, restored)).toEqual({ queued: 1, sent: 0, refunded: 0 });
   expect(logged.lines("order.not_sent_after_restore")).not.toEqual([]);
   const { pk } = await service.transaction(accountId, "one");
   const unknown = await readTransaction(restored, pk);
   expect(unknown).toMatchObject({ status: "processing", open: "live" });
-  expect(unknown).not.toHaveProperty("waiting");
-  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 500_00, waiting_orders: 0 });
+  expect(unknown).not.toHaveProperty("queued");
+  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
   expect(service.arrived()).toEqual([]);
 });
 
-test("a waiting order has as long upstream as an order that is sent at once, so that its grace period holds", async () => {
+test("a queued order has as long upstream as an order that is sent at once, so that its grace period holds", async () => {
   const service = await aService();
   const accountId = await ledger.anAccount(1_000);
   service.refuse(1);
@@ -469,12 +469,12 @@ test("an order that waited for too long is refunded once, with one alarm", async
   service.refuse(1);
   await service.buy(accountId, "one");
   const logged = captureLog();
-  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
   expect(logged.lines("order.waited_too_long")).toHaveLength(1);
-  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, waiting_orders: 0 });
+  expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, queued_orders: 0 });
 });
 
-test("of 75 accounts with 2 waiting orders each none gets a turn before another, at 60 orders a minute, and none is refused", async () => {
+test("of 75 accounts with 2 queued orders each none gets a turn before another, at 60 orders a minute, and none is refused", async () => {
   const service = await aService();
   const accountIds: string[] = [];
   while (accountIds.length < 75) accountIds.push(await ledger.anAccount(1_000));
@@ -486,7 +486,7 @@ test("of 75 accounts with 2 waiting orders each none gets a turn before another,
   }
   const turns = async () =>
     Promise.all(
-      accountIds.map(async (accountId) => 2 - ((await walletAndCount(ledger, accountId)).waiting_orders ?? 0)),
+      accountIds.map(async (accountId) => 2 - ((await walletAndCount(ledger, accountId)).queued_orders ?? 0)),
     );
   const ticking = setInterval(() => {
     ledger.nowMs += 1;
@@ -497,7 +497,7 @@ test("of 75 accounts with 2 waiting orders each none gets a turn before another,
     [60, 60],
     [120, 30],
   ] as const) {
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 150 - already, sent, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 150 - already, sent, refunded: 0 });
     const had = await turns();
     expect(Math.max(...had) - Math.min(...had)).toBeLessThanOrEqual(1);
     expect(service.arrived()).toHaveLength(already + sent);
@@ -519,7 +519,7 @@ describe("an account that cannot be read", () => {
   };
 
   test.each([
-    ["whose queue cannot be listed", (accountId: string) => `waiting#${accountId}`],
+    ["whose queue cannot be listed", (accountId: string) => `queued#${accountId}`],
     ["whose wallet cannot be read", (accountId: string) => `wallet#${accountId}`],
   ])(
     "%s does not hold back the others: they are sent, the pace is noted, and its orders wait",
@@ -530,18 +530,18 @@ describe("an account that cannot be read", () => {
       for (const accountId of [broken, other]) await service.buy(accountId, "one");
       failReadsOf(keyOf(broken), "throttled");
       const warn = vi.spyOn(log, "warn");
-      expect(await service.sendAfter(6 * MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+      expect(await service.sendAfter(6 * MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
       expect(await service.transaction(other, "one")).toMatchObject({ status: "success" });
-      expect(warn.mock.calls.filter(([event]) => event === "waiting_orders.not_read")).toMatchObject([
-        ["waiting_orders.not_read", { account: broken }],
+      expect(warn.mock.calls.filter(([event]) => event === "queued_orders.not_read")).toMatchObject([
+        ["queued_orders.not_read", { account: broken }],
       ]);
       expect(await readUpstreamPace(service.store)).toMatchObject({
-        waiting_orders: 0,
+        queued_orders: 0,
         next_run: isoTime(ledger.nowMs + MINUTE_MS),
       });
       vi.restoreAllMocks();
-      expect(await walletAndCount(ledger, broken)).toMatchObject({ waiting_orders: 1 });
-      expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+      expect(await walletAndCount(ledger, broken)).toMatchObject({ queued_orders: 1 });
+      expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     },
   );
 
@@ -553,7 +553,7 @@ describe("an account that cannot be read", () => {
     failReadsOf(`wallet#${broken}`, "throttled");
     const logged = captureLog();
     await service.sendAfter(8 * MINUTE_MS);
-    expect(logged.text()).toContain('"OldestWaitingSeconds":480');
+    expect(logged.text()).toContain('"OldestQueuedSeconds":480');
   });
 
   test("on a later page only is sent up to there, and the others are sent", { timeout: 30_000 }, async () => {
@@ -567,9 +567,9 @@ describe("an account that cannot be read", () => {
     }
     await service.buy(other, "one", instance);
     failReadsOf("ExclusiveStartKey", "throttled");
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 31, sent: 26, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 31, sent: 26, refunded: 0 });
     vi.restoreAllMocks();
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 5, sent: 5, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 5, sent: 5, refunded: 0 });
   });
 });
 
@@ -577,31 +577,31 @@ describe("a restricted account", () => {
   const setStatus = (accountId: string, status: "active" | "restricted") =>
     setAccountStatus({ ...ledger.tables, clock: ledger.clock }, accountId, status);
 
-  test("has none of its waiting orders sent, and those of others are; they go once it is unrestricted, in their order", async () => {
+  test("has none of its queued orders sent, and those of others are; they go once it is unrestricted, in their order", async () => {
     const service = await aService();
     const [restricted, other] = [await ledger.anAccount(5_000), await ledger.anAccount(1_000)];
     service.refuse(1);
     for (const reference of ["one", "two"]) await service.buy(restricted, reference);
     await service.buy(other, "one");
     await setStatus(restricted, "restricted");
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 3, sent: 1, refunded: 0 });
     expect(await service.arrivedOf(restricted, ["one", "two"])).toEqual([]);
     // Nobody waits for orders that are not sent.
     ledger.nowMs += 1_000;
     expect((await service.buy(await ledger.anAccount(1_000), "one")).data?.transaction.status).toBe("success");
     await setStatus(restricted, "active");
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 2, sent: 2, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 2, refunded: 0 });
     expect(await service.arrivedOf(restricted, ["one", "two"])).toEqual(["one", "two"]);
   });
 
-  test("has its waiting orders refunded when their time is over, without an alarm", async () => {
+  test("has its queued orders refunded when their time is over, without an alarm", async () => {
     const service = await aService();
     const accountId = await ledger.anAccount(1_000);
     service.refuse(1);
     await service.buy(accountId, "one");
     await setStatus(accountId, "restricted");
     const alarm = vi.spyOn(log, "alarm");
-    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "provider_unavailable" } });
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00, restricted: true });
     expect(alarm).not.toHaveBeenCalled();
@@ -618,9 +618,9 @@ describe("a restricted account", () => {
       sent += 1;
       if (sent === 2) await setStatus(accountId, "restricted");
     };
-    expect(await service.instance({ beforeSending }).send()).toEqual({ waiting: 3, sent: 2, refunded: 0 });
+    expect(await service.instance({ beforeSending }).send()).toEqual({ queued: 3, sent: 2, refunded: 0 });
     expect(await service.arrivedOf(accountId, ["one", "two", "three"])).toEqual(["one", "two"]);
-    expect(await walletAndCount(ledger, accountId)).toMatchObject({ waiting_orders: 1 });
+    expect(await walletAndCount(ledger, accountId)).toMatchObject({ queued_orders: 1 });
   });
 
   test("is not debited for a request that was admitted before the restriction, and the answer is 403", async () => {
@@ -646,9 +646,9 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect(refused.headers).not.toHaveProperty("x-estimated-delivery");
     expect((await service.buy(accountId, "two")).data?.transaction.status).toBe("success");
     expect((await service.buy(await ledger.anAccount(1_000), "one")).data?.transaction.status).toBe("success");
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ status: "success" });
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   });
 
   test("is sent again 3 times at most, once a run, and then refunded as delivery_failed", async () => {
@@ -660,10 +660,10 @@ describe("an order that the upstream refuses by itself, although its limit is no
     for (let run = 0; run < REFUSED_ORDER_RETRIES_MAX; run += 1) {
       expect(await service.transaction(accountId, "one")).toMatchObject({
         status: "processing",
-        open: "waiting",
-        waiting: { refusals: 1 + run },
+        open: "queued",
+        queued: { refusals: 1 + run },
       });
-      expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ waiting: 1 });
+      expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ queued: 1 });
     }
     expect(before - service.refusalsLeft()).toBe(REFUSED_ORDER_RETRIES_MAX);
     expect(await service.transaction(accountId, "one")).toMatchObject({
@@ -672,7 +672,7 @@ describe("an order that the upstream refuses by itself, although its limit is no
     });
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 1_000_00 });
     await expect(service.buy(accountId, "one")).rejects.toMatchObject({ code: "delivery_failed" });
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 0, sent: 0, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   });
 
   test("in a run lets the later ones of its account go, and is not sent again before the next run", async () => {
@@ -682,9 +682,9 @@ describe("an order that the upstream refuses by itself, although its limit is no
     const references = ["one", "two", "three"];
     for (const reference of references) await service.buy(accountId, reference);
     service.refuseOrders(1);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 3, sent: 2, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 3, sent: 2, refunded: 0 });
     expect(await service.arrivedOf(accountId, references)).toEqual(["two", "three"]);
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     expect(await service.arrivedOf(accountId, references)).toEqual(["two", "three", "one"]);
   });
 
@@ -720,8 +720,8 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect(await service.sendAfter(MINUTE_MS)).toMatchObject({ sent: 0 });
     vi.restoreAllMocks();
     await service.applyQueued();
-    expect(await service.transaction(accountId, "one")).toMatchObject({ open: "waiting", waiting: { refusals: 1 } });
-    expect(await service.sendAfter(MINUTE_MS)).toEqual({ waiting: 1, sent: 1, refunded: 0 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({ open: "queued", queued: { refusals: 1 } });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     expect(service.arrived()).toHaveLength(1);
   });
 
@@ -754,7 +754,7 @@ describe("an order that the upstream refuses by itself, although its limit is no
     service.refuseOrders(1);
     await service.buy(accountId, "one");
     const alarm = vi.spyOn(log, "alarm");
-    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ waiting: 1, sent: 0, refunded: 1 });
+    expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 1 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ failure: { code: "delivery_failed" } });
     expect(alarm).not.toHaveBeenCalled();
   });

@@ -36,7 +36,7 @@ test("an order that the upstream's limit refuses holds the later ones of its acc
       ...{ assertReady: unexpected, check: unexpected, fetchCatalog: unexpected },
       buy: async () => ({ kind: "account_error", reason: RATE_LIMITED }) as const,
     },
-    waitingMinutes: 15,
+    queueMinutes: 15,
   };
   const deadline = deadlineIn(29_000);
   const run = {

@@ -597,14 +597,14 @@ describe("a message that makes an order wait", () => {
     const message = enqueueMessageOf(ledger, transaction, order);
     expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
     expect(await apply(message)).toEqual({ kind: "done", outcome: "applied" });
-    expect(await waitingOf(transaction)).toMatchObject({ waiting: { order } });
+    expect(await waitingOf(transaction)).toMatchObject({ queued: { order } });
     expect(await countOf(transaction)).toBe(1);
   });
 
   test("has the number of the order's refusals", async () => {
     const { transaction } = await anOrder();
     await apply(enqueueMessageOf(ledger, { ...transaction, refusals: 3 }, order));
-    expect(await waitingOf(transaction)).toMatchObject({ waiting: { order, refusals: 3 } });
+    expect(await waitingOf(transaction)).toMatchObject({ queued: { order, refusals: 3 } });
   });
 
   test("is a duplicate once the order is claimed, settled, or waits under a later claim", async () => {
@@ -634,7 +634,7 @@ describe("a message that makes an order wait", () => {
       kind: "done",
       outcome: "duplicate",
     });
-    expect(await stored()).not.toHaveProperty("waiting");
+    expect(await stored()).not.toHaveProperty("queued");
     expect(await countOf(transaction)).toBe(0);
   });
 
@@ -659,7 +659,7 @@ describe("a message that makes an order wait", () => {
       const refund = status === "failed" ? transaction.amount_kobo : 0;
       expect(await walletAndCount(ledger, transaction.account_id)).toMatchObject({
         balance_kobo: before + refund,
-        waiting_orders: 0,
+        queued_orders: 0,
       });
     }
   });

@@ -106,7 +106,7 @@ describe("resolveTransaction", () => {
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
   });
 
-  test("a waiting order can only be resolved as failed, which refunds it and ends its wait", async () => {
+  test("a queued order can only be resolved as failed, which refunds it and ends its wait", async () => {
     const order = await aQueuedOrder();
     await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "success", decision)).rejects.toThrow(
       /waits and was not sent: it can only be resolved as failed/,
@@ -114,12 +114,12 @@ describe("resolveTransaction", () => {
     await resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
     expect(await order.balance()).toBe(1_000);
     expect(await order.stored()).toMatchObject({ status: "failed" });
-    expect(await order.stored()).not.toHaveProperty("waiting");
+    expect(await order.stored()).not.toHaveProperty("queued");
     expect(await queuedCount(operator.ledgerAt(), order.accountId)).toBe(0);
     expect(await order.isReconciled()).toBe(true);
   });
 
-  test("a waiting order that is claimed meanwhile is not resolved: it may be on its way upstream", async () => {
+  test("a queued order that is claimed meanwhile is not resolved: it may be on its way upstream", async () => {
     const order = await aQueuedOrder();
     expect(await claimAsSender(operator.ledgerAt(), order.transaction)).toMatchObject({
       kind: "claimed",
@@ -171,7 +171,7 @@ describe("resolveTransaction", () => {
 });
 
 describe("matchEvent", () => {
-  test("an event under the upstream's reference is not matched to a waiting order, and one under its own is", async () => {
+  test("an event under the upstream's reference is not matched to a queued order, and one under its own is", async () => {
     const order = await aQueuedOrder();
     const match = async (event: ReadableEvent) => matchEvent(operator.ledgerAt(), event, order.transaction, decision);
     await expect(match(await anEvent("success"))).rejects.toThrow(/waits and was not sent/);
@@ -180,7 +180,7 @@ describe("matchEvent", () => {
     expect(await order.stored()).toMatchObject({ status: "success" });
     expect(await walletAndCount(operator.ledgerAt(), order.accountId)).toMatchObject({
       balance_kobo: 500_00,
-      waiting_orders: 0,
+      queued_orders: 0,
     });
   });
 

@@ -108,8 +108,8 @@ describe("budgets", () => {
 
   test("the budget holds for a live purchase that waits for the upstream's limit, and is sent by a run of its own", async () => {
     const functions = new URL("../../../../functions/", import.meta.url);
-    const invoke = await loadFunctions(["send-waiting-orders"], functions);
-    const sendWaiting = () => invoke("send-waiting-orders", {});
+    const invoke = await loadFunctions(["send-queued-orders"], functions);
+    const sendWaiting = () => invoke("send-queued-orders", {});
     const buy = async () => {
       const { key } = await service.newCaller({ whitelist: longest.whitelist });
       return send("POST", BUY_DATA, { key, body: anOrder({ reference: longest.reference }) });
@@ -251,7 +251,7 @@ describe("budgets", () => {
     const announce = () => Promise.reject(new Error("The catalog has not changed"));
     const refresh = { store, upstream, announce, clock: systemClock };
     const sender = {
-      ...{ ledger, cache, outcomeQueue: queue, waitingMinutes: 15, upstream },
+      ...{ ledger, cache, outcomeQueue: queue, queueMinutes: 15, upstream },
       gate: orderGate({ ...cache, initially: "on" }, systemClock, "vtu"),
       catalog: catalogMemory(store, systemClock),
     };
@@ -260,9 +260,7 @@ describe("budgets", () => {
         ...(await requeueDeliveries({ ledger, accounts, queue }, deadline)),
         low_balances: await enqueueLowBalances({ ledger, queue }, deadline),
       })),
-      "send-waiting-orders": scheduleHandler("send-waiting-orders.ran", (deadline) =>
-        sendQueuedOrders(sender, deadline),
-      ),
+      "send-queued-orders": scheduleHandler("send-queued-orders.ran", (deadline) => sendQueuedOrders(sender, deadline)),
       "refresh-catalog": scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(refresh, deadline)),
       "reconcile-ledger": scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
         ...(await reconcileLedger(ledger, deadline)),

@@ -62,7 +62,7 @@ const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
   "enqueue-webhooks": [],
   "deliver-webhook": [],
   "requeue-deliveries": [],
-  "send-waiting-orders": SETTLING,
+  "send-queued-orders": SETTLING,
   "refresh-catalog": ["change the catalog"],
   "reconcile-ledger": [...SETTLING, "hide a wrong balance"],
   "serve-docs": [],

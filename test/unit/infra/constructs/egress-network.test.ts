@@ -13,7 +13,7 @@ describe("the egress network", () => {
     const names = inVpc.map(({ Properties }) => Properties.FunctionName);
     expect(new Set(names)).toEqual(
       new Set(
-        ["purchase", "check-identity", "refresh-catalog", "deliver-webhook", "send-waiting-orders", "console-api"].map(
+        ["purchase", "check-identity", "refresh-catalog", "deliver-webhook", "send-queued-orders", "console-api"].map(
           (name) => `prod-airtime-${name}`,
         ),
       ),

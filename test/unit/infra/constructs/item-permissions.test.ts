@@ -58,11 +58,11 @@ describe("what an attacker with a function's role may not do", () => {
   test.each<[kind: LedgerItemKind, writers: readonly FunctionName[]]>([
     [
       "wallet",
-      ["purchase", "check-identity", "apply-upstream-event", "send-waiting-orders", "reconcile-ledger", "console-api"],
+      ["purchase", "check-identity", "apply-upstream-event", "send-queued-orders", "reconcile-ledger", "console-api"],
     ],
     [
       "transaction",
-      ["purchase", "check-identity", "apply-upstream-event", "send-waiting-orders", "reconcile-ledger", "console-api"],
+      ["purchase", "check-identity", "apply-upstream-event", "send-queued-orders", "reconcile-ledger", "console-api"],
     ],
     ["account", ["console-api"]],
     ["endpoint-health", ["deliver-webhook"]],

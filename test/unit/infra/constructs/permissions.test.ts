@@ -73,7 +73,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     "Ledger/index/by_open": "Query",
     DeliveryQueue: "SendMessage",
   },
-  "send-waiting-orders": {
+  "send-queued-orders": {
     Ledger: "BatchGetItem ConditionCheckItem GetItem UpdateItem",
     "Ledger/index/by_open": "Query",
     Cache: "BatchGetItem GetItem UpdateItem",

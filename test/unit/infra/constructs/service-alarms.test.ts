@@ -142,12 +142,12 @@ describe.each([
 
 test.each([
   [{}, 450],
-  [{ waiting: { minutes: 60 } }, 1_800],
-  [{ waiting: { minutes: 4 } }, 300],
-])("with the settings %j the alarm on waiting orders is raised above %i seconds", (settings, threshold) => {
+  [{ queue: { minutes: 60 } }, 1_800],
+  [{ queue: { minutes: 4 } }, 300],
+])("with the settings %j the alarm on queued orders is raised above %i seconds", (settings, threshold) => {
   const [alarm, ...others] = templatesOf("prod", settings)
     .service.all("AWS::CloudWatch::Alarm")
-    .filter(({ Properties }) => Properties.MetricName === "OldestWaitingSeconds");
+    .filter(({ Properties }) => Properties.MetricName === "OldestQueuedSeconds");
   expect(others).toEqual([]);
   expect(alarm?.Properties).toMatchObject({ Threshold: threshold, TreatMissingData: "notBreaching" });
   expect(alarm?.Properties.AlarmDescription).toContain("admin transactions list --waiting");

@@ -420,7 +420,7 @@ describe("workers off", () => {
     expect(Object.fromEntries(states)).toEqual({
       "reconcile-ledger": "DISABLED",
       "requeue-deliveries": "DISABLED",
-      "send-waiting-orders": "DISABLED",
+      "send-queued-orders": "DISABLED",
       "refresh-catalog": "ENABLED",
     });
   });

@@ -52,7 +52,7 @@ describe("the time of an order", () => {
     });
   });
 
-  test("an operator's decision waits until the order's own request, or the sender of a waiting order, has ended", () => {
+  test("an operator's decision waits until the order's own request, or the sender of a queued order, has ended", () => {
     expect(budgets.ORDER_GRACE_MS).toBeGreaterThan(budgets.API_FUNCTION_TIMEOUT_S * 1_000);
     expect(budgets.ORDER_GRACE_MS).toBeGreaterThan(budgets.CLAIMED_ORDER_MS_MAX);
   });
@@ -118,9 +118,9 @@ describe("the time of a scheduled run", () => {
   test("an order that is claimed last is sent and settled within the run, and the run ends before the next one", () => {
     const lastMs = budgets.CLAIM_MS_MAX + budgets.UPSTREAM_MS_MAX + budgets.UPSTREAM_RESERVE_MS;
     expect(lastMs).toBeLessThanOrEqual(budgets.CLAIMED_ORDER_MS_MAX + budgets.QUEUE_RESERVE_MS);
-    expect(budgets.CLAIMED_ORDER_MS_MAX).toBeLessThan(budgets.SEND_WAITING_RESERVE_MS);
-    expect(budgets.SEND_WAITING_RESERVE_MS).toBeLessThan(functionSpecs["send-waiting-orders"].timeoutS * 1_000);
-    expect(functionSpecs["send-waiting-orders"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
+    expect(budgets.CLAIMED_ORDER_MS_MAX).toBeLessThan(budgets.SEND_QUEUED_RESERVE_MS);
+    expect(budgets.SEND_QUEUED_RESERVE_MS).toBeLessThan(functionSpecs["send-queued-orders"].timeoutS * 1_000);
+    expect(functionSpecs["send-queued-orders"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
   });
 
   test("the turn of a claimed order has time for its claim and the connection, and is over for other processes before the next run", () => {
@@ -128,9 +128,9 @@ describe("the time of a scheduled run", () => {
     expect(budgets.TURN_BEGIN_MS_MAX).toBeGreaterThan(
       claimMs + budgets.AWS_RESPONSE_MS_MAX + budgets.UPSTREAM_CONNECT_MS_MAX,
     );
-    expect(budgets.TURN_BEGIN_MS_MAX + budgets.CLOCK_DIFFERENCE_MS_MAX).toBeLessThan(budgets.SEND_WAITING_RESERVE_MS);
-    expect(budgets.SENDING_MS + budgets.SEND_WAITING_RESERVE_MS).toBe(
-      functionSpecs["send-waiting-orders"].timeoutS * 1_000,
+    expect(budgets.TURN_BEGIN_MS_MAX + budgets.CLOCK_DIFFERENCE_MS_MAX).toBeLessThan(budgets.SEND_QUEUED_RESERVE_MS);
+    expect(budgets.SENDING_MS + budgets.SEND_QUEUED_RESERVE_MS).toBe(
+      functionSpecs["send-queued-orders"].timeoutS * 1_000,
     );
   });
 

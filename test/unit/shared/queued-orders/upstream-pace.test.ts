@@ -54,9 +54,9 @@ describe("the estimate of an order that begins to wait", () => {
     ["the limit is free once the next run has ended: the one after it", { next_run: at(20) }, { limitS: 45 }, 81],
     ["another instance has noted the limit", { next_run: at(20), limit_until: at(44) }, {}, 45],
     ["the longer of both limits counts", { next_run: at(20), limit_until: at(30) }, { limitS: 40 }, 41],
-    ["other accounts wait", { next_run: at(20), waiting_orders: 90 }, {}, 111],
-    ["more of its own account are ahead than were counted", { next_run: at(20), waiting_orders: 3 }, { ahead: 9 }, 30],
-    ["the upstream takes more", { next_run: at(20), waiting_orders: 119, per_minute: 120 }, {}, 80],
+    ["other accounts wait", { next_run: at(20), queued_orders: 90 }, {}, 111],
+    ["more of its own account are ahead than were counted", { next_run: at(20), queued_orders: 3 }, { ahead: 9 }, 30],
+    ["the upstream takes more", { next_run: at(20), queued_orders: 119, per_minute: 120 }, {}, 80],
   ])("if %s", (_name, pace, known, seconds) => {
     expect(estimate(pace, known)).toBe(seconds);
   });

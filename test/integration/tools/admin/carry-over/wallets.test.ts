@@ -158,7 +158,7 @@ test("a restored wallet counts the orders that wait after the carry-over: those 
   await carryOver();
   old.nowMs += 60_000;
   expect(await queuedIn(restored)).toEqual([1, [stays.pk, began.pk]]);
-  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 3_500_00, waiting_orders: 2 });
+  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 3_500_00, queued_orders: 2 });
   // The orders can leave: the count is that of the items.
   for (const transaction of [stays, began]) {
     const refund = { status: "failed", failure: { code: "provider_unavailable" } } as const;
@@ -166,10 +166,10 @@ test("a restored wallet counts the orders that wait after the carry-over: those 
     if (stored === undefined) throw new Error("The order is not in the restored ledger");
     expect(await settleTransaction(restored, stored, refund, deadlineIn(20_000))).toEqual({ kind: "applied" });
   }
-  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 0 });
+  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, queued_orders: 0 });
 });
 
-test("a restored wallet leaves the index of waiting orders if all of them were claimed since", async () => {
+test("a restored wallet leaves the index of queued orders if all of them were claimed since", async () => {
   const transaction = await aQueuedOrder();
   await restore();
   await claim(transaction);
@@ -191,17 +191,17 @@ const makeWait = async (transaction: Transaction): Promise<void> => {
   expect(await enqueueOrder(old, transaction, order, deadlineIn(20_000))).toMatchObject({ kind: "queued" });
 };
 
-test("recomputed wallets count the waiting orders that were carried over, so that the sender finds them", async () => {
+test("recomputed wallets count the queued orders that were carried over, so that the sender finds them", async () => {
   await restore();
   await makeWait(await old.anOpenTransaction(accountId));
   await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
   expect(await recompute()).toMatchObject([{ result: "corrected", after_kobo: 4_500_00 }]);
-  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 1 });
+  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, queued_orders: 1 });
   expect((await queuedKeys(restored)).wallets).toMatchObject([{ pk: walletPk(accountId) }]);
   expect(await recompute()).toMatchObject([{ result: "right" }]);
 });
 
-test("a carry-over from a second copy of the same backup counts a waiting order whose wallet the backup has from before its wait", async () => {
+test("a carry-over from a second copy of the same backup counts a queued order whose wallet the backup has from before its wait", async () => {
   const transaction = await old.anOpenTransaction(accountId);
   await restore();
   await makeWait(transaction);
@@ -212,13 +212,13 @@ test("a carry-over from a second copy of the same backup counts a waiting order 
   expect((await queuedKeys(restored)).wallets).toEqual([]);
   await carryItems({ db: old.db, from: copy, to: restored.table }, { isDryRun: false, logProgress });
   await recompute();
-  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, waiting_orders: 1 });
+  expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, queued_orders: 1 });
   expect((await queuedKeys(restored)).wallets).toMatchObject([{ pk: walletPk(accountId) }]);
   // It still waits in the old ledger, and so is not sent from this one.
-  expect(await readTransactions(restored, [transaction])).toMatchObject([{ waiting: { table: old.table } }]);
+  expect(await readTransactions(restored, [transaction])).toMatchObject([{ queued: { table: old.table } }]);
 });
 
-test("recomputed wallets no longer count a waiting order that has a final status in the old ledger", async () => {
+test("recomputed wallets no longer count a queued order that has a final status in the old ledger", async () => {
   const transaction = await old.anOpenTransaction(accountId);
   await makeWait(transaction);
   await restore();
@@ -226,7 +226,7 @@ test("recomputed wallets no longer count a waiting order that has a final status
   await carryItems({ db: old.db, from: old.table, to: restored.table }, { isDryRun: false, logProgress });
   expect(await recompute()).toMatchObject([{ result: "corrected", before_kobo: 4_500_00, after_kobo: 4_500_00 }]);
   expect((await readAudit(restored, accountId)).map(({ details }) => details)).toEqual([
-    { before_kobo: 4_500_00, after_kobo: 4_500_00, before_waiting_orders: 1, after_waiting_orders: 0 },
+    { before_kobo: 4_500_00, after_kobo: 4_500_00, before_queued_orders: 1, after_queued_orders: 0 },
   ]);
   expect(await queuedCount(restored, accountId)).toBe(0);
   expect((await queuedKeys(restored)).wallets).toEqual([]);

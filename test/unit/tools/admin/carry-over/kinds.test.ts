@@ -72,8 +72,8 @@ test("a transaction that cannot be parsed is reported as unreadable", () => {
 /** An order that waits in this table; `sent`: it was claimed then, and refused. */
 const waiting = (table: string, sent: { readonly claim: string; readonly sent_at: string } | object = {}): Item =>
   open({
-    open: "waiting#acc_1",
-    waiting: { order: { kind: "data", network_id: 1, plan_id: 101 }, table },
+    open: "queued#acc_1",
+    queued: { order: { kind: "data", network_id: 1, plan_id: 101 }, table },
     ...sent,
   });
 const first = { claim: "first", sent_at: THEN };
@@ -95,7 +95,7 @@ test("an order that was claimed, refused or settled in the old ledger since does
   const steps = [open(first), waiting("old", first), open(second), final("success", second)];
   for (const [index, further] of steps.entries()) {
     for (const before of [waiting("old"), ...steps.slice(0, index)]) {
-      const { waiting: waits } = further;
+      const { queued: waits } = further;
       const item = waits === undefined ? further : waiting("restored", first);
       expect(compare(further, before)).toMatchObject({ kind: "update", item });
       if (further.status === "processing") expect(compare(before, further)).toEqual({ kind: "present" });

@@ -31,14 +31,14 @@ const listWaiting = async (...args: readonly string[]) =>
 const checks = z.object({
   checks: z.array(z.object({ check: z.string(), state: z.string(), found: z.string() })),
 });
-const doctorsWaitingOrders = async () => {
+const doctorsQueuedOrders = async () => {
   const { stdout } = await service.admin(["doctor", "--json"]);
-  return checks.parse(JSON.parse(stdout)).checks.find(({ check }) => check === "waiting orders");
+  return checks.parse(JSON.parse(stdout)).checks.find(({ check }) => check === "queued orders");
 };
 
 test("transactions list --waiting says that none waits before the upstream's limit refuses an order", async () => {
   expect(await listWaiting()).toEqual({ number: 0, amount: 0, oldest_s: null, sending_s: 0, accounts: [], orders: [] });
-  expect(await doctorsWaitingOrders()).toMatchObject({ state: "ok", found: "none" });
+  expect(await doctorsQueuedOrders()).toMatchObject({ state: "ok", found: "none" });
 });
 
 /** A test that starts the command line a dozen times. */
@@ -70,21 +70,21 @@ test("orders that wait are listed by account, shown with their latest refund, an
   const shown = await admin("transactions", "show", first.reference);
   expect(shown).toMatch(/wait +waits since .*; refunded by the next run after .*, unless it is sent before/);
   expect(shown).toMatch(/waits +-\n/);
-  expect(await doctorsWaitingOrders()).toMatchObject({ state: "ok", found: expect.stringContaining("2 wait") });
+  expect(await doctorsQueuedOrders()).toMatchObject({ state: "ok", found: expect.stringContaining("2 wait") });
   await ageTransaction(service, first.reference, 8 * 60_000);
-  expect(await doctorsWaitingOrders()).toMatchObject({ state: "look", found: expect.stringContaining("for 8 min") });
+  expect(await doctorsQueuedOrders()).toMatchObject({ state: "look", found: expect.stringContaining("for 8 min") });
 
   await service.admin(["purchases", "off", "--why", "test"]);
   expect(await admin("transactions", "show", first.reference)).toContain("it is neither sent nor refunded");
   expect((await listWaiting()).sending_s).toBeNull();
-  expect(await doctorsWaitingOrders()).toMatchObject({
+  expect(await doctorsQueuedOrders()).toMatchObject({
     state: "look",
     found: expect.stringContaining("purchases are off"),
   });
   await service.admin(["purchases", "on"]);
 });
 
-test("a waiting order is not resolved as success, and one that is resolved as failed is refunded and waits no more", {
+test("a queued order is not resolved as success, and one that is resolved as failed is refunded and waits no more", {
   timeout,
 }, async () => {
   const [order] = (await listWaiting("--account", app.account)).orders;

@@ -1,10 +1,10 @@
 import { test } from "vitest";
-import { runWaitingOrders } from "./waiting-orders.ts";
+import { runQueuedOrders } from "./queued-orders.ts";
 
 test("1,000 orders of 20 accounts, against a limit of 60 a minute, are each sent once, in order and by fair turns", async () => {
-  await runWaitingOrders({ orders: 1_000, disturbed: false });
+  await runQueuedOrders({ orders: 1_000, disturbed: false });
 });
 
 test("1,000 orders of 20 accounts are accounted for while the upstream fails 1 in 20 and the service is killed", async () => {
-  await runWaitingOrders({ orders: 1_000, disturbed: true });
+  await runQueuedOrders({ orders: 1_000, disturbed: true });
 });

@@ -47,13 +47,13 @@ const FAULT_EVERY = 20;
  * have minutes of a few seconds (short-minute.ts); everything else runs in its own time. With `disturbed` the upstream
  * fails for one request in 20, and the service is killed when half of the orders have arrived.
  */
-export const runWaitingOrders = async (options: {
+export const runQueuedOrders = async (options: {
   readonly orders: number;
   readonly disturbed: boolean;
 }): Promise<void> => {
   const { orders, disturbed } = options;
   const service = await startServiceProcess({
-    script: "lab/load/waiting-service.ts",
+    script: "lab/load/queued-service.ts",
     simulator: { windowMs: shortMinute.ms, ordersPerWindow: shortMinute.orders },
     countsCalls: true,
   });
@@ -112,7 +112,7 @@ export const runWaitingOrders = async (options: {
 
     const calls = proxy?.calls ?? [];
     const { tableWriteUnits, indexWriteUnits } = capacityOf(calls);
-    reportResults(disturbed ? "waiting orders, disturbed" : "waiting orders", {
+    reportResults(disturbed ? "queued orders, disturbed" : "queued orders", {
       orders,
       accounts: CALLERS,
       "seconds of a minute": shortMinute.ms / 1_000,
@@ -195,7 +195,7 @@ const inversions = (waited: readonly Transaction[], arrived: readonly string[]):
 };
 
 /**
- * While all accounts have waiting orders: after each had its first arrival, and until the first of them has none left.
+ * While all accounts have queued orders: after each had its first arrival, and until the first of them has none left.
  * Each account's arrivals, as a share of the mean.
  */
 const sharesDuringContention = (waited: readonly Transaction[], arrived: readonly string[]) => {

@@ -9,9 +9,9 @@ import { systemClock } from "../../shared/platform/time.ts";
 import { orderGate } from "../../shared/queued-orders/order-gate.ts";
 import { sendQueuedOrders } from "../../shared/queued-orders/send-queued-orders.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
-import { sendWaitingOrdersSpec } from "../specs.ts";
+import { sendQueuedOrdersSpec } from "../specs.ts";
 
-const env = readEnv(sendWaitingOrdersSpec.environment);
+const env = readEnv(sendQueuedOrdersSpec.environment);
 const db = documentClient();
 const cache = { db, table: env.CACHE_TABLE };
 const deps = {
@@ -24,8 +24,8 @@ const deps = {
     baseUrl: env.UPSTREAM_BASE_URL,
     liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
   }),
-  waitingMinutes: env.WAITING_MINUTES,
+  queueMinutes: env.QUEUE_MINUTES,
 };
 
 /** Each minute: sends orders that wait for the upstream's rate limit, and refunds those that waited for too long. */
-export const handler = scheduleHandler("send-waiting-orders.ran", (deadline) => sendQueuedOrders(deps, deadline));
+export const handler = scheduleHandler("send-queued-orders.ran", (deadline) => sendQueuedOrders(deps, deadline));
