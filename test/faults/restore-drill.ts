@@ -430,7 +430,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     const open = z.object({ transactions: z.array(stored) });
     const { transactions } = await adminJson(open, "transactions", "list", "--open");
     const queued = z.object({ orders: z.array(stored) });
-    const { orders: waited } = await adminJson(queued, "transactions", "list", "--queued");
+    const { orders: waited } = await adminJson(queued, "transactions", "list", "--waiting");
     expect(waited).toHaveLength(waitingBefore.length);
     const resolved: string[] = [];
     for (const { reference } of [...transactions, ...waited]) {

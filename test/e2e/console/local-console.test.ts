@@ -21,7 +21,12 @@ test("the local service serves the console's pages, built, and how to sign in", 
   expect(asset.headers.get("cache-control")).toContain("immutable");
 
   const config = await fetch(`${url}/config.json`);
-  expect(await config.json()).toEqual({ issuer, clientId: "console", scope: "openid email profile groups" });
+  expect(await config.json()).toEqual({
+    issuer,
+    clientId: "console",
+    scope: "openid email profile groups",
+    tokenMinutesMax: 15,
+  });
 });
 
 test("the console's address with a slash at its end shows the console", async () => {
