@@ -285,7 +285,17 @@ export const consoleApiSpec = {
     ledger: {
       GetItem: "any",
       BatchGetItem: "any",
-      PutItem: ["account", "wallet", "audit", "funding", "adjustment", "checkpoint", "parked", "subscription"],
+      PutItem: [
+        "account",
+        "wallet",
+        "audit",
+        "audit-head",
+        "funding",
+        "adjustment",
+        "checkpoint",
+        "parked",
+        "subscription",
+      ],
       UpdateItem: ["transaction", "wallet", "event", "upstream-reference"],
     },
     cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["purchases", "catalog"] },

@@ -81,7 +81,7 @@ export class OperatorPolicies extends Construct {
       allow(
         ["dynamodb:PutItem"],
         [ledger.tableArn],
-        isDirect ? undefined : onlyKeys([keyPatternOf("account"), keyPatternOf("audit")]),
+        isDirect ? undefined : onlyKeys([keyPatternOf("account"), keyPatternOf("audit"), keyPatternOf("audit-head")]),
       ),
       allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
       allow(["secretsmanager:PutSecretValue"], changeable.map(secretArn)),

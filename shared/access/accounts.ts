@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import {
   allows,
   defaultPermissions,
@@ -11,6 +10,7 @@ import {
 } from "../contract/permission.ts";
 import type { Mode } from "../contract/transaction.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
+import { transactWithRetry } from "../ledger/transact.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
@@ -72,7 +72,7 @@ export const createAccount = async (
     Put: { TableName: ledgerTable, Item, ConditionExpression: "attribute_not_exists(pk)" },
   });
   const items = [put(account), put(emptyWallet(accountId, clock())), ...auditWrites(store, account)];
-  await db.send(new TransactWriteCommand({ TransactItems: items }));
+  await transactWithRetry({ db }, items);
   return account;
 };
 

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { retryContention } from "../platform/backoff.ts";
-import { isoTime } from "../platform/time.ts";
+import { isoTime, sleep } from "../platform/time.ts";
+import { type AuditProblem, storedEntrySchema, storedHeadSchema, verifyChains } from "./audit-chain.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { ALL_TIMES, decodeIndexKey, type IndexKey, listKeys, queryList } from "./query-index.ts";
-import { auditList, auditPk, isAuditAbout, itemKindOf } from "./schema.ts";
+import { auditHeadsList, auditList, auditPk, isAuditAbout, itemKindOf } from "./schema.ts";
+import { transactWithRetry } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
@@ -74,14 +74,31 @@ export const auditPut = (table: string, Item: AuditEntry) => ({
  * Records an action before it changes something outside the ledger: a recorded action that then failed is better than
  * an unrecorded one.
  */
-export const recordAudit = async ({ db, table, clock }: Ledger, action: AuditedAction): Promise<void> => {
-  const put = new PutCommand({ TableName: table, Item: auditEntry(action, clock()) });
-  await retryContention(() => db.send(put));
-};
+export const recordAudit = ({ db, table, clock }: Ledger, action: AuditedAction): Promise<void> =>
+  transactWithRetry({ db }, [auditPut(table, auditEntry(action, clock()))]);
 
 /** The entries of one log, oldest first. */
 export const readAudit = async (ledger: Ledger, auditLog: string): Promise<readonly AuditEntry[]> =>
   getItems(ledger, await listKeys(ledger, auditList(auditLog), ALL_TIMES), auditEntrySchema);
+
+/** What the chains of one log do not explain, and how many entries they have. */
+export const verifyAudit = async (
+  ledger: Ledger,
+  auditLog: string,
+): Promise<{ readonly count: number; readonly problems: readonly AuditProblem[] }> => {
+  for (let reading = 1; ; reading += 1) {
+    const heads = await getItems(ledger, await listKeys(ledger, auditHeadsList(auditLog), ALL_TIMES), storedHeadSchema);
+    const items = await getItems(ledger, await listKeys(ledger, auditList(auditLog), ALL_TIMES), storedEntrySchema);
+    const problems = verifyChains(items, heads);
+    // The index may lag behind an entry, and one may be written between the two readings.
+    if (problems.length === 0 || reading === READINGS) {
+      return { count: heads.reduce((sum, { count }) => sum + count, 0), problems };
+    }
+    await sleep(READING_GAP_MS);
+  }
+};
+const READINGS = 3;
+const READING_GAP_MS = 500;
 
 /** Those of a log's entries since `from` that are about this item, oldest first. */
 export const readAuditAbout = async (

@@ -13,6 +13,7 @@ export const itemKinds = [
   "adjustment", // ledger-entry.ts
   "checkpoint", // checkpoint.ts
   "audit", // audit.ts
+  "audit-head", // audit-chain.ts
   "consent", // shared/identity/consent.ts
   "event", // shared/upstream-events/stored-event.ts
   "delivery", // shared/webhooks/delivery.ts
@@ -60,6 +61,8 @@ export const checkpointPk = (accountId: string): string => pkOf("checkpoint", ac
 /** `about`: the key of the item that the entry is about, if that is not the one of the log. */
 export const auditPk = (at: string, random: string, about?: string): string =>
   pkOf("audit", at, random, ...(about === undefined ? [] : [about]));
+/** The end of the chain of entries that a log has from this table; a restored table begins another one. */
+export const auditHeadPk = (auditLog: string, table: string): string => pkOf("audit-head", auditLog, table);
 export const isAuditAbout = (pk: string, about: string): boolean => pk.endsWith(`#${about}`);
 
 export const consentPk = (transaction: { readonly pk: string }): string => pkOf("consent", transaction.pk);
@@ -102,6 +105,7 @@ export const EVENTS_LIST = "events";
 export const transactionList = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
 export const entriesList = (accountId: string): string => `${accountId}#entries`;
 export const deliveriesList = (accountId: string): string => `${accountId}#deliveries`;
+export const auditHeadsList = (auditLog: string): string => pkOf("audit-head", auditLog);
 export const auditList = (auditLog: string): string => pkOf("audit", auditLog);
 
 /** The attribute `open` puts an item into the sparse index `by_open`, which lists the items of each value by `listed_at`. */

@@ -5,6 +5,7 @@ import { backoff } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { linkAudit } from "./audit-chain.ts";
 import type { Ledger } from "./ledger.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
 import { failureSchema, isFinalStatus, isQueuedOrder, type Transaction } from "./transaction.ts";
@@ -166,8 +167,10 @@ const writeUntilDeadline = async (
 
 const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, limitMs: number): Promise<void> => {
   const abort = { abortSignal: abortAfter(limitMs) };
-  if (others.length > 0) await db.send(new TransactWriteCommand({ TransactItems: [update, ...others] }), abort);
-  else await db.send(new UpdateCommand(update.Update), abort);
+  if (others.length > 0) {
+    const TransactItems = await linkAudit(db, [update, ...others]);
+    await db.send(new TransactWriteCommand({ TransactItems }), abort);
+  } else await db.send(new UpdateCommand(update.Update), abort);
 };
 
 /**

@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import {
+  type CancellationReason,
+  ConditionalCheckFailedException,
+  TransactionCanceledException,
+} from "@aws-sdk/client-dynamodb";
 import {
   type DynamoDBDocumentClient,
   TransactWriteCommand,
@@ -11,7 +15,9 @@ import { deadlineIn } from "../platform/deadline.ts";
 import { failedAttempts } from "../platform/dynamodb/short-path.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
+import { linkAudit } from "./audit-chain.ts";
 import type { Table } from "./ledger.ts";
+import { itemKindOf } from "./schema.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
 import { type Wallet, walletSchema } from "./wallet.ts";
 
@@ -51,7 +57,10 @@ export const classifyWriteError = (error: unknown): WriteFailure => {
     return { kind: "condition_failed", transaction: first.Item && transactionSchema.parse(unmarshall(first.Item)) };
   }
   if (isContention(error)) return { kind: "conflict" };
-  const other = reasons.find(({ Code }) => Code === "ConditionalCheckFailed");
+  const failed = reasons.filter(({ Code }) => Code === "ConditionalCheckFailed");
+  // Another entry of the same audit log was written first: that says nothing about the change itself.
+  const other = failed.find(({ Item }) => !isAuditHead(Item));
+  if (failed.length > 0 && other === undefined) return { kind: "conflict" };
   if (other !== undefined) {
     const wallet = other.Item && walletSchema.parse(unmarshall(other.Item));
     return { kind: "condition_failed", transaction: undefined, ...(wallet && { wallet }) };
@@ -59,6 +68,8 @@ export const classifyWriteError = (error: unknown): WriteFailure => {
   if (error instanceof Error && error.name === "TransactionInProgressException") return { kind: "in_progress" };
   return { kind: "indeterminate", error };
 };
+
+const isAuditHead = (item: CancellationReason["Item"]): boolean => itemKindOf(item?.pk?.S ?? "") === "audit-head";
 
 /** The result of a transaction of writes. `error` is the last one, as it was thrown. */
 export type WriteResult =
@@ -69,11 +80,19 @@ export type WriteResult =
       readonly isCertain: boolean;
     });
 
+/** Sends the writes once, with their audit entry linked to the present end of its log. */
+export const transactOnce = async (
+  db: DynamoDBDocumentClient,
+  writes: Writes,
+  token: string,
+  abortSignal?: AbortSignal,
+): Promise<WriteResult> => sendOnce(db, await linkAudit(db, writes), token, abortSignal);
+
 /**
- * Sends the writes once. The SDK may try twice, and then the second response does not show whether the first copy was
+ * Sends linked writes once. The SDK may try twice, and then the second response does not show whether the first copy was
  * carried out.
  */
-export const transactOnce = async (
+const sendOnce = async (
   db: DynamoDBDocumentClient,
   TransactItems: Writes,
   ClientRequestToken: string,
@@ -112,7 +131,7 @@ const isUnanswered = ({ kind }: WriteFailure): boolean => kind === "indeterminat
  */
 export const transact = async (
   db: DynamoDBDocumentClient,
-  TransactItems: Writes,
+  writes: Writes,
   {
     nextAttempt,
     unansweredMax,
@@ -128,10 +147,11 @@ export const transact = async (
   },
 ): Promise<WriteResult> => {
   let token = randomUUID();
+  let linked = await linkAudit(db, writes);
   let unanswered = 0;
   let isCertain = true;
   for (;;) {
-    const attempt = await transactOnce(db, TransactItems, token, abortSignal);
+    const attempt = await sendOnce(db, linked, token, abortSignal);
     if (attempt.kind === "written") return attempt;
     isCertain &&= attempt.isCertain;
     const result = { ...attempt, isCertain };
@@ -141,8 +161,11 @@ export const transact = async (
       log.warn("ledger.write_indeterminate", { ...about, ...errorFields(attempt.error) });
       if (unanswered > unansweredMax) return result;
     }
-    if (attempt.kind === "conflict") token = randomUUID();
     if (!(await nextAttempt())) return result;
+    if (attempt.kind === "conflict") {
+      token = randomUUID();
+      linked = await linkAudit(db, writes);
+    }
   }
 };
 

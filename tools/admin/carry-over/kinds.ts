@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
+import { auditHeadSchema } from "../../../shared/ledger/audit-chain.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import { isFinalStatus, signedKobo, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
@@ -283,6 +284,13 @@ const compareSubscription = compareWith(subscriptionSchema, ({ old, restored }, 
   return { kind: "update", item: oldItem, when };
 });
 
+/** The later end of a log's chain: the restored ledger's own entries form a chain of their own. */
+const compareAuditHead = compareWith(auditHeadSchema, ({ old, restored }, oldItem): Step => {
+  if (old.count <= restored.count) return { kind: "present" };
+  const when = { expression: "#hash = :read", names: { "#hash": "hash" }, values: { ":read": restored.hash } };
+  return { kind: "update", item: oldItem, when };
+});
+
 /** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
 const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
@@ -297,6 +305,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   parked: { name: "parked accounts", compare: compareParkedAccount },
   subscription: { name: "subscriptions", compare: compareSubscription },
   audit: { name: "audit", compare: compareImmutable() },
+  "audit-head": { name: "audit heads", compare: compareAuditHead },
   "reference-key": { name: "reference key", compare: compareImmutable() },
   // The next attempts find out again.
   "endpoint-health": { name: "endpoint health" },

@@ -4,27 +4,58 @@ import { requireAccount } from "../../../shared/access/account-store.ts";
 import { auditView } from "../../../shared/actions/audit.ts";
 import { requireEvent, requireTransaction } from "../../../shared/actions/lookup.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { type AuditEntry, readAuditAbout, readTransactionAudit, SERVICE } from "../../../shared/ledger/audit.ts";
+import {
+  type AuditEntry,
+  readAuditAbout,
+  readTransactionAudit,
+  SERVICE,
+  verifyAudit,
+} from "../../../shared/ledger/audit.ts";
+import type { AuditProblem } from "../../../shared/ledger/audit-chain.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
-import { addCommand } from "../command.ts";
+import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
+import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
 import { allOf, pagesOf, perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
+import { table } from "../views/print.ts";
 
 export const addAudit = (program: Command): void => {
   addCommand(program, {
     usage: "audit [subject]",
     readOnly: true,
     summary: "Show who changed an account, a transaction or an event, and why; without a subject, the service itself",
+    texts: { subject: "`verify` checks instead that no entry of any log was changed, removed or added by hand" },
     example: "audit acc_0123456789abcdef01",
     options: [{ flags: "--account <account>", text: "the account, if <subject> is a caller's own reference" }],
     input: z.object({ subject: z.string().default(SERVICE), account: accountField.optional() }),
     run: async (context, { subject, account }) => {
+      if (subject === "verify" && account === undefined) return verifyLogs(context);
       const acts = await auditOn(context, subject, account);
       return { json: { acts }, text: auditTable(acts) };
     },
   });
+};
+
+/** The chains of every account's log and of the service's. */
+const verifyLogs = async ({ ledger }: AdminContext): Promise<Report> => {
+  const problems: (AuditProblem & { readonly audit_log: string })[] = [];
+  let entries = 0;
+  for (const audit_log of [SERVICE, ...(await accountIdsOf(ledger))]) {
+    const verified = await verifyAudit(ledger, audit_log);
+    entries += verified.count;
+    problems.push(...verified.problems.map((problem) => ({ audit_log, ...problem })));
+  }
+  const rows = problems.map(({ audit_log, kind, sequence, pk }) => [audit_log, kind, sequence?.toString(), pk]);
+  return {
+    ok: problems.length === 0,
+    json: { entries, problems },
+    text:
+      problems.length === 0
+        ? `${entries} audit entries: none was changed, removed or added`
+        : table(["log", "problem", "number", "entry"], rows),
+  };
 };
 
 type Acts = ActionOutput<"audit service">["entries"];

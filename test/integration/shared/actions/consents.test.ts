@@ -184,7 +184,7 @@ describe("consents export", () => {
     const { account } = await anAccountWithChecks(3);
     const proxy = await startDynamoDbProxy(dynamodbEndpoint);
     onTestFinished(proxy.stop);
-    proxy.fault = ({ operation }) => (operation === "PutItem" ? "throttled" : undefined);
+    proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? "throttled" : undefined);
     const ledger = { ...context().ledger, db: emulatorClient(proxy.endpoint) };
     await expect(consentsRuns["consents export"]({ ...context(), ledger }, { account })).rejects.toThrow();
     expect(await exportsOf(account)).toEqual([]);

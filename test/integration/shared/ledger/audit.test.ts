@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, expect, test } from "vitest";
 import { changeWhitelist, createAccount } from "../../../../shared/access/accounts.ts";
-import { auditEntry, readAudit, recordAudit } from "../../../../shared/ledger/audit.ts";
+import { auditEntry, readAudit, recordAudit, verifyAudit } from "../../../../shared/ledger/audit.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
@@ -36,4 +37,27 @@ test("an action outside the ledger has an audit entry of its own, without a reas
   expect(entry).toMatchObject({ by: "ada", action: "catalog accept", details: { plans: 30 } });
   expect(entry).not.toHaveProperty("why");
   expect(others).toEqual([]);
+});
+
+test("entries that are written at once form one chain, and a removed or changed one is found", async () => {
+  const ledger = operator.ledgerAt();
+  const log = `chain-${randomUUID()}`;
+  const numbers = Array.from({ length: 8 }, (_, index) => index);
+  await Promise.all(
+    numbers.map((amount) => recordAudit(ledger, { audit_log: log, by: "ada", action: "test", details: { amount } })),
+  );
+  expect(await verifyAudit(ledger, log)).toEqual({ count: 8, problems: [] });
+  const [first, second] = await readAudit(ledger, log);
+  await ledger.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: first?.pk } }));
+  await ledger.db.send(
+    new UpdateCommand({
+      TableName: ledger.table,
+      Key: { pk: second?.pk },
+      UpdateExpression: "SET #by = :eve",
+      ExpressionAttributeNames: { "#by": "by" },
+      ExpressionAttributeValues: { ":eve": "eve" },
+    }),
+  );
+  const { problems } = await verifyAudit(ledger, log);
+  expect(problems.map(({ kind }) => kind).toSorted()).toEqual(["changed", "removed"]);
 });

@@ -69,6 +69,7 @@ describe("what an attacker with a function's role may not do", () => {
     ["funding", ["console-api"]],
     ["adjustment", ["console-api"]],
     ["audit", ["console-api"]],
+    ["audit-head", ["console-api"]],
     ["consent", ["check-identity"]],
     ["reference-key", ["purchase", "check-identity"]],
     ["checkpoint", ["reconcile-ledger", "console-api"]],
