@@ -37,7 +37,12 @@ export class OperatorPolicies extends Construct {
     const arnsOf = (some: readonly Queue[]): string[] => some.map(({ queueArn }) => queueArn);
     const { access, ledger, cache } = data.tables;
     const secretArn = (name: (typeof secretNames)[number]): string => data.secretArns[secretTable[name].variable];
-    const changeable = secretNames.filter((name) => secretTable[name].kind !== "fixed");
+    const fixed = secretNames.filter((name) => secretTable[name].kind === "fixed");
+    const changeable = secretNames.filter((name) => !fixed.includes(name));
+    // `secrets set` compares the value with the current one, and doctor sends an event with the path's token.
+    const presented = secretNames.filter(
+      (name) => secretTable[name].kind === "filled" || "isPresented" in secretTable[name],
+    );
 
     const stackArn = stack.formatArn({
       service: "cloudformation",
@@ -64,7 +69,7 @@ export class OperatorPolicies extends Construct {
       ),
       // `wallet verify` resets a checkpoint that is wrong; it is derived data.
       allow(["dynamodb:PutItem"], [ledger.tableArn], onlyKeys([keyPatternOf("checkpoint")])),
-      allow(["secretsmanager:GetSecretValue"], secretNames.map(secretArn)),
+      allow(["secretsmanager:DescribeSecret"], secretNames.map(secretArn)),
       allow(["sqs:GetQueueAttributes"], arnsOf(deadLetters)),
       allow(
         ["sns:ListSubscriptionsByTopic"],
@@ -85,6 +90,7 @@ export class OperatorPolicies extends Construct {
       ),
       allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
       allow(["secretsmanager:PutSecretValue"], changeable.map(secretArn)),
+      allow(["secretsmanager:GetSecretValue"], [...presented, ...(isDirect ? fixed : [])].map(secretArn)),
       // AWS moves dead letters with the permissions of the person who asks for it.
       allow(["sqs:SendMessage"], arnsOf(queues.filter((queue) => !deadLetters.includes(queue)))),
       allow(

@@ -118,6 +118,8 @@ export const catalog: DoctorCheck = async ({ facts, catalog, ledger }) => {
   return ok(age);
 };
 
+export const REFERENCE_KEY = "reference key";
+
 export const referenceKey: DoctorCheck = async ({ keyedHashes }) => {
   try {
     await keyedHashes();
@@ -179,7 +181,7 @@ export const consoleChecks: Readonly<Record<string, DoctorCheck>> = {
   address: ifSelling(upstreamAddress),
   orders,
   catalog,
-  "reference key": referenceKey,
+  [REFERENCE_KEY]: referenceKey,
   "upstream's webhook": commandOnly,
   limits: commandOnly,
   consumers: commandOnly,

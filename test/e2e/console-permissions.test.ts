@@ -212,6 +212,7 @@ const runTransactions = async (account: string, key: string): Promise<void> => {
   await act("transactions show", { account, reference: "order-1" });
   const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference;
   await act("transactions show", { reference: upstreamReference });
+  await act("audit about", { subject: "order-1", account });
   await act("transactions open");
   await act("transactions resolve", { reference: stuck.reference, status: "failed", why });
 

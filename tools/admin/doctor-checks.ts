@@ -5,7 +5,8 @@ import {
   events,
   FORBIDDEN,
   orders,
-  referenceKey,
+  REFERENCE_KEY,
+  referenceKey as referenceKeyHere,
   refusedOrder,
   selling,
   standingRefusals,
@@ -30,6 +31,8 @@ import {
 } from "../../shared/upstream-events/upstream-signature.ts";
 import { alarms, consumers, limits } from "./account-checks.ts";
 import type { AdminContext } from "./context.ts";
+import { perform } from "./perform.ts";
+import { isDenied, isSecretSet } from "./secret-state.ts";
 
 const TIMEOUT_MS = 16_000;
 /** The longest time until the functions see the first value of a secret. */
@@ -43,18 +46,14 @@ const service: DoctorCheck<AdminContext> = async ({ target }) => {
 
 const upstreamKey: DoctorCheck<AdminContext> = async (context) => {
   const { UPSTREAM_KEY_SECRET_ID } = context.target.environment;
-  const text = await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value();
-  if (text === undefined) {
+  if (!(await isSecretSet(context.secrets, UPSTREAM_KEY_SECRET_ID))) {
     if (!context.facts.sells) return skipped("is not set: the stage serves test keys only");
     return wrong("is not set", `Run secrets set upstream-key; the functions see it within ${FIRST_VALUE_DELAY}`);
   }
-  const keys = usableKeys(text);
+  // Keys are used from the fixed addresses only, so their values are not needed here.
+  if (!context.target.isLocal) return upstreamKeyByCatalog(context);
+  const keys = usableKeys((await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value()) ?? "");
   if (keys.length === 0) return wrong("holds no key that a header can hold", "Run secrets set upstream-key");
-  if (!context.target.isLocal) {
-    const result = await upstreamKeyByCatalog(context);
-    if (keys.length === 1) return result;
-    return { ...result, found: `${keys.length} keys are set; ${result.state === "ok" ? "one " : ""}${result.found}` };
-  }
   const results = await Promise.all(
     keys.map(async (key) => ({ id: upstreamKeyId(key), result: await checkKey(context, key) })),
   );
@@ -106,8 +105,26 @@ const address: DoctorCheck<AdminContext> = async (context) => {
   return skipped("the local service calls the upstream from this machine's address");
 };
 
+/** The service answers for its own key: a key that only reads the ledger could name the callers' references. */
+const referenceKey: DoctorCheck<AdminContext> = async (context) => {
+  if (context.isDirect) return referenceKeyHere(context);
+  const { checks } = await perform(context, "doctor", {});
+  const own = checks.find(({ check }) => check === REFERENCE_KEY);
+  if (own === undefined) throw new Error(`The service did not check its ${REFERENCE_KEY}`);
+  return own;
+};
+
+const webhook: DoctorCheck<AdminContext> = async (context) => {
+  try {
+    return await probeWebhook(context);
+  } catch (error) {
+    if (!isDenied(error)) throw error;
+    return skipped("needs the permission to read its token, which the acting policy has");
+  }
+};
+
 /** Sends an event of an unknown type: it passes every check of receive-upstream-event and changes nothing. */
-const webhook: DoctorCheck<AdminContext> = async ({ target, secrets, facts }) => {
+const probeWebhook: DoctorCheck<AdminContext> = async ({ target, secrets, facts }) => {
   const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID, UPSTREAM_SIGNATURE } = target.environment;
   const token = await secret(secrets, tokenId).value();
   if (token === undefined && !facts.sells) return skipped("has no path token: no upstream sends events");
@@ -167,7 +184,7 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   address,
   orders,
   catalog,
-  "reference key": referenceKey,
+  [REFERENCE_KEY]: referenceKey,
   "upstream's webhook": webhook,
   limits,
   consumers,

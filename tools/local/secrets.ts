@@ -36,6 +36,7 @@ const storeSecret = (path: string, name: string, value: string, previous: string
 
 export type SecretsManager = { readonly endpoint: string; readonly stop: () => Promise<void> };
 
+const describeSecret = z.object({ SecretId: z.string().transform(nameOf) });
 const getSecretValue = z.object({
   SecretId: z.string().transform(nameOf),
   VersionStage: z.string().default("AWSCURRENT"),
@@ -55,6 +56,7 @@ export const startSecretsManager = async (
     AWSPREVIOUS: new Map(Object.entries((path && readJsonFile(path, secretsFile)?.previous) || {})),
   };
   const operations: Readonly<Record<string, (body: unknown) => Response>> = {
+    "secretsmanager.DescribeSecret": (body) => describe(versions, body),
     "secretsmanager.GetSecretValue": (body) => getValue(versions, body),
     "secretsmanager.PutSecretValue": (body) => putValue(versions, body, path),
   };
@@ -92,6 +94,15 @@ const description = (name: string, stage: string) => ({
   VersionId: "00000000-0000-0000-0000-000000000001",
   VersionStages: [stage],
 });
+
+/** Source: AWS, "DescribeSecret": a secret without a value has no versions. */
+const describe = (versions: Versions, body: unknown): Response => {
+  const name = describeSecret.safeParse(body).data?.SecretId;
+  if (name === undefined) return failure("InvalidRequestException", "SecretId is required.");
+  const stages = (["AWSCURRENT", "AWSPREVIOUS"] as const).filter((stage) => versions[stage].has(name));
+  const VersionIdsToStages = Object.fromEntries(stages.map((stage) => [`version-${stage}`, [stage]]));
+  return [200, { Name: name, VersionIdsToStages }];
+};
 
 /** Source: AWS, "GetSecretValue" in the Secrets Manager API reference. */
 const getValue = (versions: Versions, body: unknown): Response => {

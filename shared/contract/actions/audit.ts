@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type ActionTable, accountInput } from "./action.ts";
+import { type ActionTable, accountField, accountInput, referenceInput } from "./action.ts";
 
 /** A change, or a read of personal data, and who made it. */
 const auditView = z.object({
@@ -39,6 +39,16 @@ export const auditActions = {
     input: pageInput,
     output: auditPage,
     summary: "Show who changed the service itself, and why",
+    command: "none",
+  },
+  "audit about": {
+    scope: "service",
+    kind: "read",
+    /** A transaction by any of its references, or an event by its id. The caller's own reference needs the account. */
+    input: z.object({ subject: referenceInput, account: accountField.optional() }),
+    /** Oldest first. */
+    output: z.object({ entries: z.array(auditView) }),
+    summary: "Show who changed a transaction or an event, and why",
     command: "none",
   },
 } as const satisfies ActionTable;

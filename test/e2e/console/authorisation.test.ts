@@ -66,6 +66,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   },
   "audit account": { input: onAccount },
   "audit service": { input: none },
+  "audit about": { input: ({ reference }) => ({ subject: reference }) },
   "keys list": { input: onAccount },
   "keys create": { input: ({ account }) => ({ account, mode: "test", permissions: ["vtu"], why }) },
   "keys rotate": {

@@ -1,18 +1,9 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { auditView } from "../../../shared/actions/audit.ts";
-import { requireEvent, requireTransaction } from "../../../shared/actions/lookup.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import {
-  type AuditEntry,
-  readAuditAbout,
-  readTransactionAudit,
-  SERVICE,
-  verifyAudit,
-} from "../../../shared/ledger/audit.ts";
+import { SERVICE, verifyAudit } from "../../../shared/ledger/audit.ts";
 import type { AuditProblem } from "../../../shared/ledger/audit-chain.ts";
-import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -69,21 +60,6 @@ const oldestFirst = async (pages: AsyncIterable<{ readonly entries: Acts }>): Pr
 
 const auditOn = async (context: AdminContext, subject: string, account: string | undefined): Promise<Acts> => {
   if (subject === SERVICE) return oldestFirst(pagesOf((cursor) => perform(context, "audit service", { cursor })));
-  if (!subject.startsWith("acc_")) return (await entriesAbout(context, subject, account)).map(auditView);
+  if (!subject.startsWith("acc_")) return (await perform(context, "audit about", { subject, account })).entries;
   return accountAudit(context, (await requireAccount(context.accounts, subject)).account_id);
-};
-
-/** The entries about a transaction or an event. */
-const entriesAbout = async (
-  context: AdminContext,
-  subject: string,
-  account: string | undefined,
-): Promise<readonly AuditEntry[]> => {
-  const { ledger } = context;
-  if (!subject.startsWith("event_")) {
-    return readTransactionAudit(ledger, await requireTransaction(context, subject, account));
-  }
-  const { pk, transaction_pk: about } = await requireEvent(context, subject);
-  const transaction = about === undefined ? undefined : await readTransaction(ledger, about);
-  return transaction === undefined ? readAuditAbout(ledger, SERVICE, pk) : readTransactionAudit(ledger, transaction);
 };

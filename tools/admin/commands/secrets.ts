@@ -12,6 +12,7 @@ import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/k
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { requireReason } from "../perform.ts";
+import { isSecretSet } from "../secret-state.ts";
 import { readStdin } from "../stdin.ts";
 import { printMessage } from "../terminal.ts";
 import { duration, table } from "../views/print.ts";
@@ -53,7 +54,7 @@ export const addSecretCommands = (group: Command): void => {
     asks: true,
     changes: async ({ secrets, target }, { name: given }) => {
       const name = changeable(given, "generated", "rotated");
-      const isSet = (await secret(secrets, target.environment[secretTable[name].variable]).value()) !== undefined;
+      const isSet = await isSecretSet(secrets, target.environment[secretTable[name].variable]);
       return [{ what: name, before: isSet ? "set" : "not set", after: "a new random value" }];
     },
     run: async (context, { name: given, why }) => {
@@ -103,7 +104,7 @@ const list = async ({ secrets, target }: AdminContext): Promise<Report> => {
   const rows = await Promise.all(
     secretNames.map(async (name) => {
       const { variable, description: is, kind } = secretTable[name];
-      return { name, is, kind, set: (await secret(secrets, target.environment[variable]).value()) !== undefined };
+      return { name, is, kind, set: await isSecretSet(secrets, target.environment[variable]) };
     }),
   );
   return {

@@ -187,6 +187,8 @@ describe("transactions resolve", () => {
     expect(await auditRuns["audit account"](context(), { account })).toMatchObject({
       entries: [{ ...entry, details: { reference, status: "failed" } }],
     });
+    expect(await auditRuns["audit about"](context(), { subject: reference })).toMatchObject({ entries: [entry] });
+    expect(await auditRuns["audit about"](context(), { subject: referenceOf(other) })).toEqual({ entries: [] });
     const historyOf = async (shown: Transaction) =>
       (await transactionsRuns["transactions show"](owner(), { account, reference: referenceOf(shown) })).history;
     expect((await historyOf(transaction)).at(-1)).toMatchObject({ what: "transactions resolve" });

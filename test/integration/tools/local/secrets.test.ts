@@ -1,6 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import {
+  DescribeSecretCommand,
+  GetSecretValueCommand,
+  PutSecretValueCommand,
+  SecretsManagerClient,
+} from "@aws-sdk/client-secrets-manager";
 import { expect, test } from "vitest";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { loadSecrets, startSecretsManager } from "../../../../tools/local/secrets.ts";
@@ -13,6 +18,8 @@ test("the SDK's Secrets Manager client reads a secret by name or ARN, and an unk
   const byName = await client.send(new GetSecretValueCommand({ SecretId: "reference-key" }));
   expect(byName).toMatchObject({ Name: "reference-key", SecretString: "s3cret", VersionStages: ["AWSCURRENT"] });
   expect((await client.send(new GetSecretValueCommand({ SecretId: byName.ARN }))).SecretString).toBe("s3cret");
+  const described = await client.send(new DescribeSecretCommand({ SecretId: "reference-key" }));
+  expect(Object.values(described.VersionIdsToStages ?? {})).toEqual([["AWSCURRENT"]]);
   await expect(client.send(new GetSecretValueCommand({ SecretId: "toString" }))).rejects.toMatchObject({
     name: "ResourceNotFoundException",
   });

@@ -168,6 +168,15 @@ test("every policy of operators is attacked", () => {
   expect([...managed.keys()]).toEqual(Object.keys(possibleForOperators));
 });
 
+test("the reading policy has no secret, and no other policy has the key that seals replays", () => {
+  const readable = [...managed].map(([name, statements]) => [name, [...allowedOf(statements, secretReads)].toSorted()]);
+  expect(readable).toEqual([
+    ["prod-airtime-operator-read", []],
+    ["prod-airtime-operator-act", ["UpstreamHmac", "UpstreamKey", "WebhookToken"]],
+    ["prod-airtime-operator-direct", ["ReferenceKey", "UpstreamHmac", "UpstreamKey", "WebhookKey", "WebhookToken"]],
+  ]);
+});
+
 test.each([...managed])("with the policy %s the listed attacks are allowed, and no other", (name, statements) => {
   expect(possible(statements)).toEqual(new Set(possibleForOperators[name]));
 });
