@@ -105,7 +105,7 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
   // As in docs/deployment.md. AWS generates a token without punctuation; the emulator's is not valid in a path.
   expect(await admin("secrets", "rotate", "webhook-token", "--why", "test")).toMatchObject({ code: 0 });
   const { code, stdout } = await admin("doctor");
-  expect(code).toBe(0);
+  expect(code, stdout).toBe(0);
   const { checks } = z
     .object({ checks: z.array(z.object({ check: z.string(), state: z.string() })) })
     .parse(JSON.parse(stdout));

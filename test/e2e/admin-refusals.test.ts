@@ -26,14 +26,14 @@ const isReadAction = (action: unknown): boolean =>
 
 /**
  * All items of the access table and the ledger by key, except checkpoints, which the schedule writes, and audit entries
- * of reads: that somebody tried to see personal data is recorded too.
+ * of reads with their chain's head: that somebody tried to see personal data is recorded too.
  */
 const allItems = async (): Promise<ReadonlyMap<unknown, unknown>> => {
   const items: Record<string, unknown>[] = [];
   for (const TableName of [localTableNames.access, localTableNames.ledger]) {
     items.push(...((await service.ledger.db.send(new ScanCommand({ TableName }))).Items ?? []));
   }
-  const kept = items.filter(({ pk, action }) => !String(pk).startsWith("checkpoint#") && !isReadAction(action));
+  const kept = items.filter(({ pk, action }) => !/^(checkpoint|audit-head)#/.test(String(pk)) && !isReadAction(action));
   return new Map(kept.map((item) => [item.pk, item]));
 };
 

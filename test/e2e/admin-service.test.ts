@@ -2,9 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { operationPath } from "../../shared/contract/actions/actions.ts";
+import { readAudit } from "../../shared/ledger/audit.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { upstreamKeyId } from "../../shared/upstream/key-pool.ts";
@@ -177,6 +179,29 @@ test("secrets rotate webhook-token prints the new URL to standard error before i
   const again = json.parse(await service.adminJson(["secrets", "rotate", "webhook-token"]));
   expect(again.webhook_url).not.toBe(url);
   expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +accepts signed events/);
+});
+
+test("audit verify counts the entries, and exits with 1 and the key of one that was changed by hand", async () => {
+  const { account } = await service.newApp();
+  await service.adminJson(["accounts", "restrict", account, "--why", "lost laptop"]);
+  const [entry] = await readAudit(service.ledger, account);
+  if (entry === undefined) throw new Error("The restriction has no entry");
+  const whole = await admin("audit", "verify");
+  expect([whole.code, whole.stdout]).toEqual([0, expect.stringMatching(/^[1-9]\d* audit entries: none was changed/)]);
+
+  const edit = (why: string) =>
+    service.ledger.db.send(
+      new UpdateCommand({
+        TableName: service.ledger.table,
+        Key: { pk: entry.pk },
+        UpdateExpression: "SET why = :why",
+        ExpressionAttributeValues: { ":why": why },
+      }),
+    );
+  onTestFinished(async () => void (await edit("lost laptop")));
+  await edit("on request");
+  const { code, stdout } = await admin("audit", "verify");
+  expect([code, stdout]).toEqual([1, expect.stringMatching(new RegExp(`${account} +changed +1 +${entry.pk}`))]);
 });
 
 const switchState = z.object({ purchases: z.enum(["on", "off"]), since: z.string().nullable() });

@@ -50,6 +50,7 @@ const upstreamKey: DoctorCheck<AdminContext> = async (context) => {
     if (!context.facts.sells) return skipped("is not set: the stage serves test keys only");
     return wrong("is not set", `Run secrets set upstream-key; the functions see it within ${FIRST_VALUE_DELAY}`);
   }
+  if (!context.facts.sells) return skipped("is not used: the stage serves test keys only");
   // Keys are used from the fixed addresses only, so their values are not needed here.
   if (!context.target.isLocal) return upstreamKeyByCatalog(context);
   const keys = usableKeys((await secret(context.secrets, UPSTREAM_KEY_SECRET_ID).value()) ?? "");

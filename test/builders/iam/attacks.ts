@@ -42,6 +42,7 @@ export const attacks = {
   "put a consent": put("consent#transaction#DATA_1"),
   "change a consent": update("consent#transaction#DATA_1"),
   "put an audit entry, over another one too": put("audit#2026-11-23T00:00:00.000Z#1"),
+  "end an audit log's chain elsewhere": put(`audit-head#${ACCOUNT}#ledger`),
   "change an audit entry": update("audit#2026-11-23T00:00:00.000Z#1"),
   "replace the hash of the reference key": put("reference-key#"),
   "put an API key": onTable("PutItem", "Access", { Item: { pk: KEY_HASH } }),
