@@ -238,6 +238,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Restored table": restoredAccess,
   "Wallet mismatch": walletMismatch,
   "Wallet not reconciled": stuckPurchase,
+  "Audit entries that do not verify": nothing,
   "Dead letters": nothing,
   "Messages that wait": nothing,
   "Throttled table": nothing,
