@@ -1,5 +1,5 @@
 import { isOrder, type Route, routeKey } from "../shared/contract/route.ts";
-import { routes } from "../shared/contract/routes.ts";
+import { appRoutes, routes } from "../shared/contract/routes.ts";
 import { type ConsoleRoute, consoleRouteKey, consoleRoutes, operatorRoutes } from "./console-routes.ts";
 
 /** The key of requests without a route. */
@@ -19,6 +19,11 @@ export const accessLogFields = {
   error: "$context.error.message",
   source_ip: "$context.identity.sourceIp",
 } as const;
+
+/** The routes that apps call with a key: those of a REST API, if the stage has one. */
+export const callerRoutes: ReadonlyMap<string, Route> = new Map(
+  Object.values(appRoutes).flatMap((route) => (route.document === undefined ? [[routeKey(route), route]] : [])),
+);
 
 /** A stage's rate limit, unless its settings have another. */
 export const REQUESTS_PER_SECOND_MAX = 200;

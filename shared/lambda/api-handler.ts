@@ -7,7 +7,7 @@ import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { isOrder, type Route, routeKey } from "../contract/route.ts";
 import { errorFields, log } from "../platform/log.ts";
-import { type ApiRequest, apiEvent, callRequest, parseInput } from "./api-request.ts";
+import { type ApiRequest, apiRequest, callRequest, parseInput } from "./api-request.ts";
 import {
   type ApiResponse,
   commonHeaders,
@@ -57,7 +57,7 @@ export const apiHandler = <Served extends { readonly [Name in keyof Served]: Rou
   return middy<unknown, ApiResponse, Error, ApiContext>({ timeoutEarlyInMillis: 0 })
     .use(responseMiddleware)
     .handler(async (event: unknown, context: ApiContext): Promise<ApiResponse> => {
-      const sent = apiEvent.parse(event);
+      const sent = apiRequest.parse(event);
       const progress = begin(context, sent);
       const match = byRouteKey.get(sent.routeKey);
       if (match === undefined) throw new ServiceError("not_found");

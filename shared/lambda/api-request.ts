@@ -24,6 +24,60 @@ export const apiEvent = z.object({
 });
 export type ApiRequest = z.infer<typeof apiEvent>;
 
+const lists = z.record(z.string(), z.array(z.string())).nullish();
+/** Values of one name are joined as an HTTP API joins them; no value of a repeated one is lost. */
+const joined = (all: z.output<typeof lists>): Record<string, string> =>
+  Object.fromEntries(Object.entries(all ?? {}).map(([name, values]) => [name, values.join()]));
+
+/**
+ * The event of a REST API. Names of headers have the caller's case, and parameters of the path are still encoded. The
+ * id is the extended one, because a header of the caller can set the other. Sources: AWS, "Lambda proxy integrations in
+ * API Gateway", input format; "Variables for access logging for API Gateway"; serverless/serverless 5037.
+ */
+const restEvent = z
+  .object({
+    resource: z.string(),
+    httpMethod: z.string(),
+    multiValueHeaders: lists,
+    multiValueQueryStringParameters: lists,
+    pathParameters: z.record(z.string(), z.string()).nullish(),
+    body: z.string().nullish(),
+    isBase64Encoded: z.boolean().default(false),
+    requestContext: z.object({ extendedRequestId: z.string(), identity: z.object({ sourceIp: z.string() }) }),
+  })
+  .transform(({ resource, httpMethod, requestContext, body, isBase64Encoded, ...sent }): ApiRequest => {
+    const headers = new Map<string, string>();
+    for (const [name, value] of Object.entries(joined(sent.multiValueHeaders))) {
+      const before = headers.get(name.toLowerCase());
+      headers.set(name.toLowerCase(), before === undefined ? value : `${before},${value}`);
+    }
+    const parameters = Object.entries(sent.pathParameters ?? {});
+    return {
+      routeKey: `${httpMethod} ${resource}`,
+      headers: Object.fromEntries(headers),
+      queryStringParameters: joined(sent.multiValueQueryStringParameters),
+      pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decoded(value)])),
+      body: body ?? undefined,
+      isBase64Encoded,
+      requestContext: {
+        requestId: requestContext.extendedRequestId,
+        http: { method: httpMethod, sourceIp: requestContext.identity.sourceIp },
+      },
+    };
+  });
+
+/** A malformed text stays as it is: no reference matches it. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** A request, whichever kind of API passes it on. */
+export const apiRequest = z.union([apiEvent, restEvent]);
+
 /** The decoded body. */
 const bodyBytes = ({ body = "", isBase64Encoded }: ApiRequest): Buffer =>
   Buffer.from(body, isBase64Encoded ? "base64" : "utf8");

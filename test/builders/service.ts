@@ -96,11 +96,13 @@ export const startTestService = async ({
   announces = false,
   strict,
   idTokenS,
+  front,
   ...options
 }: {
   readonly stallMs?: number;
   /** How long an ID token of the console's people lasts that is issued now, in seconds. */
   readonly idTokenS?: () => number;
+  readonly front?: "http" | "rest";
   /** Whether webhooks are enqueued and delivered; their calls would be counted with the others. */
   readonly announces?: boolean;
   /** The settings of the strict layer once the service has started; `proxy.strict` counts its effects. */
@@ -113,6 +115,7 @@ export const startTestService = async ({
     dynamodbEndpoint: proxy.endpoint,
     sendsWebhooks: announces,
     ...(idTokenS && { idTokenS }),
+    ...(front && { front }),
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
   });
   const [demoAccount] = service.details.accounts;

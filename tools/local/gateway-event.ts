@@ -149,6 +149,59 @@ export const gatewayEvent = (
   };
 };
 
+/**
+ * The event of a REST API that serves every media type as binary. Source: AWS, "Lambda proxy integrations in API
+ * Gateway", input format.
+ */
+export const restEvent = (request: IncomingMessage, body: Buffer, target: RouteMatch, requestId: string) => {
+  const { path, query } = splitTarget(request);
+  const multiValueHeaders = listsOf(
+    pairsOf(request.rawHeaders).filter(([name]) => !HOP_HEADERS.has(name.toLowerCase())),
+  );
+  const queries = listsOf([...new URLSearchParams(query)]);
+  const [method = "", resource = ""] = target.routeKey.split(" ");
+  const parameters = resource.split("/").flatMap((part, position) => {
+    const name = PARAMETER.exec(part)?.[1];
+    return name === undefined ? [] : [[name, path.split("/")[position] ?? ""] as const];
+  });
+  return {
+    resource,
+    path,
+    httpMethod: method,
+    headers: lastOf(multiValueHeaders),
+    multiValueHeaders,
+    queryStringParameters: query === "" ? null : lastOf(queries),
+    multiValueQueryStringParameters: query === "" ? null : queries,
+    pathParameters: parameters.length > 0 ? Object.fromEntries(parameters) : null,
+    stageVariables: null,
+    requestContext: {
+      accountId: ACCOUNT_ID,
+      apiId: API_ID,
+      resourcePath: resource,
+      httpMethod: method,
+      path,
+      stage: "callers",
+      requestId: `of-${requestId}`,
+      extendedRequestId: requestId,
+      identity: { sourceIp: peerAddressOf(request), userAgent: request.headers["user-agent"] ?? null },
+    },
+    body: body.length === 0 ? null : body.toString("base64"),
+    isBase64Encoded: body.length > 0,
+  };
+};
+
+const pairsOf = (raw: readonly string[]): [string, string][] =>
+  raw.flatMap((name, position) =>
+    position % 2 === 0 ? [[name, raw[position + 1] ?? ""] satisfies [string, string]] : [],
+  );
+const listsOf = (pairs: readonly (readonly [string, string])[]): Record<string, string[]> => {
+  const lists: Record<string, string[]> = {};
+  for (const [name, value] of pairs) lists[name] = [...(lists[name] ?? []), value];
+  return lists;
+};
+const lastOf = (lists: Readonly<Record<string, readonly string[]>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(lists).map(([name, values]) => [name, values.at(-1) ?? ""]));
+
 /** The address of the socket's peer, because headers can be forged; an IPv4-mapped address becomes IPv4. */
 export const peerAddressOf = (request: IncomingMessage): string =>
   (request.socket.remoteAddress ?? "").replace(/^::ffff:/i, "");

@@ -13,6 +13,7 @@ import {
   gatewayEvent,
   peerAddressOf,
   type RouteMatch,
+  restEvent,
   splitTarget,
 } from "./gateway-event.ts";
 import { iamCaller } from "./iam-authorizer.ts";
@@ -59,10 +60,12 @@ export type Gateway = {
   readonly close: () => Promise<void>;
 };
 
-/** Opens an API Gateway HTTP API (payload 2.0) on loopback. */
+/** Opens an API Gateway on loopback: an HTTP API (payload 2.0), or one whose routes for callers are a REST API's. */
 export const openGateway = async (options: {
   readonly port: number;
   readonly routes: readonly GatewayRoute[];
+  /** Whether the functions get a REST API's events on these routes. */
+  readonly isRest?: ((routeKey: string) => boolean) | undefined;
   /** Serves `$default`: every request without a route. */
   readonly defaultFunction: string;
   /** Requests a second by route key; a route without one takes all. */
@@ -119,7 +122,8 @@ export const openGateway = async (options: {
       const event = gatewayEvent(request, body, target, requestId);
       const authorizer = await authorized(target, request, event, body);
       if (authorizer === undefined) return sendRefused(response, target, event.headers.authorization !== undefined);
-      const result = await invoke(target.functionName, target.authorizer ? withAuthorizer(event, authorizer) : event);
+      const passed = options.isRest?.(target.routeKey) ? restEvent(request, body, target, requestId) : event;
+      const result = await invoke(target.functionName, target.authorizer ? withAuthorizer(event, authorizer) : passed);
       const answer = functionResponse.parse(result);
       sendResponse(response, answer);
       answered = answer.statusCode;

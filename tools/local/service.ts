@@ -2,7 +2,7 @@ import * as z from "zod";
 import { consoleFiles } from "../../infra/bundle/console-files.ts";
 import { consoleRoutes, operatorRoutes } from "../../infra/console-routes.ts";
 import { defaultFunction, functionNames, type ScheduledFunction } from "../../infra/functions.ts";
-import { routeLimits } from "../../infra/gateway.ts";
+import { callerRoutes, routeLimits } from "../../infra/gateway.ts";
 import { queues } from "../../infra/queues.ts";
 import { scheduledFunctions, scheduleOf } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
@@ -44,6 +44,8 @@ export type ServiceSettings = Partial<Settings> & {
   readonly simulator?: Omit<SimulatorOptions, "liveKey" | "webhook">;
   /** When queued orders are sent, and the function's time-out, for an upstream whose minutes are shorter. */
   readonly sender?: { readonly everyMs: number; readonly timeoutMs: number };
+  /** `rest`: the routes for callers get the events of a REST API. */
+  readonly front?: "http" | "rest";
   /** How long an ID token lasts that the identity provider issues now, in seconds. */
   readonly idTokenS?: () => number;
   /** False: the ledger's stream is not consumed, so no webhooks are enqueued and nothing is counted. */
@@ -158,7 +160,7 @@ const prepareDataDir = async ({ settings, shutdown, onProgress }: Start): Promis
 
 /** Without `requestsPerSecondMax` no route has a limit. */
 const openServiceGateway = async ({ settings, shutdown }: Start): Promise<Gateway> => {
-  const { port = 0, requestsPerSecondMax, accessLog } = settings;
+  const { port = 0, requestsPerSecondMax, accessLog, front } = settings;
   const limits = requestsPerSecondMax === undefined ? undefined : routeLimits(requestsPerSecondMax);
   try {
     const gateway = await openGateway({
@@ -167,6 +169,7 @@ const openServiceGateway = async ({ settings, shutdown }: Start): Promise<Gatewa
       defaultFunction,
       limits,
       accessLog,
+      isRest: front === "rest" ? (key) => callerRoutes.has(key) : undefined,
     });
     shutdown.add("inbound", gateway.close);
     return gateway;

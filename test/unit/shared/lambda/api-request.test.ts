@@ -4,7 +4,7 @@ import * as z from "zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { dataPurchaseRequest } from "../../../../shared/contract/purchase.ts";
 import { transactionPath, transactionQuery } from "../../../../shared/contract/transaction.ts";
-import { apiEvent, parseInput } from "../../../../shared/lambda/api-request.ts";
+import { apiEvent, apiRequest, callRequest, parseInput } from "../../../../shared/lambda/api-request.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
 
 const order = { network_id: 1, plan_id: 101, phone_number: "08031234567" };
@@ -347,4 +347,84 @@ describe("a time whose + was not encoded", () => {
     }
     expect(listed({ from: "2026-11-21T09:30:00+01:00" })).toMatchObject({ from: "2026-11-21T09:30:00+01:00" });
   });
+});
+
+describe("the event of a REST API", () => {
+  /** AWS's sample of payload format 1.0, "Working with AWS Lambda proxy integrations for HTTP APIs". */
+  const sample = {
+    resource: "/my/path",
+    path: "/my/path",
+    httpMethod: "GET",
+    headers: { header1: "value1", header2: "value2" },
+    multiValueHeaders: { header1: ["value1"], header2: ["value1", "value2"] },
+    queryStringParameters: { parameter1: "value1", parameter2: "value" },
+    multiValueQueryStringParameters: { parameter1: ["value1", "value2"], parameter2: ["value"] },
+    requestContext: {
+      accountId: "123456789012",
+      apiId: "id",
+      authorizer: { claims: null, scopes: null },
+      domainName: "id.execute-api.us-east-1.amazonaws.com",
+      extendedRequestId: "request-id",
+      httpMethod: "GET",
+      identity: { accessKey: null, sourceIp: "192.0.2.1", userAgent: "user-agent", userArn: null },
+      path: "/my/path",
+      protocol: "HTTP/1.1",
+      requestId: "id=",
+      resourceId: null,
+      resourcePath: "/my/path",
+      stage: "$default",
+    },
+    pathParameters: null,
+    stageVariables: null,
+    body: "Hello from Lambda!",
+    isBase64Encoded: false,
+  };
+
+  test("AWS's sample is read as the same request as an HTTP API's", () => {
+    const read = apiRequest.parse(sample);
+    expect(read).toEqual({
+      routeKey: "GET /my/path",
+      headers: { header1: "value1", header2: "value1,value2" },
+      queryStringParameters: { parameter1: "value1,value2", parameter2: "value" },
+      pathParameters: {},
+      body: "Hello from Lambda!",
+      isBase64Encoded: false,
+      requestContext: { requestId: "request-id", http: { method: "GET", sourceIp: "192.0.2.1" } },
+    });
+    expect(callRequest(read).body().toString()).toBe("Hello from Lambda!");
+  });
+
+  test("names of headers lose their case, and spellings of one name are joined", () => {
+    const multiValueHeaders = { Authorization: ["Bearer a"], authorization: ["Bearer b"], "X-API-Key": ["c"] };
+    expect(apiRequest.parse({ ...sample, multiValueHeaders }).headers).toEqual({
+      authorization: "Bearer a,Bearer b",
+      "x-api-key": "c",
+    });
+  });
+
+  test("parameters of the path are decoded, and malformed ones stay as they are", () => {
+    const parsed = apiRequest.parse({ ...sample, pathParameters: { reference: "a%3Ab", other: "%zz" } });
+    expect(parsed.pathParameters).toEqual({ reference: "a:b", other: "%zz" });
+  });
+
+  test("a request without query, headers and body has none", () => {
+    const nothing = { multiValueHeaders: null, multiValueQueryStringParameters: null, body: null };
+    const parsed = apiRequest.parse({ ...sample, ...nothing });
+    expect(parsed).toMatchObject({ headers: {}, queryStringParameters: {} });
+    expect(parsed.body).toBeUndefined();
+    expect(callRequest(parsed).body()).toHaveLength(0);
+  });
+
+  test("a binary body is decoded", () => {
+    const body = Buffer.from('{"a":1}').toString("base64");
+    const parsed = apiRequest.parse({ ...sample, body, isBase64Encoded: true });
+    expect(callRequest(parsed).body().toString()).toBe('{"a":1}');
+  });
+
+  test.each([{ resource: undefined }, { requestContext: {} }, { multiValueHeaders: { a: "b" } }])(
+    "an event of neither format is refused: %j",
+    (changes) => {
+      expect(apiRequest.safeParse({ ...sample, ...changes }).success).toBe(false);
+    },
+  );
 });
