@@ -20,6 +20,13 @@ export const accessLogFields = {
   source_ip: "$context.identity.sourceIp",
 } as const;
 
+/** The same of a REST API, where a header of the caller can set `$context.requestId`. Source: AWS, "Access logging". */
+export const restAccessLogFields: Readonly<Record<keyof typeof accessLogFields, string>> = {
+  ...accessLogFields,
+  request_id: "$context.extendedRequestId",
+  route: "$context.httpMethod $context.resourcePath",
+};
+
 /** The routes that apps call with a key: those of a REST API, if the stage has one. */
 export const callerRoutes: ReadonlyMap<string, Route> = new Map(
   Object.values(appRoutes).flatMap((route) => (route.document === undefined ? [[routeKey(route), route]] : [])),

@@ -15,6 +15,9 @@ export const pascalCase = (name: string): string =>
 /** The output with the base URL, `/v1` included. */
 export const API_URL_OUTPUT = "ApiUrl";
 
+/** The output with the base URL of operators' commands, in a stage whose callers have a door of their own. */
+export const OPERATIONS_URL_OUTPUT = "OperationsUrl";
+
 /** The output with the URL of the console, in a stage that has one. */
 export const CONSOLE_URL_OUTPUT = "ConsoleUrl";
 

@@ -76,6 +76,36 @@ const domain = z.object({
   isOnlyAddress: z.boolean().default(false),
 });
 
+/** AWS WAF's lowest limit. Source: AWS WAF, "Rate-based rule high-level settings". */
+const REQUESTS_PER_ADDRESS_MIN = 10;
+/** The policy of a REST API has 8,192 characters: a hundred IPv6 ranges fill half of them. Source: API Gateway quotas. */
+const CALLER_RANGES_MAX = 100;
+
+/** The door of the callers' routes. Upstream events, console, operations and documents keep the HTTP API. */
+const front = z.discriminatedUnion("kind", [
+  /** An HTTP API for everything, open to the internet. */
+  z.strictObject({ kind: z.literal("http") }),
+  /** A regional REST API that only these addresses reach, each with a limit of AWS WAF. */
+  z.strictObject({
+    kind: z.literal("rest"),
+    callerRanges: ipRanges
+      .min(1, "Name the ranges of the callers")
+      .max(CALLER_RANGES_MAX, `A resource policy has room for ${CALLER_RANGES_MAX} ranges`),
+    /** In a minute; all apps behind one address share it. */
+    requestsPerAddress: z
+      .int()
+      .min(REQUESTS_PER_ADDRESS_MIN, `AWS WAF limits to ${REQUESTS_PER_ADDRESS_MIN} requests at least`)
+      .default(6_000),
+  }),
+  /** A private REST API behind interface endpoints of `execute-api` in the callers' networks. */
+  z.strictObject({
+    kind: z.literal("private"),
+    vpcEndpointIds: z
+      .array(z.string().regex(/^vpce-([0-9a-f]{8}|[0-9a-f]{17})$/, "is not the id of a VPC endpoint"))
+      .min(1, "Name an interface endpoint at least"),
+  }),
+]);
+
 const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1");
 
 /** A copy of the ledger, the access table and the never-rotated keys in another region, for when this one is lost. */
@@ -172,6 +202,7 @@ export const stageSettings = z
     alarmEmail: z.email().optional(),
     /** Receives the other alarms; without it they go to `alarmEmail` too. */
     ticketEmail: z.email().optional(),
+    front: front.default({ kind: "http" }),
     domain: domain.optional(),
     /** The web console; absent if the stage has none. */
     console: consoleSettings

@@ -31,7 +31,7 @@ import type { ServiceFunction } from "./service-function.ts";
 
 export interface ApiProps {
   readonly stage: string;
-  readonly settings: Pick<StageSettings, "console" | "domain" | "logRetentionDays" | "requestsPerSecondMax">;
+  readonly settings: Pick<StageSettings, "console" | "domain" | "front" | "logRetentionDays" | "requestsPerSecondMax">;
 }
 
 /**
@@ -64,7 +64,7 @@ const CONSOLE_REFUSALS = `{ ($.status = "403") && (${consoleRoutes
   .map((route) => `($.route = "${consoleRouteKey(route)}")`)
   .join(" || ")}) }`;
 
-/** The HTTP API: routes to functions, access logs, throttling. */
+/** The HTTP API, with the callers' routes unless they have a REST API: routes to functions, access logs, throttling. */
 export class Api extends Construct {
   /** Base URL for callers, `/v1` included. */
   readonly url: string;
@@ -84,7 +84,9 @@ export class Api extends Construct {
 
   constructor(scope: Construct, id: string, { stage, settings }: ApiProps) {
     super(scope, id);
-    const { console, domain, logRetentionDays, requestsPerSecondMax } = settings;
+    const { console, front, logRetentionDays, requestsPerSecondMax } = settings;
+    // A regional REST API has it then.
+    const domain = front.kind === "rest" ? undefined : settings.domain;
     this.stage = stage;
     this.limits = routeLimits(requestsPerSecondMax);
     this.authorizers = {

@@ -3,12 +3,15 @@ import { AlarmStatusWidget, Dashboard, GraphWidget, type IMetric } from "aws-cdk
 import type { Construct } from "constructs";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
+import type { CallersApi } from "./callers-api.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
 import type { ServiceFunctions } from "./service-functions.ts";
 
 export interface DashboardProps {
   readonly stage: string;
   readonly api: Api;
+  /** The callers' own door, if they have one: its requests are shown then. */
+  readonly callers: CallersApi | undefined;
   readonly functions: ServiceFunctions;
   readonly queues: Readonly<Record<string, QueueConsumer>>;
   readonly alarms: Alarms;
@@ -20,6 +23,7 @@ const ALARMS_PER_WIDGET_MAX = 100;
 /** One page with alarms, requests, queues and open transactions. Returns its URL. */
 export const addDashboard = (scope: Construct, props: DashboardProps): string => {
   const { stage, api, alarms } = props;
+  const door = props.callers ?? api;
   const functions = [...props.functions.all.values()];
   const queues = Object.values(props.queues);
   const age = { period: Duration.minutes(1), statistic: "Maximum" };
@@ -38,8 +42,8 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
     );
   }
   dashboard.addWidgets(
-    graph("Requests", [api.apiMetric("Count", "Sum"), api.apiMetric("4xx", "Sum"), api.apiMetric("5xx", "Sum")]),
-    graph("Latency, ms", [api.apiMetric("Latency", "p50"), api.apiMetric("Latency", "p99")]),
+    graph("Requests", [door.apiMetric("Count", "Sum"), door.apiMetric("4xx", "Sum"), door.apiMetric("5xx", "Sum")]),
+    graph("Latency, ms", [door.apiMetric("Latency", "p50"), door.apiMetric("Latency", "p99")]),
     graph("500, 5xx and 429 of the gateway", [api.serverErrors, api.throttles]),
   );
   dashboard.addWidgets(

@@ -1,12 +1,15 @@
 import { CfnOutput, type Stack } from "aws-cdk-lib";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
-import { API_URL_OUTPUT, CONSOLE_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../outputs.ts";
+import { API_URL_OUTPUT, CONSOLE_URL_OUTPUT, OPERATIONS_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../outputs.ts";
 import type { Alarms } from "./alarms.ts";
 import type { Api } from "./api.ts";
+import type { CallersApi } from "./callers-api.ts";
 
 export interface ServiceOutputsProps {
   readonly values: FunctionEnvironment;
   readonly api: Api;
+  /** Absent if callers use the same door as all others. */
+  readonly callers: CallersApi | undefined;
   /** Its URL. */
   readonly dashboard: string;
   readonly alarms: Alarms;
@@ -14,11 +17,15 @@ export interface ServiceOutputsProps {
 }
 
 /** The outputs that operators and the admin commands read. */
-export const addOutputs = (stack: Stack, { values, api, dashboard, alarms, hasConsole }: ServiceOutputsProps): void => {
+export const addOutputs = (
+  stack: Stack,
+  { values, api, callers, dashboard, alarms, hasConsole }: ServiceOutputsProps,
+): void => {
   const addOutput = (name: string, value: string, description: string): void => {
     new CfnOutput(stack, `Output${name}`, { value, description }).overrideLogicalId(name);
   };
-  addOutput(API_URL_OUTPUT, api.url, "Base URL for callers");
+  addOutput(API_URL_OUTPUT, (callers ?? api).url, "Base URL for callers");
+  if (callers) addOutput(OPERATIONS_URL_OUTPUT, api.url, "Base URL for operators' commands and documents");
   addOutput(
     "WebhookUrl",
     `${api.url}/webhooks/upstream/TOKEN`,
@@ -28,8 +35,8 @@ export const addOutputs = (stack: Stack, { values, api, dashboard, alarms, hasCo
   addOutput(TOPIC_OUTPUTS.page, alarms.topics.page.topicArn, "Subscribe those who must act on alarms at any hour");
   addOutput(TOPIC_OUTPUTS.ticket, alarms.topics.ticket.topicArn, "Subscribe those who act on alarms on working days");
   if (hasConsole) addOutput(CONSOLE_URL_OUTPUT, api.consoleUrl, "The console of callers and operators");
-  if (api.domainTarget !== undefined)
-    addOutput("DomainTarget", api.domainTarget, "Point the domain's CNAME or alias here");
+  const domainTarget = callers?.domainTarget ?? api.domainTarget;
+  if (domainTarget !== undefined) addOutput("DomainTarget", domainTarget, "Point the domain's CNAME or alias here");
   for (const [variable, value] of Object.entries(values)) {
     // An output must not be empty; an absent one reads as empty.
     if (value !== "") addOutput(outputOf(variable), value, `${variable}, for the admin commands`);

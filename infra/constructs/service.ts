@@ -1,15 +1,17 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import type { Route } from "../../shared/contract/route.ts";
+import { type Route, routeKey } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { consoleRoutesOf } from "../console-routes.ts";
 import { defaultFunction } from "../functions.ts";
+import { callerRoutes } from "../gateway.ts";
 import { queues as queueSpecs } from "../queues.ts";
 import type { StageSettings } from "../stages.ts";
 import { streamConsumers } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
 import { addBackupNotifications } from "./backup-notifications.ts";
+import { CallersApi } from "./callers-api.ts";
 import { CanaryRelease } from "./canary-release.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
@@ -37,7 +39,7 @@ export class Service extends Stack {
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
     const { stage, settings, data } = props;
-    const { egress, release, webhookAllowedCidrs, recovery } = settings;
+    const { egress, front, release, webhookAllowedCidrs, recovery } = settings;
     const hasConsole = settings.console !== undefined;
     const isWorking = settings.workers === "on";
 
@@ -49,12 +51,23 @@ export class Service extends Stack {
     const emails = { page: settings.alarmEmail, ticket: settings.ticketEmail ?? settings.alarmEmail };
     const alarms = new Alarms(this, "Alarms", { stage, emails });
     const api = new Api(this, "Api", { stage, settings });
+    const callers =
+      front.kind === "http"
+        ? undefined
+        : new CallersApi(this, "Callers", { stage, settings, front, accessLogs: api.accessLogs });
     const queues = makeQueues(this, { stage, settings, alarms });
-    const values = { ...dataValues(data), ...queueValues(queues), ...settingsValues(settings, api.hosts) };
+    const values = {
+      ...dataValues(data),
+      ...queueValues(queues),
+      ...settingsValues(settings, [...api.hosts, ...(callers?.hosts ?? [])]),
+    };
     const functions = new ServiceFunctions(this, { stage, settings, data, queues, values, network, canary });
 
     // What invokes the functions.
-    for (const route of Object.values<Route>(routes)) api.addRoute(route, functions.named(route.function));
+    for (const route of Object.values<Route>(routes)) {
+      const door = callerRoutes.has(routeKey(route)) ? (callers ?? api) : api;
+      door.addRoute(route, functions.named(route.function));
+    }
     api.addDefaultRoute(functions.named(defaultFunction));
     for (const route of consoleRoutesOf(settings)) api.addConsoleRoute(route, functions.named(route.function));
     queues.outcomes.addConsumer(functions.named(queueSpecs.outcomes.consumer), isWorking);
@@ -73,7 +86,7 @@ export class Service extends Stack {
     }
     new OperatorPolicies(this, "Operators", { stage, data, alarms, api });
     addServiceAlarms(alarms, { api, functions, settings, tables: data.tables });
-    const dashboard = addDashboard(this, { stage, api, functions, queues, alarms });
-    addOutputs(this, { values, api, dashboard, alarms, hasConsole });
+    const dashboard = addDashboard(this, { stage, api, callers, functions, queues, alarms });
+    addOutputs(this, { values, api, callers, dashboard, alarms, hasConsole });
   }
 }

@@ -37,6 +37,21 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
     "prod",
     { recovery: { region: "eu-west-1", everyHours: 24, keepDays: 35, lockAfterDays: 3 } },
   ],
+  "a door for callers": [
+    "sandbox",
+    { front: { kind: "rest", callerRanges: ["198.51.100.0/24", "2001:db8::/48"], requestsPerAddress: 600 } },
+  ],
+  "a private door for callers, and a domain for the others": [
+    "prod",
+    {
+      front: { kind: "private", vpcEndpointIds: ["vpce-0a1b2c3d", "vpce-0a1b2c3e"] },
+      release: { kind: "canary", percent: 10, minutes: 10 },
+      domain: {
+        name: "events.example.com",
+        certificateArn: `arn:aws:acm:${region}:${account}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
+      },
+    },
+  ],
   "every setting, in an existing VPC": [
     "prod",
     {

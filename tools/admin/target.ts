@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import * as z from "zod";
-import { API_URL_OUTPUT, outputOf, stackName, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
+import { API_URL_OUTPUT, OPERATIONS_URL_OUTPUT, outputOf, stackName, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { environment } from "../../shared/platform/env.ts";
 import type { Urgency } from "../../shared/platform/log.ts";
@@ -64,7 +64,7 @@ export const stageTarget = async (stage: string, { profile, known = stages }: St
           ticket: z.string().parse(outputs.get(TOPIC_OUTPUTS.ticket)),
         },
       },
-      baseUrl: z.string().parse(outputs.get(API_URL_OUTPUT)),
+      baseUrl: z.string().parse(outputs.get(OPERATIONS_URL_OUTPUT) ?? outputs.get(API_URL_OUTPUT)),
       environment: environmentFrom((variable) => outputs.get(outputOf(variable)) ?? ""),
     };
   } catch (error) {

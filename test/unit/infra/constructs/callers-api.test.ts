@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { callerRoutes, requestsPerSecondOf } from "../../../../infra/gateway.ts";
+import { routeKey } from "../../../../shared/contract/route.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
+import { templatesOf } from "../../../builders/templates.ts";
+
+/** Goal: only the callers' networks reach the callers' routes, and no other door has these routes. */
+const ranges = ["198.51.100.0/24", "2001:db8::/48"];
+const endpoints = ["vpce-0a1b2c3d", "vpce-0a1b2c3e"];
+const rest = templatesOf("sandbox", { front: { kind: "rest", callerRanges: ranges, requestsPerAddress: 600 } }).service;
+const closed = templatesOf("sandbox", { front: { kind: "private", vpcEndpointIds: endpoints } }).service;
+type Service = typeof rest;
+
+const propertiesOf = (service: Service, type: string) => service.all(type).map(({ Properties }) => Properties);
+const policy = z.object({
+  Version: z.string(),
+  Statement: z.array(
+    z.looseObject({ Principal: z.literal("*").or(z.object({ AWS: z.literal("*") })), Resource: z.string() }),
+  ),
+});
+/** The policy as API Gateway stores it, without the principal, which is everybody. */
+const isAdmitted = (service: Service, context: Readonly<Record<string, string>>): boolean => {
+  const api = "arn:aws:execute-api:us-east-1:000000000000:callers";
+  const { Version, Statement } = policy.parse(propertiesOf(service, "AWS::ApiGateway::RestApi")[0]?.Policy);
+  const statements = Statement.map(({ Principal: _, Resource, ...statement }) => ({
+    ...statement,
+    Resource: Resource.replace(/^execute-api:/, api),
+  }));
+  return (
+    evaluate(statementsIn({ Version, Statement: statements }), {
+      action: "execute-api:Invoke",
+      resource: `${api}/callers/POST/v1/vtu/data/purchase`,
+      context,
+    }) === "allowed"
+  );
+};
+
+const routesOn = (service: Service): ReadonlySet<string> =>
+  new Set(propertiesOf(service, "AWS::ApiGatewayV2::Route").map(({ RouteKey }) => String(RouteKey)));
+
+describe("the resource policy", () => {
+  test.each([
+    { from: "198.51.100.7", admitted: true },
+    { from: "2001:db8::7", admitted: true },
+    { from: "198.51.101.7", admitted: false },
+    { from: "2001:db8:1::7", admitted: false },
+    { from: "10.0.0.7", admitted: false },
+  ])("of a regional API decides by the caller's address: $from, $admitted", ({ from, admitted }) => {
+    expect(isAdmitted(rest, { "aws:SourceIp": from })).toBe(admitted);
+  });
+
+  test("of a regional API refuses a request without an address", () => {
+    expect(isAdmitted(rest, {})).toBe(false);
+  });
+
+  test("of a private API admits its endpoints only", () => {
+    for (const endpoint of endpoints) expect(isAdmitted(closed, { "aws:SourceVpce": endpoint })).toBe(true);
+    expect(isAdmitted(closed, { "aws:SourceVpce": "vpce-0a1b2c3f" })).toBe(false);
+    expect(isAdmitted(closed, { "aws:SourceIp": "198.51.100.7" })).toBe(false);
+    expect(propertiesOf(closed, "AWS::ApiGateway::RestApi")).toMatchObject([
+      { EndpointConfiguration: { Types: ["PRIVATE"], VpcEndpointIds: endpoints } },
+    ]);
+  });
+});
+
+describe.each([
+  ["rest", rest],
+  ["private", closed],
+])("with a %s door", (_, service) => {
+  test("the callers' routes are methods of the REST API, and the others stay on the HTTP API", () => {
+    const http = routesOn(service);
+    expect(propertiesOf(service, "AWS::ApiGateway::Method")).toHaveLength(callerRoutes.size);
+    for (const key of callerRoutes.keys()) expect(http.has(key), key).toBe(false);
+    expect([...http]).toEqual(
+      expect.arrayContaining([routeKey(routes.receiveUpstreamEvent), routeKey(routes.showDocs), "$default"]),
+    );
+    expect([...http].filter((key) => key.includes("/operations/"))).toHaveLength(2);
+  });
+
+  test("each method has its share of the stage's limit, and the access log has the fields of the HTTP API's", () => {
+    const [stage] = propertiesOf(service, "AWS::ApiGateway::Stage");
+    const settings = z
+      .array(z.object({ HttpMethod: z.string(), ResourcePath: z.string(), ThrottlingRateLimit: z.number() }))
+      .parse(stage?.MethodSettings);
+    const limits = new Map(
+      settings.map(({ HttpMethod, ResourcePath, ThrottlingRateLimit }) => [
+        `${HttpMethod} ${ResourcePath.replace(/^\//, "").replaceAll("~1", "/")}`,
+        ThrottlingRateLimit,
+      ]),
+    );
+    for (const [key, route] of callerRoutes) expect(limits.get(key), key).toBe(requestsPerSecondOf(route, 200));
+    const formatOf = (type: string, setting: string): unknown => {
+      const { Format } = z.object({ Format: z.string() }).parse(propertiesOf(service, type)[0]?.[setting]);
+      return Object.keys(JSON.parse(Format));
+    };
+    expect(formatOf("AWS::ApiGateway::Stage", "AccessLogSetting")).toEqual(
+      formatOf("AWS::ApiGatewayV2::Stage", "AccessLogSettings"),
+    );
+  });
+
+  test("API Gateway may invoke each function by one permission for the callers' stage", () => {
+    const functions = new Set([...callerRoutes.values()].map((route) => route.function));
+    const permissions = propertiesOf(service, "AWS::Lambda::Permission").filter(({ SourceArn }) =>
+      JSON.stringify(SourceArn).includes("/callers/*/*"),
+    );
+    expect(permissions).toHaveLength(functions.size);
+  });
+
+  test("an unknown path is 404 not_found, and other answers of the gateway have the envelope without a code", () => {
+    const answers = propertiesOf(service, "AWS::ApiGateway::GatewayResponse");
+    expect(answers).toMatchObject([
+      {
+        ResponseType: "MISSING_AUTHENTICATION_TOKEN",
+        StatusCode: "404",
+        ResponseParameters: { "gatewayresponse.header.x-error-code": "'not_found'" },
+        ResponseTemplates: { "application/json": '{"status":false,"message":"No such resource"}' },
+      },
+      { ResponseType: "DEFAULT_4XX" },
+      { ResponseType: "DEFAULT_5XX" },
+    ]);
+    for (const answer of answers.slice(1)) {
+      expect(answer.ResponseParameters).toBeUndefined();
+      expect(answer.ResponseTemplates).toEqual({
+        "application/json": '{"status":false,"message":$context.error.messageString}',
+      });
+    }
+  });
+});
+
+test("a regional door has a web ACL that limits each address, and a private one needs none", () => {
+  expect(propertiesOf(rest, "AWS::WAFv2::WebACL")).toMatchObject([
+    {
+      DefaultAction: { Allow: {} },
+      Rules: [
+        {
+          Action: { Block: {} },
+          Statement: { RateBasedStatement: { AggregateKeyType: "IP", Limit: 600, EvaluationWindowSec: 60 } },
+        },
+      ],
+    },
+  ]);
+  expect(rest.all("AWS::WAFv2::WebACLAssociation")).toHaveLength(1);
+  expect(closed.all("AWS::WAFv2::WebACL")).toEqual([]);
+});
+
+test("a stage whose callers use the HTTP API has no REST API", () => {
+  const { service } = templatesOf("sandbox");
+  expect(service.all("AWS::ApiGateway::RestApi")).toEqual([]);
+  expect(service.outputs).not.toHaveProperty("OperationsUrl");
+  for (const key of callerRoutes.keys()) expect(routesOn(service).has(key), key).toBe(true);
+});
+
+test("the domain leads to a regional door, and to the others if the callers' door is private", () => {
+  const certificateArn = "arn:aws:acm:eu-west-1:111122223333:certificate/0a-0b";
+  const place = {
+    account: "111122223333",
+    region: "eu-west-1",
+    egress: { kind: "nat-gateway", zones: ["eu-west-1a"] },
+  };
+  const withDomain = (front: object) =>
+    templatesOf("prod", { ...place, front, domain: { name: "api.example.com", certificateArn, isOnlyAddress: true } })
+      .service;
+  const regional = withDomain({ kind: "rest", callerRanges: ranges });
+  expect(regional.outputs.ApiUrl?.Value).toBe("https://api.example.com/v1");
+  expect(regional.outputs).toHaveProperty("DomainTarget");
+  expect(propertiesOf(regional, "AWS::ApiGateway::RestApi")).toMatchObject([{ DisableExecuteApiEndpoint: true }]);
+  expect(propertiesOf(regional, "AWS::ApiGatewayV2::Api")).toMatchObject([{ DisableExecuteApiEndpoint: false }]);
+  const other = withDomain({ kind: "private", vpcEndpointIds: endpoints });
+  expect(other.outputs.WebhookUrl?.Value).toBe("https://api.example.com/v1/webhooks/upstream/TOKEN");
+  expect(other.outputs.ApiUrl?.Value).not.toBe("https://api.example.com/v1");
+});
