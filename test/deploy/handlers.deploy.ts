@@ -33,6 +33,7 @@ const notUsed: Readonly<Record<string, string>> = {
   "ec2:AcceptAddressTransfer": "no address comes from another account",
   "ec2:*VpnGateway*": "no VPN",
   "ec2:*PrivateNatGateway*": "NAT gateways are public",
+  "*:*WebACL*": "web ACLs belong to REST APIs only",
   "ec2:ModifyVpcTenancy": "the VPC has the default tenancy",
 };
 

@@ -50,6 +50,8 @@ const refusals: Readonly<Record<keyof typeof stageVariants, Readonly<Record<stri
     "Prod-Network": ADDRESSES,
     "Prod-Service": CANARY,
   },
+  "a door for callers": { "Sandbox-Service": refusal("WAFv2::WebACLAssociation") },
+  "a private door for callers, and a domain for the others": { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
   "every setting, in an existing VPC": { "Prod-Service": CANARY },
 };
 
