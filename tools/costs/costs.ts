@@ -41,6 +41,37 @@ export const requestCosts = (): readonly RequestCost[] => {
   });
 };
 
+export type DoorCost = {
+  readonly front: "http" | "rest" | "private";
+  /** A month without any request. */
+  readonly rest: number;
+  /** A million live purchases. */
+  readonly purchases: number;
+  /** A million requests of somebody who is no caller. AWS WAF inspects them before the resource policy refuses them. */
+  readonly strangers: number;
+};
+
+/**
+ * USD by the callers' door. What a resource policy refuses is not charged. Sources: AWS WAF, "Use AWS WAF to protect
+ * your REST APIs in API Gateway"; AWS re:Post, "Will I get charged for these invalid API key, quota exceeded or
+ * throttled request errors".
+ */
+export const doorCosts = (): readonly DoorCost[] => {
+  const [purchase, malformed] = [budgets.purchase, budgets.malformedKey].map((budget) => usageOf(budget));
+  const million = (usage: Usage): number => dollarsOf(times(usage, MILLION));
+  const behindRest = { ...purchase, apiRequests: 0, restRequests: 1 };
+  return [
+    { front: "http", rest: 0, purchases: million({ ...purchase }), strangers: million({ ...malformed }) },
+    {
+      front: "rest",
+      rest: dollarsOf({ webAcls: 1, webAclRules: 1 }),
+      purchases: million({ ...behindRest, inspectedRequests: 1 }),
+      strangers: million({ inspectedRequests: 1 }),
+    },
+    { front: "private", rest: 0, purchases: million(behindRest), strangers: 0 },
+  ];
+};
+
 export type RestCost = {
   readonly egress: string;
   readonly parts: readonly { readonly title: string; readonly usage: Usage; readonly dollars: number }[];

@@ -25,6 +25,14 @@ const infracost = (commit: string, name: string): Source => {
 };
 
 const apiGateway = plans("amazon-web-services");
+const restApi: Source = {
+  ...transcript(
+    "https://docs.aws.amazon.com/pt_br/whitepapers/latest/best-practices-api-gateway-private-apis-integration/cost-optimization.html",
+    "undated",
+  ),
+  read: "2026-11-23",
+};
+const waf: Source = { ...article("https://c3x.dev/blog/aws-waf-cost-explained/", "undated"), read: "2026-11-23" };
 const secretsManager = plans("amazon-secrets-manager");
 /** Its example is us-east-2, which has the same price. */
 const vpc = plans("amazon-vpc");
@@ -69,7 +77,8 @@ export type AwsService =
   | "Secrets Manager"
   | "EventBridge"
   | "KMS"
-  | "AWS Backup";
+  | "AWS Backup"
+  | "AWS WAF";
 
 export type Price = {
   readonly service: AwsService;
@@ -91,6 +100,16 @@ export const prices = {
     unit: "requests to an HTTP API",
     source: apiGateway,
   },
+  restRequests: {
+    service: "API Gateway",
+    dollars: 3.5,
+    per: MILLION,
+    unit: "requests to a REST API",
+    source: restApi,
+  },
+  webAcls: { service: "AWS WAF", dollars: 5, per: 1, unit: "web ACL, a month", source: waf },
+  webAclRules: { service: "AWS WAF", dollars: 1, per: 1, unit: "rule of a web ACL, a month", source: waf },
+  inspectedRequests: { service: "AWS WAF", dollars: 0.6, per: MILLION, unit: "inspected requests", source: waf },
   lambdaRequests: { service: "Lambda", dollars: 0.2, per: MILLION, unit: "invocations", source: lambda },
   lambdaGbSeconds: {
     service: "Lambda",

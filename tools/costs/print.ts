@@ -1,8 +1,15 @@
-import { requestCosts, restCosts } from "./costs.ts";
+import { doorCosts, requestCosts, restCosts } from "./costs.ts";
 import { prices } from "./prices.ts";
 import { recoveryCosts } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
-import { assumptions, priceTable, recoveryCostTable, requestCostTable, restCostTable } from "./tables.ts";
+import {
+  assumptions,
+  doorCostTable,
+  priceTable,
+  recoveryCostTable,
+  requestCostTable,
+  restCostTable,
+} from "./tables.ts";
 
 /** `npm run costs`: prints what the service costs on AWS, as tables or with --json as data. */
 const [option, ...others] = process.argv.slice(2);
@@ -12,11 +19,15 @@ if (others.length > 0 || (option !== undefined && option !== "--json")) {
 } else if (option === "--json") {
   console.log(
     JSON.stringify(
-      { requests: requestCosts(), atRest: restCosts(), recovery: recoveryCosts(), assumed, prices },
+      { requests: requestCosts(), doors: doorCosts(), atRest: restCosts(), recovery: recoveryCosts(), assumed, prices },
       undefined,
       2,
     ),
   );
 } else {
-  console.log([requestCostTable(), assumptions(), restCostTable(), recoveryCostTable(), priceTable()].join("\n\n"));
+  console.log(
+    [requestCostTable(), assumptions(), doorCostTable(), restCostTable(), recoveryCostTable(), priceTable()].join(
+      "\n\n",
+    ),
+  );
 }

@@ -1,5 +1,5 @@
 import { markdownTable, wrap } from "../markdown/markdown.ts";
-import { consoleRestCost, requestCosts, requestServices, restCosts } from "./costs.ts";
+import { consoleRestCost, doorCosts, requestCosts, requestServices, restCosts } from "./costs.ts";
 import { dollarsOf, priceNames, prices } from "./prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "./recovery.ts";
 import { assumed } from "./request-usage.ts";
@@ -42,6 +42,12 @@ export const restCostTable = (): string => {
 
 A console adds ${alarms} alarms, which cost ${usd(dollars)} USD a month, and nothing else at rest.`;
 };
+
+export const doorCostTable = (): string =>
+  markdownTable([
+    ["`front`", "a month at rest", "a million live purchases", "a million requests of strangers"],
+    ...doorCosts().map(({ front, rest, purchases, strangers }) => [front, usd(rest), usd(purchases), usd(strangers)]),
+  ]);
 
 export const recoveryCostTable = (): string =>
   [

@@ -1,5 +1,12 @@
 import { readFileSync } from "node:fs";
-import { assumptions, priceTable, recoveryCostTable, requestCostTable, restCostTable } from "../costs/tables.ts";
+import {
+  assumptions,
+  doorCostTable,
+  priceTable,
+  recoveryCostTable,
+  requestCostTable,
+  restCostTable,
+} from "../costs/tables.ts";
 import { withSection } from "../markdown/markdown.ts";
 import {
   answer,
@@ -25,6 +32,7 @@ export const generatedSections = {
   "transaction states": { file: "architecture.md", render: transactionStates },
   "cost of requests": { file: "costs.md", render: requestCostTable },
   assumptions: { file: "costs.md", render: assumptions },
+  "cost of doors": { file: "costs.md", render: doorCostTable },
   "cost at rest": { file: "costs.md", render: restCostTable },
   "cost of recovery": { file: "costs.md", render: recoveryCostTable },
   "log events": { file: "operations.md", render: logEventTable },

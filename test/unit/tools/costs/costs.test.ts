@@ -6,7 +6,7 @@ import { projectRoot } from "../../../../infra/bundle/bundle.ts";
 import { consoleFunctions } from "../../../../infra/functions.ts";
 import { secretNames } from "../../../../shared/platform/secret-table.ts";
 import { budgets } from "../../../../tools/costs/budgets.ts";
-import { consoleRestCost, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
+import { consoleRestCost, doorCosts, requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 import { dollarsOf, type PriceName, priceNames } from "../../../../tools/costs/prices.ts";
 import { recoveryCosts, replicaUsage, standbyAddressUsage } from "../../../../tools/costs/recovery.ts";
 
@@ -47,6 +47,15 @@ test("a console costs its alarms at rest, and nothing else", () => {
   const { alarms, dollars } = consoleRestCost();
   expect(alarms).toBe(3 * consoleFunctions.length + 1);
   expect(dollars).toBeCloseTo(0.1 * alarms, 9);
+});
+
+test("a REST API costs 2.50 USD more for a million requests, its web ACL 6 a month, and strangers its inspection only", () => {
+  const [http, rest, closed] = doorCosts();
+  expect(closed && http && closed.purchases - http.purchases).toBeCloseTo(2.5, 9);
+  expect(rest && http && rest.purchases - http.purchases).toBeCloseTo(2.5 + 0.6, 9);
+  expect([http?.rest, rest?.rest, closed?.rest]).toEqual([0, 6, 0]);
+  expect(http?.strangers).toBe(requestCosts().find(({ title }) => title === budgets.malformedKey.title)?.total);
+  expect([rest?.strangers, closed?.strangers]).toEqual([0.6, 0]);
 });
 
 test("copies in another region cost the backups of a week in both regions, and each copy, for every GB of the tables", () => {
