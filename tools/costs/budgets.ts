@@ -190,7 +190,7 @@ export const budgets = {
 } as const satisfies Record<string, Budget>;
 
 /** The most that a function's bundle may have, and that of `purchase` in gzip. */
-export const bundleBudget = { bytes: 500_000, gzipBytes: 156_000, purchaseGzipBytes: 150_000 };
+export const bundleBudget = { bytes: 500_000, gzipBytes: 156_000, purchaseGzipBytes: 150_500 };
 
 /** The functions whose bundles may be larger, with the reason. No app waits for their cold start. */
 export const largerBundles = {
