@@ -1,5 +1,8 @@
 import { CfnOutput, Stack } from "aws-cdk-lib";
-import { ManagedPolicy, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
+import { AccountRootPrincipal, ManagedPolicy, PolicyStatement, Role } from "aws-cdk-lib/aws-iam";
+import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import * as z from "zod";
@@ -24,7 +27,8 @@ export interface OperatorPoliciesProps {
  * The policies of the people who operate a stage, with names that are the same in every account, as permission sets of
  * IAM Identity Center need. They allow the requests of the operator's command line; what those commands ask of AWS
  * that are no action of the service, except `ledger carry-over`, which works on tables outside the stage; and what the
- * runbook's own `aws` commands ask. The direct one is for `--direct`, with which a command performs actions itself.
+ * runbook's own `aws` commands ask. The direct one is for `--direct`, with which a command performs actions itself: a role
+ * of the stage has it, and whoever takes the role pages the operators.
  */
 export class OperatorPolicies extends Construct {
   private readonly wildcards: ReadonlyMap<string, string>;
@@ -107,10 +111,54 @@ export class OperatorPolicies extends Construct {
     this.addPolicy("Direct", operatorDirectPolicy(stage), `Operate ${stage} where its service does not answer`, [
       ...reading(true),
       ...acting(true),
-    ]);
+    ]).attachToRole(this.addDirectRole(stage, alarms.topics.page));
   }
 
-  private addPolicy(id: string, managedPolicyName: string, description: string, statements: PolicyStatement[]): void {
+  /**
+   * STS records a call in the region that it is sent to, so the role can be taken in the stage's region only. EventBridge
+   * gets calls of STS without a rule for read-only events, but none without a trail in the account. Source: AWS,
+   * "Receiving read-only management events from AWS services".
+   */
+  private addDirectRole(stage: string, notified: Topic): Role {
+    const role = new Role(this, "DirectRole", {
+      description: `Taken to operate ${stage} where its service does not answer; it pages the operators`,
+      assumedBy: new AccountRootPrincipal().withConditions({
+        StringEquals: { "aws:RequestedRegion": Stack.of(this).region },
+      }),
+    });
+    const person = EventField.fromPath("$.detail.userIdentity.arn");
+    new Rule(this, "DirectRoleTaken", {
+      description: "Notifies when somebody takes the role for direct access",
+      eventPattern: {
+        source: ["aws.sts"],
+        detailType: ["AWS API Call via CloudTrail"],
+        detail: {
+          eventSource: ["sts.amazonaws.com"],
+          eventName: ["AssumeRole"],
+          requestParameters: { roleArn: [role.roleArn] },
+        },
+      },
+      targets: [
+        new SnsTopic(notified, {
+          message: RuleTargetInput.fromText(
+            `${person} took the role for direct access to ${stage}: with it a person changes money and keys without the service. If you do not know of it, end the role's sessions (docs/runbook.md, "Direct access").`,
+          ),
+        }),
+      ],
+    });
+    new CfnOutput(this, "DirectRoleArn", {
+      value: role.roleArn,
+      description: "Role for commands with --direct",
+    }).overrideLogicalId("OperatorDirectRole");
+    return role;
+  }
+
+  private addPolicy(
+    id: string,
+    managedPolicyName: string,
+    description: string,
+    statements: PolicyStatement[],
+  ): ManagedPolicy {
     const policy = new ManagedPolicy(this, id, { managedPolicyName, description, statements });
     acknowledge(policy, "IAM5[Resource::*]", "Two actions of Lambda, which AWS authorises without a resource");
     for (const [arn, reason] of this.wildcards)
@@ -118,6 +166,7 @@ export class OperatorPolicies extends Construct {
     new CfnOutput(this, `${id}Output`, { value: policy.managedPolicyArn, description }).overrideLogicalId(
       `Operator${id}Policy`,
     );
+    return policy;
   }
 }
 

@@ -239,6 +239,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Wallet mismatch": walletMismatch,
   "Wallet not reconciled": stuckPurchase,
   "Audit entries that do not verify": nothing,
+  "Direct access": nothing,
   "Dead letters": nothing,
   "Messages that wait": nothing,
   "Throttled table": nothing,

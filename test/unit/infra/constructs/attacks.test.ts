@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
 import { outputOf, pascalCase } from "../../../../infra/outputs.ts";
-import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
+import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
 import { aConsole } from "../../../builders/console.ts";
 import { type Attack, attacks, queueReads, queueSends, secretReads } from "../../../builders/iam/attacks.ts";
 import { evaluate, type IamRequest, type Statement, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { arnOf, isKnownType, nameOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { readPipelineTemplate } from "../../../builders/pipeline-template.ts";
-import { templatesOf } from "../../../builders/templates.ts";
+import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
 
 /**
  * Goal: whoever takes over a function, an operator's credentials or the pipeline can make the listed attacks on AWS, and
@@ -181,6 +181,27 @@ test("the reading policy has no secret, and no other policy has the key that sea
 
 test.each([...managed])("with the policy %s the listed attacks are allowed, and no other", (name, statements) => {
   expect(possible(statements)).toEqual(new Set(possibleForOperators[name]));
+});
+
+test("only a role of the stage has the direct policy, and taking it pages the operators", () => {
+  const { all, outputs } = templates.service;
+  const owners = all("AWS::IAM::ManagedPolicy").map(({ Properties }) => [
+    Properties.ManagedPolicyName,
+    Properties.Roles,
+  ]);
+  const role = { Ref: idIn(outputs.OperatorDirectRole?.Value) };
+  expect(owners.filter(([, roles]) => roles !== undefined)).toEqual([["prod-airtime-operator-direct", [role]]]);
+  const taken = all("AWS::Events::Rule").filter(({ Properties }) => mentions(Properties, role.Ref));
+  const event = { eventName: ["AssumeRole"], requestParameters: { roleArn: [outputs.OperatorDirectRole?.Value] } };
+  const detail: unknown = expect.objectContaining(event);
+  expect(taken.map(({ Properties }) => Properties)).toEqual([
+    expect.objectContaining({ State: "ENABLED", EventPattern: expect.objectContaining({ detail }) }),
+  ]);
+  expect(mentions(taken[0]?.Properties.Targets, idIn(outputs.AlarmTopic?.Value))).toBe(true);
+  // EventBridge of the stage's region sees no role that was taken elsewhere.
+  expect(templates.service.get(role.Ref).Properties.AssumeRolePolicyDocument).toMatchObject({
+    Statement: [{ Action: "sts:AssumeRole", Condition: { StringEquals: { "aws:RequestedRegion": REGION } } }],
+  });
 });
 
 describe("with the pipeline", () => {
