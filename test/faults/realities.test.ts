@@ -1,10 +1,13 @@
 import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
 import { setAccountStatus } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { queuedOrders } from "../../shared/ledger/schema.ts";
+import { referenceOf } from "../../shared/ledger/transaction.ts";
 import { secretsClient } from "../../shared/platform/aws-clients.ts";
 import { SECRET_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
+import { enqueueRange } from "../../tools/admin/enqueue-range.ts";
 import { anOrder } from "../builders/service.ts";
 import { strictSettings } from "../strict/settings.ts";
 import { transactionsOf } from "./invariants.ts";
@@ -45,6 +48,7 @@ const steady = {
 } as const;
 const run = (changes: Partial<Traffic> & Pick<Traffic, "disturb">) => runTraffic({ ...steady, ...changes });
 
+const webhookBody = z.object({ data: z.object({ reference: z.string() }) });
 const describeOrder = ({ transaction, placedMs, carriedOutMs }: OrderLine): string => {
   const waited =
     carriedOutMs === undefined ? "never carried out" : `carried out after ${(carriedOutMs - placedMs) / S} s`;
@@ -241,6 +245,43 @@ test("another version of the reference key sells nothing, finds nothing and says
   expect(delivered.answers[2]?.headers["idempotent-replayed"]).toBe("true");
   expect(other.answers[1]?.statusCode).toBe(200);
   expect(system.upstream.requests).toHaveLength(2);
+});
+
+test("webhooks whose changes the stream trimmed are lost, those of later orders are sent, and announce sends the lost ones once", async () => {
+  const system = await startSystem({ seed: SEED });
+  const endpoint = await openAppEndpoint();
+  onTestFinished(async () => {
+    await endpoint.stop();
+    await system.stop();
+  });
+  await system.runSchedule("refresh-catalog");
+  const account = await openTestAccount(system, endpoint);
+  const buy = (reference: string) => account.send(routes.buyData, { ...anOrder({}), reference });
+  const received = async () => {
+    const transactions = await transactionsOf(account);
+    const names: readonly string[] = endpoint.received.map(({ body }) => {
+      const { reference } = webhookBody.parse(JSON.parse(body)).data;
+      return transactions.find((each) => referenceOf(each) === reference)?.caller_reference ?? reference;
+    });
+    return names.toSorted();
+  };
+  const fromMs = now();
+  await buy("lost-1");
+  await buy("lost-2");
+  const toMs = now();
+  await system.eventSources.trimHorizon();
+  advance(25 * 3_600 * S);
+  await system.runSchedule("refresh-catalog");
+  await buy("later");
+  await system.eventSources.deliver();
+  expect(await received()).toEqual(["later"]);
+
+  const lost = { fromMs, toMs, resendId: "trimmed" };
+  for (const _run of ["first", "repeated"]) {
+    await enqueueRange({ ledger: system.ledger, queue: system.deliveryQueue }, lost);
+    await system.eventSources.deliver();
+    expect(await received()).toEqual(["later", "lost-1", "lost-2"]);
+  }
 });
 
 describe("queued orders", () => {

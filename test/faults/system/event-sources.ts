@@ -52,8 +52,8 @@ export type EventSources = {
   readonly reshard: (shards: number) => void;
   /** A consumer is removed and added again: it begins where infra/streams.ts says. */
   readonly addAgain: (consumer: ConsumerName) => void;
-  /** DynamoDB removes the changes that nobody has read. */
-  readonly trimHorizon: () => void;
+  /** DynamoDB removes the changes that no consumer has handled, after 24 hours. */
+  readonly trimHorizon: () => Promise<void>;
   /** How many messages the queues hold, visible or not. */
   readonly waiting: () => number;
   readonly deadLetters: () => Promise<readonly string[]>;
@@ -294,7 +294,8 @@ export const openEventSources = async (parts: {
       shardCount = count;
       for (const name of consumerNames) shards[name].push([]);
     },
-    trimHorizon: () => {
+    trimHorizon: async () => {
+      await readStream();
       for (const shard of Object.values(shards).flat(2)) shard?.pending.splice(0);
     },
     addAgain: (name) => {
