@@ -1,5 +1,6 @@
 import { CfnResource } from "aws-cdk-lib";
 import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
+import { CfnRule } from "aws-cdk-lib/aws-events";
 import { CfnEventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import * as z from "zod";
 import { addStage } from "../../infra/constructs/stage.ts";
@@ -61,7 +62,7 @@ export const monthlyUsageAtRest = (
     },
     "scheduled functions": {
       ...times(usageOf(budgets.schedules), MINUTES),
-      events: MINUTES * count("AWS::Events::Rule"),
+      events: MINUTES * resources.filter(isSchedule).length,
       keyRequests: scheduledTables * (MINUTES / KEY_REQUEST_MINUTES),
     },
   };
@@ -92,6 +93,10 @@ const minutelyMetrics = (resources: readonly CfnResource[]): number => {
 const countedMappings = (resources: readonly CfnResource[]): number =>
   resources.filter((resource) => resource instanceof CfnEventSourceMapping && resource.metricsConfig !== undefined)
     .length;
+
+/** A rule that runs on a schedule; one that matches events costs nothing until they happen. */
+const isSchedule = (resource: CfnResource): boolean =>
+  resource instanceof CfnRule && resource.scheduleExpression !== undefined;
 
 const hasOnlyStage = (dimensions: unknown): boolean =>
   z.tuple([z.looseObject({ name: z.literal("Stage") })]).safeParse(dimensions).success;
