@@ -26,7 +26,11 @@ export const purchaseSpec = {
   egress: true,
   tables: {
     access: { UpdateItem: ["rate-counters"] },
-    ledger: { GetItem: "any", PutItem: ["transaction", "reference-key"], UpdateItem: ["transaction", "wallet"] },
+    ledger: {
+      GetItem: "any",
+      PutItem: ["transaction", "refund", "reference-key"],
+      UpdateItem: ["transaction", "wallet"],
+    },
     cache: { GetItem: "any", BatchGetItem: "any", UpdateItem: ["upstream-refusal", "upstream-pace"] },
   },
   sendsTo: ["outcomes"],
@@ -56,7 +60,7 @@ export const checkIdentitySpec = {
     access: { UpdateItem: ["rate-counters"] },
     ledger: {
       GetItem: "any",
-      PutItem: ["transaction", "consent", "reference-key"],
+      PutItem: ["transaction", "refund", "consent", "reference-key"],
       UpdateItem: ["transaction", "wallet"],
     },
     cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["replay"], UpdateItem: ["upstream-refusal"] },
@@ -116,7 +120,7 @@ export const applyUpstreamEventSpec = {
     ledger: {
       GetItem: "any",
       BatchGetItem: "any",
-      PutItem: ["transaction", "event"],
+      PutItem: ["transaction", "refund", "event"],
       UpdateItem: ["transaction", "wallet", "event", "upstream-reference"],
     },
   },
@@ -188,6 +192,7 @@ export const sendQueuedOrdersSpec = {
     ledger: {
       GetItem: "any",
       BatchGetItem: "any",
+      PutItem: ["refund"],
       UpdateItem: ["transaction", "wallet"],
       ConditionCheckItem: ["wallet"],
     },
@@ -251,7 +256,7 @@ export const reconcileLedgerSpec = {
     ledger: {
       GetItem: "any",
       BatchGetItem: "any",
-      PutItem: ["checkpoint", "phone-retention"],
+      PutItem: ["refund", "checkpoint", "phone-retention"],
       UpdateItem: ["transaction", "wallet", "event"],
     },
   },
@@ -292,6 +297,7 @@ export const consoleApiSpec = {
         "audit-head",
         "funding",
         "adjustment",
+        "refund",
         "checkpoint",
         "parked",
         "subscription",

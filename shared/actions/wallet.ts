@@ -90,7 +90,8 @@ export const statementLineView = ({
   at,
   kind,
   id,
-  status,
+  caller_reference,
+  network,
   description,
   effect_kobo,
   balance_after_kobo,
@@ -98,7 +99,8 @@ export const statementLineView = ({
   at,
   kind,
   id,
-  status,
+  caller_reference,
+  network,
   description,
   effect: nairaFromKobo(effect_kobo),
   balance: nairaFromKobo(balance_after_kobo),
@@ -112,7 +114,7 @@ const statementOf = (account: string): readonly string[] => ["wallet statement",
 /** A cursor has the balance before its page: a forged one would make a false statement. */
 const statementPosition = async (context: ActionContext, account: string, cursor: string, { to }: TimeRange) => {
   const position = await openCursor(context, statementOf(account), statementPositionSchema, cursor);
-  const keys = [position?.entry, position?.transaction];
+  const keys = [position?.entry, position?.transaction, position?.refund];
   if (position !== undefined && keys.every((key) => key === undefined || key.created_at <= to)) return position;
   throw new OperatorError("The cursor is not of this statement");
 };

@@ -4,7 +4,16 @@ import { csvRow } from "./csv.ts";
 import { nairaDecimals } from "./money.ts";
 
 /** The columns of a statement, as table and as CSV. */
-export const statementColumns = ["at", "kind", "id", "status", "description", "effect", "balance"] as const;
+export const statementColumns = [
+  "at",
+  "kind",
+  "id",
+  "caller_reference",
+  "network",
+  "description",
+  "effect",
+  "balance",
+] as const;
 
 /** Amounts have two decimals and no separators. */
 export const statementCsvRow = (line: z.input<typeof statementLine>): string =>
@@ -12,7 +21,8 @@ export const statementCsvRow = (line: z.input<typeof statementLine>): string =>
     line.at,
     line.kind,
     line.id,
-    line.status,
+    line.caller_reference ?? "",
+    line.network ?? "",
     line.description,
     nairaDecimals(line.effect),
     nairaDecimals(line.balance),

@@ -11,6 +11,7 @@ export const itemKinds = [
   "upstream-reference", // upstream-reference.ts: what is known of an upstream reference
   "funding", // ledger-entry.ts
   "adjustment", // ledger-entry.ts
+  "refund", // refund.ts
   "checkpoint", // checkpoint.ts
   "audit", // audit.ts
   "audit-head", // audit-chain.ts
@@ -55,6 +56,14 @@ export const upstreamReferencePk = (upstreamReference: string): string => pkOf("
 export const fundingPk = (bankReference: string): string => pkOf("funding", bankReference.toUpperCase());
 /** An adjustment's id is unique within its account. */
 export const adjustmentPk = (accountId: string, id: string): string => pkOf("adjustment", accountId, id);
+
+/** A transaction is refunded once. */
+export const refundPk = (transaction: { readonly pk: string }): string => pkOf("refund", transactionIdOf(transaction));
+
+export const isRefundPk = (pk: string): boolean => itemKindOf(pk) === "refund";
+
+/** The key of the transaction that a refund belongs to. */
+export const transactionPkOfRefund = ({ pk }: { readonly pk: string }): string => transactionPk(restOf(pk));
 
 export const checkpointPk = (accountId: string): string => pkOf("checkpoint", accountId);
 
@@ -104,6 +113,7 @@ export const ACCOUNTS_LIST = "accounts";
 export const EVENTS_LIST = "events";
 export const transactionList = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
 export const entriesList = (accountId: string): string => `${accountId}#entries`;
+export const refundsList = (accountId: string): string => `${accountId}#refunds`;
 export const deliveriesList = (accountId: string): string => `${accountId}#deliveries`;
 export const auditHeadsList = (auditLog: string): string => pkOf("audit-head", auditLog);
 export const auditList = (auditLog: string): string => pkOf("audit", auditLog);

@@ -7,6 +7,7 @@ import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { linkAudit } from "./audit-chain.ts";
 import type { Ledger } from "./ledger.ts";
+import { refundPut } from "./refund.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
 import { failureSchema, isFinalStatus, isQueuedOrder, type Transaction } from "./transaction.ts";
 import { type Requirement, settlingTransition, transactionUpdate } from "./transaction-state.ts";
@@ -181,7 +182,7 @@ export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string 
 
 /**
  * The parts of a settling write: the transaction's update, which is item 0; the change of the wallet by the refund of a
- * live failure or by the end of a wait; and, where the settlement is matched to the transaction, the reservation of its
+ * live failure or by the end of a wait; the refund's own item; and, where the settlement is matched to the transaction, the reservation of its
  * upstream reference.
  */
 export const settlementWrites = (
@@ -199,6 +200,7 @@ export const settlementWrites = (
     transactionUpdate(ledger, target, transition, facts, referenceRequirement(condition)),
     ...(number !== undefined ? [walletQueueGap(ledger, target.account_id, number, refund)] : []),
     ...(number === undefined && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
+    ...(refund !== undefined ? [refundPut(ledger, target)] : []),
     ...(condition === "any" || upstreamReference === undefined
       ? []
       : [

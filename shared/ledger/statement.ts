@@ -3,18 +3,23 @@ import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
 import { ALL_TIMES, type IndexKey, indexKeySchema, queryList, type TimeRange } from "./query-index.ts";
-import { entriesList, transactionList } from "./schema.ts";
-import { referenceOf, signedKobo, type Transaction, transactionSchema } from "./transaction.ts";
+import { entriesList, refundsList, transactionList, transactionPkOfRefund } from "./schema.ts";
+import { referenceOf, type Transaction, transactionSchema } from "./transaction.ts";
 
-/** One entry or transaction, with the balance after it. Kobo, signed. */
+/**
+ * One change of a wallet, with the balance after it. Kobo, signed. A line never changes, whatever happens later, except
+ * that the phone number in a description is masked after the retention.
+ */
 export type StatementLine = {
+  /** When it was booked: of a debit, when the order was placed. */
   readonly at: string;
-  readonly kind: "funding" | "adjustment" | Transaction["type"];
+  /** The type of a transaction stands for its debit. */
+  readonly kind: LedgerEntry["kind"] | "refund" | Transaction["type"];
   /** The bank's reference, the adjustment's name, or the transaction's reference. */
   readonly id: string;
-  readonly status: string;
+  readonly caller_reference: string | null;
+  readonly network: string | null;
   readonly description: string;
-  /** A transaction that failed was debited and refunded: 0. */
   readonly effect_kobo: number;
   readonly balance_after_kobo: number;
 };
@@ -25,7 +30,8 @@ const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: Ledger
   at: created_at,
   kind,
   id: entry_id,
-  status: "booked",
+  caller_reference: null,
+  network: null,
   description: why,
   effect_kobo: amount_kobo,
 });
@@ -35,25 +41,63 @@ const statedTransactionSchema = transactionSchema.pick({
   pk: true,
   mode: true,
   type: true,
-  status: true,
   amount_kobo: true,
   description: true,
+  network: true,
+  caller_reference: true,
+  debit: true,
   created_at: true,
 });
+type StatedTransaction = z.infer<typeof statedTransactionSchema>;
 
-const transactionLine = (transaction: z.infer<typeof statedTransactionSchema>): UnsummedLine => ({
-  at: transaction.created_at,
-  kind: transaction.type,
+const transactionFields = (transaction: StatedTransaction) => ({
   id: referenceOf(transaction),
-  status: transaction.status,
+  caller_reference: transaction.caller_reference ?? null,
+  network: transaction.network ?? null,
   description: transaction.description,
-  effect_kobo: signedKobo(transaction),
 });
 
-/** Where a page of a statement continues: behind the last entry and the last transaction that are summed up. */
+const debitLine = (transaction: StatedTransaction): UnsummedLine => ({
+  ...transactionFields(transaction),
+  at: transaction.created_at,
+  kind: transaction.type,
+  effect_kobo: -transaction.amount_kobo,
+});
+
+const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine => ({
+  ...transactionFields(transaction),
+  at,
+  kind: "refund",
+  effect_kobo: transaction.amount_kobo,
+});
+
+const readEntryLines = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly KeyedLine[]> =>
+  (await getItems(ledger, keys, ledgerEntrySchema)).map((item) => ({ key: item, line: entryLine(item) }));
+
+/** Transactions without a debit have changed nothing. */
+const readDebitLines = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly KeyedLine[]> =>
+  (await getItems(ledger, keys, statedTransactionSchema))
+    .filter(({ debit }) => debit === undefined)
+    .map((item) => ({ key: item, line: debitLine(item) }));
+
+const readRefundLines = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly KeyedLine[]> => {
+  const refunds = new Map(keys.map((key) => [transactionPkOfRefund(key), key]));
+  const transactions = await getItems(
+    ledger,
+    [...refunds.keys()].map((pk) => ({ pk })),
+    statedTransactionSchema,
+  );
+  return transactions.flatMap((transaction) => {
+    const key = refunds.get(transaction.pk);
+    return key === undefined ? [] : [{ key, line: refundLine(key.created_at, transaction) }];
+  });
+};
+
+/** Where a page of a statement continues: behind the last item of each list that is summed up. */
 export const statementPositionSchema = z.object({
   entry: indexKeySchema.optional(),
   transaction: indexKeySchema.optional(),
+  refund: indexKeySchema.optional(),
   balance_after_kobo: z.int(),
 });
 export type StatementPosition = z.infer<typeof statementPositionSchema>;
@@ -72,8 +116,8 @@ const KEYS_PER_READ = 500;
 type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
 
 /**
- * One page of a wallet's entries and transactions within a time range, oldest first: balances are summed up from the
- * wallet's first entry. An entry comes before a transaction of the same millisecond.
+ * One page of the changes of a wallet within a time range, oldest first: balances are summed up from the wallet's first
+ * entry. Of the same millisecond, entries come first, then debits, then refunds.
  */
 export const readStatementPage = async (
   ledger: Ledger,
@@ -83,35 +127,40 @@ export const readStatementPage = async (
   { linesMax, itemsMax }: PageLimits,
 ): Promise<StatementPage> => {
   const range = { from: ALL_TIMES.from, to };
-  const entries = unsummedLines(ledger, entriesList(accountId), range, start?.entry, async (keys) =>
-    (await getItems(ledger, keys, ledgerEntrySchema)).map((item) => ({ key: item, line: entryLine(item) })),
-  );
-  const transactions = unsummedLines(
-    ledger,
-    transactionList(accountId, "live"),
-    range,
-    start?.transaction,
-    async (keys) =>
-      (await getItems(ledger, keys, statedTransactionSchema)).map((item) => ({
-        key: item,
-        line: transactionLine(item),
-      })),
-  );
+  const linesOf = (list: string, after: IndexKey | undefined, read: typeof readEntryLines) =>
+    unsummedLines(ledger, list, range, after, (keys) => read(ledger, keys));
+  const entries = linesOf(entriesList(accountId), start?.entry, readEntryLines);
+  const transactions = linesOf(transactionList(accountId, "live"), start?.transaction, readDebitLines);
+  const refunds = linesOf(refundsList(accountId), start?.refund, readRefundLines);
   const lines: StatementLine[] = [];
   let balance_after_kobo = start?.balance_after_kobo ?? 0;
   let opening_kobo = balance_after_kobo;
   for (let taken = 0; taken < itemsMax && lines.length < linesMax; taken += 1) {
-    const [entry, transaction] = [await entries.first(), await transactions.first()];
-    const isEntry = entry !== undefined && (transaction === undefined || entry.at <= transaction.at);
-    const line = isEntry ? entry : transaction;
-    if (line === undefined) return { opening_kobo, lines, closing_kobo: balance_after_kobo, next: undefined };
-    (isEntry ? entries : transactions).take();
+    const oldest = await oldestOf([entries, transactions, refunds]);
+    if (oldest === undefined) return { opening_kobo, lines, closing_kobo: balance_after_kobo, next: undefined };
+    const { list, line } = oldest;
+    list.take();
     balance_after_kobo += line.effect_kobo;
     if (line.at < from) opening_kobo = balance_after_kobo;
     else lines.push({ ...line, balance_after_kobo });
   }
-  const next = { entry: entries.position(), transaction: transactions.position(), balance_after_kobo };
+  const next = {
+    entry: entries.position(),
+    transaction: transactions.position(),
+    refund: refunds.position(),
+    balance_after_kobo,
+  };
   return { opening_kobo, lines, closing_kobo: balance_after_kobo, next };
+};
+
+/** The list whose next line is the oldest: of the same time, the first of these lists. */
+const oldestOf = async <List extends Pick<ReturnType<typeof unsummedLines>, "first">>(lists: readonly List[]) => {
+  let oldest: { readonly list: List; readonly line: UnsummedLine } | undefined;
+  for (const list of lists) {
+    const line = await list.first();
+    if (line !== undefined && (oldest === undefined || line.at < oldest.line.at)) oldest = { list, line };
+  }
+  return oldest;
 };
 
 type KeyedLine = { readonly key: IndexKey; readonly line: UnsummedLine };

@@ -12,6 +12,7 @@ import { queuedNumbers, queueOf } from "../../shared/queued-orders/order-queue.t
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
 import { LIMITED_RECIPIENT } from "../../tools/simulator/fulfilment.ts";
+import { readStatement } from "../builders/statement.ts";
 import type { StateChange } from "./system/event-sources.ts";
 import type { Answer, System } from "./system/system.ts";
 import { accountsOf, type SentRequest, type TestAccount } from "./test-account.ts";
@@ -62,14 +63,30 @@ export const transactionsOf = async (account: TestAccount): Promise<readonly Tra
 const amounts = z.array(z.object({ amount_kobo: z.int() }));
 const balance = z.object({ balance_kobo: z.int() });
 
-/** The balance is fundings and adjustments less all transactions that are not failed, and the reconciliation agrees. */
+/**
+ * The balance is fundings and adjustments less all transactions that are not failed; the reconciliation agrees, and so
+ * does the statement, which has one refund for each debit that failed.
+ */
 const wrongMoney = async (account: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
   const { balance_kobo } = balance.parse(await read(account, `wallet#${account.accountId}`));
   const entries = amounts.parse(await readAll(account, `${account.accountId}#entries`));
   const charged = transactions.filter(({ mode, status }) => mode === "live" && status !== "failed");
   const expected = sum(entries) - sum(charged);
   const reconciliation = await reconcileWallet(account.system.ledger, account.accountId);
+  const { lines, closing_kobo } = await readStatement(account.system.ledger, account.accountId, EVER);
+  const refunds = lines.filter(({ kind }) => kind === "refund").map(({ id }) => id);
+  const refunded = transactions.filter(
+    ({ mode, status, debit }) => mode === "live" && status === "failed" && debit === undefined,
+  );
   return [
+    ...(balance_kobo === closing_kobo
+      ? []
+      : [`The balance is ${balance_kobo}, and its statement ends ${closing_kobo}`]),
+    ...(refunds.length === refunded.length && refunded.every((each) => refunds.includes(referenceOf(each)))
+      ? []
+      : [
+          `The statement has the refunds ${refunds.join(", ")}, and should have ${refunded.map(referenceOf).join(", ")}`,
+        ]),
     ...(balance_kobo === expected ? [] : [`The balance is ${balance_kobo} and should be ${expected}`]),
     ...(balance_kobo < 0 ? [`The balance is negative: ${balance_kobo}`] : []),
     ...(reconciliation?.difference_kobo === 0 ? [] : [`The reconciliation returned ${JSON.stringify(reconciliation)}`]),

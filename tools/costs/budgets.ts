@@ -71,6 +71,20 @@ export const budgets = {
     },
     responseBytes: 1_000,
   },
+  refundedPurchase: {
+    title: "live purchase that is refused and refunded",
+    invocations: [
+      {
+        function: "purchase",
+        calls: ["UpdateItem", "TransactWriteItems", "TransactWriteItems"],
+        waitsFor: "upstream",
+      },
+    ],
+    writeUnits: { tables: 11, indexes: 4 },
+    readUnits: 0,
+    log: oneLine,
+    responseBytes: 1_000,
+  },
   replay: {
     title: "replay of a purchase",
     invocations: [{ function: "purchase", calls: ["UpdateItem", "TransactWriteItems"] }],

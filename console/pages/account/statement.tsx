@@ -13,6 +13,7 @@ import { Page, Row } from "../../components/page.tsx";
 import { PeriodFields, periodInput, periodName, wholePeriod } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { Time } from "../../components/time.tsx";
+import { Unbroken } from "../../components/unbroken.tsx";
 
 type StatementPage = ActionOutput<"wallet statement">;
 type Line = StatementPage["lines"][number];
@@ -33,7 +34,7 @@ export const StatementPage = () => {
   return (
     <Page
       title="Statement"
-      description="Every ledger entry of the wallet, oldest first, with the balance after it."
+      description="Every debit, refund, funding and adjustment of the wallet, oldest first, with the balance after it."
       actions={
         <DownloadButton
           read="wallet statement"
@@ -67,7 +68,7 @@ export const StatementPage = () => {
           { header: "Entry", cell: (line) => <EntryName account={account} line={line} /> },
           { header: "Time", cell: ({ at }) => <Time iso={at} /> },
           { header: "Description", cell: descriptionOf },
-          { header: "Status", cell: ({ status }) => status },
+          { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
           { header: "Amount", align: "end", cell: ({ effect }) => <Money naira={effect} /> },
           { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
         ]}
@@ -80,12 +81,22 @@ export const StatementPage = () => {
 };
 
 const EntryName = ({ account, line: { kind, id } }: { readonly account: string; readonly line: Line }) =>
-  transactionType.safeParse(kind).success ? <TransactionLink account={account} reference={id} /> : id;
+  kind === "refund" || transactionType.safeParse(kind).success ? (
+    <TransactionLink account={account} reference={id} />
+  ) : (
+    id
+  );
 
-/** That of an order names its kind; that of another entry is the reason, if one is on record. */
+const names: Partial<Record<Line["kind"], string>> = {
+  funding: "Funding",
+  adjustment: "Adjustment",
+  refund: "Refund",
+};
+
+/** That of a debit names what was ordered; that of a funding or adjustment is the reason, if one is on record. */
 const descriptionOf = ({ kind, description }: Line): string => {
-  if (kind !== "funding" && kind !== "adjustment") return description;
-  const name = kind === "funding" ? "Funding" : "Adjustment";
+  const name = names[kind];
+  if (name === undefined) return description;
   return description === "" ? name : `${name}: ${description}`;
 };
 

@@ -25,11 +25,15 @@ const entryResult = z.object({
 /** The most lines of one page of a statement. */
 export const STATEMENT_LINES_MAX = 500;
 
+/** One change of the wallet. A line never changes, so a statement until a past moment stays the same. */
 export const statementLine = z.object({
   at: z.iso.datetime(),
-  kind: z.union([z.enum(["funding", "adjustment"]), transactionType]),
+  /** The type of an order stands for its debit. */
+  kind: z.union([z.enum(["funding", "adjustment", "refund"]), transactionType]),
+  /** Of a debit and its refund, our reference of the order. */
   id: z.string(),
-  status: z.string(),
+  caller_reference: z.string().nullable(),
+  network: z.string().nullable(),
   description: z.string(),
   effect: nairaAmount,
   /** The balance after it. */
@@ -126,7 +130,7 @@ export const walletActions = {
       lines: z.array(statementLine).max(STATEMENT_LINES_MAX),
       next_cursor: z.string().nullable(),
     }),
-    summary: "List the ledger entries of a wallet, oldest first, with the running balance",
+    summary: "List every debit, refund, funding and adjustment of a wallet, oldest first, with the running balance",
     command: "by hand",
   },
   "wallet verify": {

@@ -1,4 +1,6 @@
 import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { keyBatches } from "../../../shared/ledger/get-item.ts";
+import { isRefundPk, transactionPkOfRefund } from "../../../shared/ledger/schema.ts";
 import { classifyWriteError, operatorRetries } from "../../../shared/ledger/transact.ts";
 import { type Item, readItemMap, scanTable } from "../table-scan.ts";
 import { isTransient } from "../transient-error.ts";
@@ -83,7 +85,7 @@ export const carryItems = async (
     }
   };
 
-  const onPage = async (items: readonly Item[]): Promise<void> => {
+  const carryPage = async (items: readonly Item[]): Promise<void> => {
     const restoredItems = await readItemMap(
       tables.db,
       tables.to,
@@ -111,7 +113,25 @@ export const carryItems = async (
     tally(item, kind, restored, step);
   };
 
+  const refunds: Item[] = [];
+  const onPage = async (items: readonly Item[]): Promise<void> => {
+    const { refund = [], other = [] } = Object.groupBy(items, ({ pk }) => (isRefundPk(pk) ? "refund" : "other"));
+    refunds.push(...refund);
+    await carryPage(other);
+  };
   await scanTable(tables.db, tables.from, { onPage, logProgress });
+  // After their transactions: one that the restored ledger has settled otherwise keeps no refund.
+  for (const batch of keyBatches(refunds)) {
+    const keys = batch.map(transactionPkOfRefund);
+    const transactions = await readItemMap(tables.db, tables.to, keys);
+    await carryPage(
+      batch.filter((refund) => {
+        const status = transactions.get(transactionPkOfRefund(refund))?.status;
+        // A dry run has updated none of them.
+        return status === "failed" || (isDryRun && status !== "success");
+      }),
+    );
+  }
   return { counts, discrepancies, notes: [...notes], accountIds, balanceChanges };
 };
 

@@ -4,6 +4,7 @@ import { type Account, accountSchema } from "../../../shared/access/account-stor
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { auditHeadSchema } from "../../../shared/ledger/audit-chain.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
+import { refundSchema } from "../../../shared/ledger/refund.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import { isFinalStatus, signedKobo, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { upstreamReferenceSchema } from "../../../shared/ledger/upstream-reference.ts";
@@ -300,6 +301,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   "upstream-reference": { name: "upstream references", compare: compareUpstreamReference },
   funding: { name: "fundings", compare: compareImmutable(ledgerEntrySchema) },
   adjustment: { name: "adjustments", compare: compareImmutable(ledgerEntrySchema) },
+  refund: { name: "refunds", compare: compareImmutable(refundSchema) },
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
   parked: { name: "parked accounts", compare: compareParkedAccount },

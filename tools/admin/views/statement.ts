@@ -16,7 +16,7 @@ export const wholeStatement = (pages: readonly Page[]): Statement => {
 };
 
 const cells = (line: Statement["lines"][number]): readonly string[] => [
-  ...[line.at, line.kind, line.id, line.status, line.description],
+  ...[line.at, line.kind, line.id, line.caller_reference ?? "", line.network ?? "", line.description],
   ...[nairaText(line.effect), nairaText(line.balance)],
 ];
 

@@ -3,8 +3,10 @@ import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { adjustmentPk, entriesList, transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatementPage } from "../../../../shared/ledger/statement.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { voidDebit } from "../../../../shared/ledger/void-debit.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
@@ -15,31 +17,46 @@ import { putTransactions } from "../../../builders/put-transactions.ts";
 import { readStatement } from "../../../builders/statement.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-test("a statement lists entries and transactions by time, opens with the sum before its range, and closes with the balance", async () => {
+test("a statement lists each change of the wallet by time, opens with the sum before its range, and closes with the balance", async () => {
   const operator = await openOperatorLedger();
   const { accountId, balance } = await operator.anAccount();
-  const [bought, failed] = [await operator.openFor(accountId), await operator.openFor(accountId)];
+  const bought = await operator.openFor(accountId, { caller_reference: "order-1" });
+  const failed = await operator.openFor(accountId, { created_at: isoTime(NOON_MS - 50_000) });
   await settleTransaction(operator.ledgerAt(), bought, { status: "success" }, deadlineIn(9_000));
   await resolveTransaction(operator.ledgerAt(), failed, "failed", decision);
+  await voidDebit(operator.ledgerAt(), { ...failed, pk: transactionPk(randomUUID()) }, deadlineIn(9_000));
   const adjustment = { accountId, adjustmentId: "case-1", amount_kobo: 50_00, why: "ticket 88" };
-  await adjustWallet(operator.ledgerAt(), adjustment);
+  await adjustWallet(operator.ledgerAt(NOON_MS + 1), adjustment);
   const statement = await readStatement(operator.ledgerAt(), accountId, { from: "0000", to: "9999" });
-  const lines = statement.lines.map(({ kind, status, effect_kobo }) => [kind, status, effect_kobo]);
-  expect(lines.slice(1, 3)).toEqual(
-    expect.arrayContaining([
-      ["data", "failed", 0],
-      ["data", "success", -500_00],
-    ]),
-  );
-  expect([lines[0], lines[3]]).toEqual([
-    ["funding", "booked", 1_000_00],
-    ["adjustment", "booked", 50_00],
+  const { network, description } = bought;
+  expect(statement.lines).toMatchObject([
+    { kind: "funding", id: `first-${accountId}`, effect_kobo: 1_000_00, balance_after_kobo: 1_000_00 },
+    { kind: "data", id: referenceOf(bought), caller_reference: "order-1", network, description, effect_kobo: -500_00 },
+    { kind: "data", id: referenceOf(failed), effect_kobo: -500_00, balance_after_kobo: 0 },
+    { kind: "refund", id: referenceOf(failed), at: isoTime(NOON_MS), effect_kobo: 500_00, balance_after_kobo: 500_00 },
+    { kind: "adjustment", id: "case-1", description: "ticket 88", effect_kobo: 50_00, balance_after_kobo: 550_00 },
   ]);
+  expect(statement.lines).toHaveLength(5);
   expect(statement).toMatchObject({ opening_kobo: 0, closing_kobo: 550_00 });
   expect(await balance()).toBe(550);
 
-  const later = await readStatement(operator.ledgerAt(), accountId, { from: isoTime(NOON_MS), to: "9999" });
+  const later = await readStatement(operator.ledgerAt(), accountId, { from: isoTime(NOON_MS + 1), to: "9999" });
   expect(later).toMatchObject({ opening_kobo: 500_00, closing_kobo: 550_00, lines: [{ kind: "adjustment" }] });
+});
+
+test("a statement until a moment stays as it was when an order of before it is refunded or delivered later", async () => {
+  const operator = await openOperatorLedger();
+  const { accountId } = await operator.anAccount();
+  const [one, other] = [await operator.openFor(accountId), await operator.openFor(accountId)];
+  const month = { from: "0000", to: isoTime(NOON_MS - 1) };
+  const reported = await readStatement(operator.ledgerAt(), accountId, month);
+  await settleTransaction(operator.ledgerAt(), one, NOT_DELIVERED, deadlineIn(9_000));
+  await settleTransaction(operator.ledgerAt(), other, { status: "success" }, deadlineIn(9_000));
+  expect(await readStatement(operator.ledgerAt(), accountId, month)).toEqual(reported);
+  expect(reported.closing_kobo).toBe(0);
+
+  const next = await readStatement(operator.ledgerAt(), accountId, { from: isoTime(NOON_MS), to: "9999" });
+  expect(next).toMatchObject({ opening_kobo: 0, closing_kobo: 500_00, lines: [{ kind: "refund" }] });
 });
 
 test("a statement of more transactions than one read can take lists each once, by time, with the entries between them", async () => {

@@ -86,6 +86,14 @@ describe("budgets", () => {
     expect(lines.join()).not.toMatch(/08031234567|live_/);
   });
 
+  test("the budget holds for a live purchase that the upstream refuses, with its refund", async () => {
+    const { key } = await service.newCaller({ whitelist: longest.whitelist });
+    const body = anOrder({ reference: longest.reference });
+    const refusal = JSON.stringify({ status: false, message: "No" });
+    service.simulator.state.faults.add({ kind: "custom", path: "/vtu/", times: 1, status: 400, body: refusal });
+    await expectAnswered(budgets.refundedPurchase, 502, () => send("POST", BUY_DATA, { key, body }));
+  });
+
   test("the purchases switch is read once in 10 seconds, and not once a purchase", async () => {
     const { key } = await service.newCaller();
     const startedMs = performance.now();

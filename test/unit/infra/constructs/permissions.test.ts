@@ -74,7 +74,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     DeliveryQueue: "SendMessage",
   },
   "send-queued-orders": {
-    Ledger: "BatchGetItem ConditionCheckItem GetItem UpdateItem",
+    Ledger: "BatchGetItem ConditionCheckItem GetItem PutItem UpdateItem",
     "Ledger/index/by_open": "Query",
     Cache: "BatchGetItem GetItem UpdateItem",
     OutcomesQueue: "SendMessage",

@@ -7,6 +7,7 @@ import { auditEntry } from "../../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
+import { ALL_TIMES } from "../../../../../shared/ledger/query-index.ts";
 import { transactionPk } from "../../../../../shared/ledger/schema.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
@@ -20,6 +21,7 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dyn
 import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 import { seeded } from "../../../../builders/seeded.ts";
+import { readStatement } from "../../../../builders/statement.ts";
 import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
 import { aTransaction } from "../../../../builders/transaction.ts";
 import type { WireFault } from "../../../../strict/faults.ts";
@@ -169,6 +171,10 @@ test("a carry-over does not change a transaction that settled otherwise after it
   expect(isSettled).toBe(true);
   expect(await statusOf(transaction)).toBe("success");
   expect(result.discrepancies).toEqual([{ item: transaction.pk, what: "differs in status, failure" }]);
+  // The old ledger's refund of it is not copied: it changed no balance of the restored one.
+  const { lines, closing_kobo } = await readStatement(restored, accountId, ALL_TIMES);
+  expect(lines.map(({ kind }) => kind)).toEqual(["funding", "data"]);
+  expect((await readWallet(restored, accountId)).balance_kobo).toBe(closing_kobo);
 });
 
 test("a carry-over reports items of an unknown kind and unreadable ones, and copies the others", async () => {
