@@ -302,7 +302,7 @@ export const consoleApiSpec = {
         "parked",
         "subscription",
       ],
-      UpdateItem: ["transaction", "wallet", "event", "upstream-reference"],
+      UpdateItem: ["transaction", "wallet", "event", "upstream-reference", "owner"],
     },
     cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["purchases", "catalog"] },
   },

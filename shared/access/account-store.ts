@@ -13,6 +13,7 @@ import { walletRestriction } from "../ledger/wallet.ts";
 import { isContention } from "../platform/backoff.ts";
 import type { Clock } from "../platform/time.ts";
 import { accountStatus } from "./key-store.ts";
+import { ownerSchema, ownerWrites } from "./owner-item.ts";
 
 /** The account's webhook endpoint, as people set it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
 const webhookField = z.object({
@@ -51,8 +52,7 @@ export const accountSchema = z.object({
     }),
   ),
   webhook: webhookField.optional(),
-  /** Who may manage the account in the console: the person with this verified e-mail address, or a group. */
-  owners: z.array(z.object({ kind: z.enum(["email", "group"]), value: z.string() })),
+  owners: z.array(ownerSchema),
   version: z.int(),
   list_key: z.literal(ACCOUNTS_LIST),
   created_at: z.iso.datetime(),
@@ -106,13 +106,14 @@ const withNextVersion = (account: Account): Account => ({ ...account, version: a
 
 /**
  * Replaces the account that was read, together with writes to its keys' items. `isRestricted`: also restricts the
- * wallet, or ends its restriction; undefined leaves the wallet as it is.
+ * wallet, or ends its restriction; undefined leaves the wallet as it is. `before`: the account whose owners differ.
  */
 export const replaceAccount = (
   store: AccountTable,
   account: Account,
   keyWrites: readonly KeyWrite[],
   isRestricted?: boolean,
+  before: Account = account,
 ): Promise<WriteResult> =>
   transactOnce(
     store.db,
@@ -128,6 +129,7 @@ export const replaceAccount = (
       },
       ...keyWrites.map(({ write }) => write),
       ...(isRestricted === undefined ? [] : [walletRestriction(store.ledgerTable, account.account_id, isRestricted)]),
+      ...ownerWrites(store.ledgerTable, before, account),
       ...auditWrites(store, account),
     ],
     randomUUID(),
@@ -184,7 +186,7 @@ export const changeAccount = (
     if (changed === undefined) return { kind: "done", result: account };
     const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
     const atOnce = keyWrites.slice(0, KEY_WRITES_MAX);
-    const replaced = await replaceAccount(store, changed, atOnce, isRestricted);
+    const replaced = await replaceAccount(store, changed, atOnce, isRestricted, account);
     if (replaced.kind !== "written" && !(await wasReplaced(store, changed, replaced))) {
       for (const position of refusedKeyWrites(replaced.error)) {
         const refused = atOnce[position];

@@ -1,10 +1,10 @@
 import { type Account, accountSchema, findAccount } from "../access/account-store.ts";
+import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
 import type { ConsoleRequest } from "../actions/action-context.ts";
 import { type Action, itemInput } from "../contract/actions/action.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, listKeys } from "../ledger/query-index.ts";
-import { ACCOUNTS_LIST } from "../ledger/schema.ts";
+import { accountPk } from "../ledger/schema.ts";
 import { NotAllowedError, NotFoundError } from "../platform/operator-error.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
 import type { Person } from "./person.ts";
@@ -30,10 +30,18 @@ export const roleOf = (
 export const owns = ({ email, groups }: Owner, { owners }: Account): boolean =>
   owners.some(({ kind, value }) => (kind === "email" ? value.toLowerCase() === email : groups.includes(value)));
 
-/** The accounts that a person owns, oldest first. Reads all accounts, because no index has their owners. */
+/** The accounts that a person owns, oldest first. Reads nothing of other accounts, however many there are. */
 export const ownedAccounts = async (ledger: Ledger, person: Owner): Promise<readonly Account[]> => {
-  const accounts = await getItems(ledger, await listKeys(ledger, ACCOUNTS_LIST, ALL_TIMES), accountSchema);
-  return accounts.filter((account) => owns(person, account));
+  const groups = person.groups.map((value) => ({ kind: "group" as const, value }));
+  const email = person.email === undefined ? [] : [{ kind: "email" as const, value: person.email }];
+  const keys = [...email, ...groups].map((owner) => ({ pk: pkOfOwner(owner) }));
+  const items = await getItems(ledger, keys, ownerItemSchema);
+  const ids = items.flatMap(({ accounts }) => [...(accounts ?? [])]);
+  const accountKeys = ids.map((id) => ({ pk: accountPk(id) }));
+  const accounts = await getItems(ledger, accountKeys, accountSchema);
+  return accounts
+    .filter((account) => owns(person, account))
+    .toSorted((one, other) => one.created_at.localeCompare(other.created_at));
 };
 
 /**

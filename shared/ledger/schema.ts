@@ -6,6 +6,7 @@ import type { Mode } from "../contract/transaction.ts";
  */
 export const itemKinds = [
   "account", // shared/access/account-store.ts
+  "owner", // shared/access/owner-item.ts
   "wallet", // wallet.ts
   "transaction", // transaction.ts
   "upstream-reference", // upstream-reference.ts: what is known of an upstream reference
@@ -40,6 +41,9 @@ export const itemKindOf = (pk: string): LedgerItemKind | undefined =>
 
 export const accountPk = (accountId: string): string => pkOf("account", accountId);
 export const accountIdOf = (pk: string): string => restOf(pk);
+
+/** What an owner owns. The hash of the owner has one length, whatever the name of a group. */
+export const ownerPk = (hash: string): string => pkOf("owner", hash);
 
 export const walletPk = (accountId: string): string => pkOf("wallet", accountId);
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
+import { ownerItemSchema } from "../../../shared/access/owner-item.ts";
 import { auditHeadSchema } from "../../../shared/ledger/audit-chain.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { refundSchema } from "../../../shared/ledger/refund.ts";
@@ -198,6 +199,17 @@ const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, r
   };
 });
 
+/** The accounts of both: an account that has other owners in the restored ledger is not read as owned. */
+const compareOwner = compareWith(ownerItemSchema, ({ old, restored }, oldItem): Step => {
+  const accounts = new Set([...(restored.accounts ?? []), ...(old.accounts ?? [])]);
+  if (accounts.size === (restored.accounts?.size ?? 0)) return { kind: "present" };
+  const when = {
+    expression: "attribute_not_exists(accounts) OR accounts = :read",
+    values: { ":read": restored.accounts ?? accounts },
+  };
+  return { kind: "update", item: { ...oldItem, accounts }, when };
+});
+
 const walletFields = walletSchema.pick({ account_id: true, version: true, restricted: true });
 
 /**
@@ -295,6 +307,7 @@ const compareAuditHead = compareWith(auditHeadSchema, ({ old, restored }, oldIte
 /** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
 const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
+  owner: { name: "owners", compare: compareOwner },
   wallet: { name: "wallets", compare: compareWallet },
   transaction: { name: "transactions", compare: compareTransaction },
   consent: { name: "consents", compare: compareImmutable() },

@@ -65,6 +65,7 @@ describe("what an attacker with a function's role may not do", () => {
       ["purchase", "check-identity", "apply-upstream-event", "send-queued-orders", "reconcile-ledger", "console-api"],
     ],
     ["account", ["console-api"]],
+    ["owner", ["console-api"]],
     ["endpoint-health", ["deliver-webhook"]],
     ["funding", ["console-api"]],
     ["adjustment", ["console-api"]],

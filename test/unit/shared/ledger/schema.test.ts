@@ -18,6 +18,7 @@ import {
   fundingPk,
   isTransactionPk,
   itemKindOf,
+  ownerPk,
   parkedAccountPk,
   phoneRetentionPk,
   subscriberOf,
@@ -54,6 +55,7 @@ test.each([
   ["an account's parked deliveries", parkedAccountPk("acc_1"), "parked#acc_1", "parked"],
   ["a delivery of an event on request", accountEventDeliveryPk("evt_1"), "delivery#evt_1", "delivery"],
   ["a repeated one", accountEventDeliveryPk("evt_1", "r"), "delivery#evt_1#r", "delivery"],
+  ["an owner", ownerPk("a-hash"), "owner#a-hash", "owner"],
   ["a subscription", subscriptionPk("wallet.low", "acc_1"), "subscription#wallet.low#acc_1", "subscription"],
   ["the masking of phone numbers", phoneRetentionPk("acc_1#live"), "phone-retention#acc_1#live", "phone-retention"],
 ])("the key of %s begins with its kind", (_item, pk, stored, kind) => {

@@ -251,6 +251,22 @@ test("a delivery that was parked after the moment is updated, unless it has had 
   expect(kindFor(delivery(1), delivery(1, parked))).toBe("present");
 });
 
+test("an owner has the accounts of both ledgers, because the account itself says who owns it", () => {
+  const owner = (...accounts: readonly string[]) => ({
+    pk: "owner#hash",
+    ...(accounts.length > 0 && { accounts: new Set(accounts) }),
+  });
+  expect(kindFor(owner("acc_1"))).toBe("copy");
+  expect(kindFor(owner("acc_1"), owner("acc_1", "acc_2"))).toBe("present");
+  expect(kindFor(owner(), owner())).toBe("present");
+  expect(compare(owner("acc_1"), owner("acc_2"))).toMatchObject({
+    kind: "update",
+    item: owner("acc_2", "acc_1"),
+    when: { values: { ":read": new Set(["acc_2"]) } },
+  });
+  expect(kindFor(owner("acc_1"), owner())).toBe("update");
+});
+
 test("the later change of a subscription is kept", () => {
   const subscription = (minute: number, changes = {}) => ({
     ...{ pk: "subscription#wallet.low#acc_1", account_id: "acc_1", event: "wallet.low" },
