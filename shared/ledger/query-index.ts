@@ -49,28 +49,36 @@ type QueryPage<Key> = (
   limits?: PageLimits,
 ) => Promise<Page<Key>>;
 
+type Index = { readonly name: string; readonly partition: string; readonly sort: string };
+
+/** One page of an index as DynamoDB returns it. */
+const queryIndex = (
+  { name, partition, sort }: Index,
+  { db, table }: Table,
+  list: string,
+  { from, to }: TimeRange,
+  start: object | undefined,
+  limits: PageLimits,
+) =>
+  db.send(
+    new QueryCommand({
+      TableName: table,
+      IndexName: name,
+      KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
+      ExpressionAttributeNames: { "#partition": partition, "#sort": sort },
+      ExpressionAttributeValues: { ":partition": list, ":from": from, ":to": to },
+      ...(limits.oldest !== undefined && { Limit: limits.oldest }),
+      ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
+      ...(start && { ExclusiveStartKey: { ...start, [partition]: list } }),
+    }),
+  );
+
 const queryPageOf =
-  <Key>(
-    { name, partition, sort }: { readonly name: string; readonly partition: string; readonly sort: string },
-    keySchema: z.ZodType<Key>,
-  ): QueryPage<Key> =>
-  async ({ db, table }, list, { from, to }, start, limits = {}) => {
-    const { Items, LastEvaluatedKey } = await db.send(
-      new QueryCommand({
-        TableName: table,
-        IndexName: name,
-        KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
-        ExpressionAttributeNames: { "#partition": partition, "#sort": sort },
-        ExpressionAttributeValues: { ":partition": list, ":from": from, ":to": to },
-        ...(limits.oldest !== undefined && { Limit: limits.oldest }),
-        ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
-        ...(start && { ExclusiveStartKey: { ...keySchema.parse(start), [partition]: list } }),
-      }),
-    );
-    return {
-      keys: z.array(keySchema).parse(Items ?? []),
-      next: LastEvaluatedKey && keySchema.parse(LastEvaluatedKey),
-    };
+  <Key extends object>(index: Index, keySchema: z.ZodType<Key>): QueryPage<Key> =>
+  async (table, list, range, start, limits = {}) => {
+    const startKey = start && keySchema.parse(start);
+    const { Items = [], LastEvaluatedKey } = await queryIndex(index, table, list, range, startKey, limits);
+    return { keys: z.array(keySchema).parse(Items), next: LastEvaluatedKey && keySchema.parse(LastEvaluatedKey) };
   };
 
 /**
@@ -78,6 +86,20 @@ const queryPageOf =
  * `oldest`, or the newest ones, as many as `newest`. Indexes lag behind the table by moments.
  */
 export const queryList = queryPageOf(ledgerIndexes.byList, indexKeySchema);
+
+/** The same, oldest first, with attributes that the index has of its items beside the keys. */
+export const queryListedItems = async <Item>(
+  table: Table,
+  list: string,
+  range: TimeRange,
+  start: IndexKey | undefined,
+  oldest: number,
+  schema: z.ZodType<Item>,
+): Promise<{ readonly items: readonly Item[]; readonly next: IndexKey | undefined }> => {
+  const { byList } = ledgerIndexes;
+  const { Items = [], LastEvaluatedKey } = await queryIndex(byList, table, list, range, start, { oldest });
+  return { items: z.array(schema).parse(Items), next: LastEvaluatedKey && indexKeySchema.parse(LastEvaluatedKey) };
+};
 
 /** The same of the items whose `open` has this value, by `listed_at`. */
 export const queryOpen = queryPageOf(ledgerIndexes.byOpen, openKeySchema);

@@ -140,7 +140,13 @@ export const subscriptionsTo = (event: string): string => pkOf("subscription", e
 
 /** The indexes; infra/tables.ts creates them. */
 export const ledgerIndexes = {
-  byList: { name: "by_list", partition: "list_key", sort: "created_at" },
+  byList: {
+    name: "by_list",
+    partition: "list_key",
+    sort: "created_at",
+    // The lines of a statement. They never change, but for the description of an order when its phone number is masked.
+    includes: ["amount_kobo", "type", "debit", "network", "caller_reference", "description", "kind", "entry_id", "why"],
+  },
   byUpstreamReference: {
     name: "by_upstream_reference",
     partition: "upstream_reference",

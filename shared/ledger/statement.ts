@@ -2,7 +2,14 @@ import * as z from "zod";
 import { getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
-import { ALL_TIMES, type IndexKey, indexKeySchema, queryList, type TimeRange } from "./query-index.ts";
+import {
+  ALL_TIMES,
+  type IndexKey,
+  indexKeySchema,
+  queryList,
+  queryListedItems,
+  type TimeRange,
+} from "./query-index.ts";
 import { entriesList, refundsList, transactionList, transactionPkOfRefund } from "./schema.ts";
 import { referenceOf, type Transaction, transactionSchema } from "./transaction.ts";
 
@@ -26,7 +33,23 @@ export type StatementLine = {
 
 type UnsummedLine = Omit<StatementLine, "balance_after_kobo">;
 
-const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: LedgerEntry): UnsummedLine => ({
+/** What a statement shows of an entry, as the index has it. */
+const statedEntrySchema = ledgerEntrySchema.pick({
+  pk: true,
+  kind: true,
+  entry_id: true,
+  amount_kobo: true,
+  why: true,
+  created_at: true,
+});
+
+const entryLine = ({
+  created_at,
+  kind,
+  entry_id,
+  why = "",
+  amount_kobo,
+}: z.infer<typeof statedEntrySchema>): UnsummedLine => ({
   at: created_at,
   kind,
   id: entry_id,
@@ -36,10 +59,9 @@ const entryLine = ({ created_at, kind, entry_id, why = "", amount_kobo }: Ledger
   effect_kobo: amount_kobo,
 });
 
-/** What a statement shows of a transaction. */
+/** What a statement shows of a transaction, as the index has it. */
 const statedTransactionSchema = transactionSchema.pick({
   pk: true,
-  mode: true,
   type: true,
   amount_kobo: true,
   description: true,
@@ -51,7 +73,7 @@ const statedTransactionSchema = transactionSchema.pick({
 type StatedTransaction = z.infer<typeof statedTransactionSchema>;
 
 const transactionFields = (transaction: StatedTransaction) => ({
-  id: referenceOf(transaction),
+  id: referenceOf({ ...transaction, mode: "live" }),
   caller_reference: transaction.caller_reference ?? null,
   network: transaction.network ?? null,
   description: transaction.description,
@@ -71,27 +93,42 @@ const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine =>
   effect_kobo: transaction.amount_kobo,
 });
 
-const readEntryLines = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly KeyedLine[]> =>
-  (await getItems(ledger, keys, ledgerEntrySchema)).map((item) => ({ key: item, line: entryLine(item) }));
+/** One page of a list's lines, oldest first. */
+type ReadLines = (start: IndexKey | undefined) => Promise<{
+  readonly lines: readonly KeyedLine[];
+  readonly next: IndexKey | undefined;
+}>;
+
+const readEntryLines =
+  (ledger: Ledger, accountId: string, range: TimeRange): ReadLines =>
+  async (start) => {
+    const list = entriesList(accountId);
+    const { items, next } = await queryListedItems(ledger, list, range, start, LINES_PER_READ, statedEntrySchema);
+    return { lines: items.map((item) => ({ key: item, line: entryLine(item) })), next };
+  };
 
 /** Transactions without a debit have changed nothing. */
-const readDebitLines = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly KeyedLine[]> =>
-  (await getItems(ledger, keys, statedTransactionSchema))
-    .filter(({ debit }) => debit === undefined)
-    .map((item) => ({ key: item, line: debitLine(item) }));
+const readDebitLines =
+  (ledger: Ledger, accountId: string, range: TimeRange): ReadLines =>
+  async (start) => {
+    const list = transactionList(accountId, "live");
+    const page = await queryListedItems(ledger, list, range, start, LINES_PER_READ, statedTransactionSchema);
+    const debited = page.items.filter(({ debit }) => debit === undefined);
+    return { lines: debited.map((item) => ({ key: item, line: debitLine(item) })), next: page.next };
+  };
 
-const readRefundLines = async (ledger: Ledger, keys: readonly IndexKey[]): Promise<readonly KeyedLine[]> => {
-  const refunds = new Map(keys.map((key) => [transactionPkOfRefund(key), key]));
-  const transactions = await getItems(
-    ledger,
-    [...refunds.keys()].map((pk) => ({ pk })),
-    statedTransactionSchema,
-  );
-  return transactions.flatMap((transaction) => {
-    const key = refunds.get(transaction.pk);
-    return key === undefined ? [] : [{ key, line: refundLine(key.created_at, transaction) }];
-  });
-};
+const readRefundLines =
+  (ledger: Ledger, accountId: string, range: TimeRange): ReadLines =>
+  async (start) => {
+    const { keys, next } = await queryList(ledger, refundsList(accountId), range, start, { oldest: LINES_PER_READ });
+    const refunds = new Map(keys.map((key) => [transactionPkOfRefund(key), key]));
+    const transactionKeys = [...refunds.keys()].map((pk) => ({ pk }));
+    const lines = (await getItems(ledger, transactionKeys, statedTransactionSchema)).flatMap((transaction) => {
+      const key = refunds.get(transaction.pk);
+      return key === undefined ? [] : [{ key, line: refundLine(key.created_at, transaction) }];
+    });
+    return { lines, next };
+  };
 
 /** Where a page of a statement continues: behind the last item of each list that is summed up. */
 export const statementPositionSchema = z.object({
@@ -110,7 +147,7 @@ export type StatementPage = {
   readonly next: StatementPosition | undefined;
 };
 
-const KEYS_PER_READ = 500;
+const LINES_PER_READ = 500;
 
 /** `itemsMax`: also those before the range, so that a page of a large wallet is there in time. */
 type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
@@ -127,11 +164,9 @@ export const readStatementPage = async (
   { linesMax, itemsMax }: PageLimits,
 ): Promise<StatementPage> => {
   const range = { from: ALL_TIMES.from, to };
-  const linesOf = (list: string, after: IndexKey | undefined, read: typeof readEntryLines) =>
-    unsummedLines(ledger, list, range, after, (keys) => read(ledger, keys));
-  const entries = linesOf(entriesList(accountId), start?.entry, readEntryLines);
-  const transactions = linesOf(transactionList(accountId, "live"), start?.transaction, readDebitLines);
-  const refunds = linesOf(refundsList(accountId), start?.refund, readRefundLines);
+  const entries = unsummedLines(readEntryLines(ledger, accountId, range), start?.entry);
+  const transactions = unsummedLines(readDebitLines(ledger, accountId, range), start?.transaction);
+  const refunds = unsummedLines(readRefundLines(ledger, accountId, range), start?.refund);
   const lines: StatementLine[] = [];
   let balance_after_kobo = start?.balance_after_kobo ?? 0;
   let opening_kobo = balance_after_kobo;
@@ -165,14 +200,8 @@ const oldestOf = async <List extends Pick<ReturnType<typeof unsummedLines>, "fir
 
 type KeyedLine = { readonly key: IndexKey; readonly line: UnsummedLine };
 
-/** The lines of one list's items behind a position, read in pieces as they are taken. */
-const unsummedLines = (
-  ledger: Ledger,
-  list: string,
-  range: TimeRange,
-  start: IndexKey | undefined,
-  read: (keys: readonly IndexKey[]) => Promise<readonly KeyedLine[]>,
-) => {
+/** The lines of one list behind a position, read in pieces as they are taken. */
+const unsummedLines = (read: ReadLines, start: IndexKey | undefined) => {
   let position = start;
   let readUntil = start;
   let isAllRead = false;
@@ -181,11 +210,11 @@ const unsummedLines = (
   return {
     first: async (): Promise<UnsummedLine | undefined> => {
       while (taken === piece.length && !isAllRead) {
-        const page = await queryList(ledger, list, range, readUntil, { oldest: KEYS_PER_READ });
-        piece = await read(page.keys);
+        const { lines, next } = await read(readUntil);
+        piece = lines;
         taken = 0;
-        readUntil = page.next;
-        isAllRead = page.next === undefined;
+        readUntil = next;
+        isAllRead = next === undefined;
       }
       return piece[taken]?.line;
     },

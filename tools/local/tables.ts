@@ -63,14 +63,18 @@ const createTable = async (client: DynamoDBClient, name: string, shape: TableSha
 };
 
 /**
- * Fails now if a table of an earlier version lacks an index or its stream, instead of at the first request that needs
- * it.
+ * Fails now if a table of an earlier version lacks an index, an attribute of one or its stream, instead of at the first
+ * request that needs it.
  */
 const requireShape = async (client: DynamoDBClient, name: string, shape: TableShape): Promise<void> => {
   const { Table } = await client.send(new DescribeTableCommand({ TableName: name }));
-  const present = new Set(Table?.GlobalSecondaryIndexes?.map((index) => index.IndexName));
+  const present = new Map(Table?.GlobalSecondaryIndexes?.map((index) => [index.IndexName, index.Projection]));
+  const isPresent = ({ name: index, includes = [] }: TableIndex): boolean => {
+    const has = new Set(present.get(index)?.NonKeyAttributes);
+    return present.has(index) && includes.every((attribute) => has.has(attribute));
+  };
   const hasStream = Table?.StreamSpecification?.StreamEnabled === true;
-  if (shape.indexes.some((index) => !present.has(index.name)) || (shape.stream && !hasStream)) {
+  if (!shape.indexes.every(isPresent) || (shape.stream && !hasStream)) {
     throw new SettingsError(
       `The table ${name} was created by another version: npm start -- --fresh starts with empty data.`,
     );

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
+import { expect, onTestFinished, test } from "vitest";
+import { tables } from "../../../../infra/tables.ts";
+import { ledgerIndexes } from "../../../../shared/ledger/schema.ts";
+import { startDynoxide } from "../../../../tools/local/dynamodb.ts";
+import { createTables, localTableNames, tableDefinition } from "../../../../tools/local/tables.ts";
+import { emulatorClientAt } from "../../../builders/emulator-client.ts";
+
+const anEmulator = async (): Promise<string> => {
+  const folder = mkdtempSync(join(tmpdir(), "tables-"));
+  const emulator = await startDynoxide({ pidFile: join(folder, "pid"), logFile: join(folder, "log") });
+  onTestFinished(async () => {
+    await emulator.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return emulator.endpoint;
+};
+
+test("tables of this version are used again", async () => {
+  const endpoint = await anEmulator();
+  await createTables(endpoint);
+  await expect(createTables(endpoint)).resolves.toBeUndefined();
+});
+
+test("a table whose index lacks an attribute is refused with what to do", async () => {
+  const endpoint = await anEmulator();
+  const db = emulatorClientAt(endpoint);
+  onTestFinished(() => db.destroy());
+  const { byList } = ledgerIndexes;
+  const indexes = tables.ledger.indexes.map((index) => (index === byList ? { ...byList, includes: ["type"] } : index));
+  const definition = tableDefinition(localTableNames.ledger, { ...tables.ledger, indexes });
+  await db.send(new CreateTableCommand(definition));
+  await expect(createTables(endpoint)).rejects.toThrow(
+    `The table ${localTableNames.ledger} was created by another version: npm start -- --fresh starts with empty data.`,
+  );
+});
