@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/builders/closing-line.ts";
@@ -7,13 +8,18 @@ import { LongestFirst } from "./test/builders/longest-first.ts";
 // Workers and the commands that tests start inherit it, and spend half the processor time on loading the same modules.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache", import.meta.url));
 
+const ALL = "test/**/*.test.ts";
+/** A file that replaces modules would replace them for the files after it too. */
+const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/.test(readFileSync(file, "utf8"));
+const sharing = globSync("test/unit/**/*.test.ts").filter((file) => !replacesModules(file));
+
+const setupFiles = ["test/builders/log-to-console.ts"];
+
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
   // The examples import the client as an app does.
   resolve: { alias: { "@airtime-service/client": fileURLToPath(new URL("client/src/index.ts", import.meta.url)) } },
   test: {
-    include: ["test/**/*.test.ts"],
-    setupFiles: ["test/builders/log-to-console.ts"],
     reporters: ["default", new ClosingLine()],
     // The functions log as they do in production; only a failing test shows it.
     silent: "passed-only",
@@ -21,5 +27,21 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // Twice the cores: most files wait for emulators, child processes and deadlines.
     maxWorkers: 4,
+    projects: [
+      {
+        extends: true,
+        // Loading modules, and synthesising stages, would take most of the processor time.
+        test: {
+          name: "sharing modules",
+          include: sharing,
+          isolate: false,
+          setupFiles: [...setupFiles, "test/builders/leave-nothing.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: { name: "isolated", include: [ALL], exclude: ["**/node_modules/**", ...sharing], setupFiles },
+      },
+    ],
   },
 });

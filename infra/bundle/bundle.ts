@@ -1,11 +1,8 @@
-import { fileURLToPath } from "node:url";
 import type { BuildOptions } from "esbuild";
 import { docsPageForBundle } from "../../functions/serve-docs/docs-page.ts";
 import type { FunctionName } from "../functions.ts";
 import { consoleFiles } from "./console-files.ts";
-
-/** The project's folder, with a slash at its end. */
-export const projectRoot = fileURLToPath(new URL("../..", import.meta.url));
+import { projectRoot } from "./project-root.ts";
 
 /** How every function is bundled. The SDK is bundled too, because that starts faster. */
 export const bundleOptions = {

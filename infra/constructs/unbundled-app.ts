@@ -2,11 +2,12 @@ import { App } from "aws-cdk-lib";
 import { cdkJson } from "../cdk-json.ts";
 
 /**
- * An app as `cdk` makes it, without the functions' bundles, which are not part of a template, and without CDK's
- * validation of templates, unless it is asked for: both take seconds.
+ * An app as `cdk` makes it, without what is no part of a template and takes seconds: the functions' bundles, the tree,
+ * and CDK's own validation, whose rules are those of cfn-lint.
  */
-export const unbundledApp = ({ validates = false }: { readonly validates?: boolean } = {}): App =>
+export const unbundledApp = (): App =>
   new App({
     context: { ...cdkJson.context, "aws:cdk:bundling-stacks": [] },
-    builtinCloudFormationValidation: validates,
+    builtinCloudFormationValidation: false,
+    treeMetadata: false,
   });

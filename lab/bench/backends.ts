@@ -17,6 +17,7 @@ export type Backends = {
   readonly upstreamKey: string;
   /** The environment in which SDK clients use them; `dynamodb` replaces the endpoint of DynamoDB. */
   readonly awsEnvironment: (dynamodb?: string) => Readonly<Record<string, string | undefined>>;
+  readonly checksumKey: string;
   /** The path of a temporary file, which `stop` deletes. */
   readonly file: (name: string) => string;
   readonly stop: () => Promise<void>;
@@ -36,6 +37,7 @@ export const openBackends = async (): Promise<Backends> => {
     db,
     upstreamUrl: `${upstream.origin}/v1`,
     upstreamKey: secrets["upstream-key"],
+    checksumKey: secrets["checksum-key"],
     awsEnvironment: (endpoint = dynamodb.endpoint) =>
       localAwsEnvironment({ dynamodb: endpoint, sqs: "http://127.0.0.1:9", secretsManager: secretsManager.endpoint }),
     file,

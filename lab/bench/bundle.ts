@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
-import { build, type Metafile } from "esbuild";
+import { type BuildOptions, build, type Metafile } from "esbuild";
 import type { Stack } from "./stacks.ts";
 
 const runtime = fileURLToPath(new URL("lambda-runtime.ts", import.meta.url));
@@ -19,12 +19,29 @@ export type Bundle = {
   readonly contents: Readonly<Record<Origin, number>>;
 };
 
+/** Each is built once for all parts. */
+const built = new Map<string, ReturnType<typeof buildOnce>>();
+
+const buildOnce = async (entry: string, options: BuildOptions) => {
+  const { metafile, outputFiles } = await build({
+    ...options,
+    ...{ entryPoints: [entry], outdir: ".", write: false, metafile: true },
+  });
+  return { metafile, bytes: outputFiles[0]?.contents ?? new Uint8Array() };
+};
+
+const codeOf = (entry: string, options: BuildOptions): ReturnType<typeof buildOnce> => {
+  const code = built.get(entry) ?? buildOnce(entry, options);
+  built.set(entry, code);
+  return code;
+};
+
 /** Bundles the handler of a stack as it is deployed. */
 export const bundleOf = async ({ entry, bundle }: Stack, outfile: string): Promise<Bundle> => {
-  const { metafile } = await build({ ...bundle, entryPoints: [entry], outfile, metafile: true });
-  const bytes = readFileSync(outfile);
+  const { metafile, bytes } = await codeOf(entry, bundle);
+  writeFileSync(outfile, bytes);
   const runtimePath = `${outfile}.runtime.mjs`;
-  await build({ bundle: true, format: "esm", platform: "node", entryPoints: [runtime], outfile: runtimePath });
+  writeFileSync(runtimePath, (await codeOf(runtime, { bundle: true, format: "esm", platform: "node" })).bytes);
   return {
     path: outfile,
     runtimePath,

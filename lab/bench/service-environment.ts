@@ -14,6 +14,6 @@ export const serviceEnvironment = ({
   functionEnvironment({
     settings: { awsCalls },
     gatewayOrigin: "https://gateway.invalid",
-    upstream: { baseUrl: upstreamUrl, isSimulated: false },
+    upstream: { baseUrl: upstreamUrl, profile: { reference: "all" } },
     sqs,
   });

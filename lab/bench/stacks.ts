@@ -45,17 +45,19 @@ const service: Stack = {
   entry: functionEntry("purchase"),
   bundle: bundleOptions,
   environment: ({ upstreamUrl }) => serviceEnvironment({ upstreamUrl }),
-  prepare: async ({ db }, keys) => {
+  prepare: async ({ db, checksumKey }, keys) => {
     // Without a stream, because the emulator's writes slow down as its stream grows, which they do not on AWS.
     for (const [noun, { stream: _stream, ...shape }] of Object.entries<TableShape>(tables)) {
       await recreateTable(db, tableDefinition(`local-${noun}`, shape));
     }
     await catalogStore(db, localTableNames.cache).write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
+    const checksum = async (): Promise<string> => checksumKey;
     const accounts = {
       db,
       accessTable: localTableNames.access,
       ledgerTable: localTableNames.ledger,
       clock: systemClock,
+      checksumKey: { value: checksum, refetch: checksum },
     };
     const { account_id: accountId } = await createAccount(accounts, { name: "bench", whitelist: ["127.0.0.1"] });
     const ledger = { db, table: localTableNames.ledger, clock: systemClock };

@@ -8,6 +8,7 @@ import { expect } from "vitest";
 import * as z from "zod";
 import { createKey, revokeKey } from "../../shared/access/accounts.ts";
 import { newApiKey } from "../../shared/access/api-key.ts";
+import { checksumKeyOf } from "../../shared/access/checksum-key.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { startDynamoDbProxy } from "../../test/builders/dynamodb-proxy.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
@@ -111,11 +112,13 @@ const createInvalidKeys = async ({ newAccount, admin }: ServiceProcess): Promise
     await revokeKey(admin.accounts, accountId, keyId);
     revoked.push(key);
   }
+  const checksumKey = await checksumKeyOf(admin.accounts.checksumKey);
   const times = (make: (index: number) => string) => Array.from({ length: KEYS_OF_A_KIND }, (_, index) => make(index));
   return {
     malformed: times((index) => `live_${randomBytes(5 * (index + 1)).toString("hex")}`),
-    "wrong checksum": times(() => newApiKey("live").replace(/.$/, (last) => (last === "a" ? "b" : "a"))),
-    unknown: times(() => newApiKey("live")),
+    // An inventor of keys does not know the service's key of checksums.
+    "wrong checksum": times(() => newApiKey("live", "invented")),
+    unknown: times(() => newApiKey("live", checksumKey)),
     revoked,
   };
 };

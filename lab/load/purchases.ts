@@ -16,6 +16,7 @@ import { inParallel, reportResults, spread, tally } from "./results.ts";
 import { type LoadAccount, type ServiceProcess, startServiceProcess } from "./service-process.ts";
 import {
   openNow,
+  QUEUED_MS_MAX,
   resolveRest,
   sendMissingEvents,
   waitForDecisions,
@@ -29,8 +30,6 @@ const WALLETS = 20;
 const POOR_WALLETS = 2;
 /** Every 11th request replays an order: 10 % of the orders. */
 const REPLAY_EVERY = 11;
-/** A message whose handling failed becomes visible again after 3 minutes. */
-const WEBHOOKS_MS_MAX = 300_000;
 /** Below the rate limit of 60 per minute, with room for replays. */
 const ORDERS_PER_KEY = 40;
 
@@ -78,7 +77,7 @@ export const runPurchases = async (options: {
     const transactionsByReference = byReference(state.transactions);
     const settled = state.transactions.filter(({ status }) => status !== "processing").length;
     await vi.waitFor(() => expect(webhooksOf(receiver.received).statuses.size).toBe(settled), {
-      timeout: WEBHOOKS_MS_MAX,
+      timeout: QUEUED_MS_MAX,
       interval: 100,
     });
     expectBalancesMatchEntries(state);

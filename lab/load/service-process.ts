@@ -105,6 +105,7 @@ export const startServiceProcess = async (
         SERVICE_FILE: serviceFilePath,
         UPSTREAM_BASE_URL: simulator.baseUrl,
         UPSTREAM_LIVE_KEY: liveKey,
+        UPSTREAM_PROFILE: JSON.stringify({ reference: "all" }),
         REQUESTS_PER_SECOND_MAX: String(NO_LIMIT),
         DYNAMODB_ENDPOINT: (proxy ?? dynamodb).endpoint,
       },

@@ -1,11 +1,14 @@
 import { expect, vi } from "vitest";
+import { queues } from "../../infra/queues.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
-import type { Ledger } from "../../shared/ledger/ledger.ts";
+import type { AuditedLedger, Ledger } from "../../shared/ledger/ledger.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { listEvents } from "../../shared/upstream-events/stored-event.ts";
+import { WAIT_MS_MAX } from "../../test/builders/until.ts";
+import { FACE_VALUES } from "../../test/builders/upstream-costs.ts";
 import type { EventDelivery, Order, SimulatorState } from "../../tools/simulator/state.ts";
 import { orderEvent, sendEvent } from "../../tools/simulator/webhooks.ts";
 import { inParallel } from "./results.ts";
@@ -13,6 +16,9 @@ import { inParallel } from "./results.ts";
 /** The transactions that an operator sees as open. */
 export const openNow = (ledger: Ledger): Promise<readonly Transaction[]> =>
   openTransactions(ledger, { from: "0000", to: isoTime(ledger.clock() + 60_000) });
+
+/** On a busy machine the handling of a message fails some times; each time it becomes visible again after 3 minutes. */
+export const QUEUED_MS_MAX = 3 * 1_000 * queues.outcomes.visibilityTimeoutS + WAIT_MS_MAX;
 
 /**
  * Waits until the upstream's own events have settled their transactions. An event that was not answered with 200 is
@@ -32,7 +38,7 @@ export const waitForUpstreamEvents = async (ledger: Ledger, upstream: SimulatorS
       }
       expect(open).toEqual([]);
     },
-    { timeout: 120_000, interval: 2_000 },
+    { timeout: QUEUED_MS_MAX, interval: 2_000 },
   );
   return resent.size;
 };
@@ -52,7 +58,7 @@ export const waitForRefunds = async (ledger: Ledger, reportedFailed: ReadonlySet
       const open = await openNow(ledger);
       expect(open.map(referenceOf).filter((reference) => reportedFailed.has(reference))).toEqual([]);
     },
-    { timeout: REFUND_MS + 20_000, interval: 500 },
+    { timeout: REFUND_MS + WAIT_MS_MAX, interval: 500 },
   );
 };
 
@@ -94,14 +100,14 @@ export const waitForDecisions = async (ledger: Ledger, orders: readonly Order[])
  * Resolves the rest as an operator does with the upstream's list of orders: an escalated event is matched with the
  * order of its reference, and an order that the upstream never got has failed.
  */
-export const resolveRest = async (ledger: Ledger, upstream: SimulatorState): Promise<number> => {
+export const resolveRest = async (ledger: AuditedLedger, upstream: SimulatorState): Promise<number> => {
   const decision = { by: "load test", why: "the upstream's list" };
   const open = new Map((await openNow(ledger)).map((transaction) => [referenceOf(transaction), transaction]));
   for (const event of await listEvents(ledger, "0000")) {
     const order = upstream.purchases.find(({ upstreamReference }) => upstreamReference === event.reference);
     const transaction = open.get(order?.reference ?? "");
     if (transaction === undefined) throw new Error(`The upstream does not know ${event.reference}`);
-    await matchEvent(ledger, event, transaction, decision);
+    await matchEvent({ ledger, costs: FACE_VALUES }, event, transaction, decision);
   }
   for (const transaction of await openNow(ledger)) await resolveTransaction(ledger, transaction, "failed", decision);
   return open.size;

@@ -171,5 +171,5 @@ const seedHistory = async (account: string): Promise<void> => {
     if (balanceKobo < 6_000_000) balanceKobo += 25_000_000;
     return { accountId: account, balanceKobo, version: day + 1, changedAtMs: now - (29 - day) * DAY_MS };
   });
-  await setDailyBalances(cache, days);
+  await setDailyBalances({ ...cache, timeZone: "Africa/Lagos" }, days);
 };

@@ -6,6 +6,7 @@ import { type PageName, pageList } from "../../console/app/page-list.ts";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
 import { startChromium } from "../../test/builders/chromium.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
+import { sampleDates } from "../../tools/local/sample-books.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";
 import { withPalette } from "./png.ts";
 import { type Seeded, seed } from "./seed.ts";
@@ -68,7 +69,10 @@ const takePictures = async (
       await page.waitForTimeout(SETTLE_MS);
       writeFileSync(join(FOLDER, `${name}${suffix}.png`), withPalette(await page.screenshot()));
     };
-    const shown = path === "/" ? "" : path.replace(":account", account).replace(":reference", reference);
+    const { closedMonth, statedDay } = sampleDates(Date.now(), "Africa/Lagos");
+    const places = { ":account": account, ":reference": reference, ":month": closedMonth, ":day": statedDay };
+    const shown =
+      path === "/" ? "" : Object.entries(places).reduce<string>((text, [name, at]) => text.replace(name, at), path);
     await page.goto(`${details.console.url}${shown}`);
     await page.locator("main h1").waitFor();
     await take("");
@@ -88,7 +92,7 @@ const takePictures = async (
 builtConsole();
 if (named.length === 0) rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
-const service = await startService();
+const service = await startService({ sampleBooks: true });
 const browser = await startChromium();
 try {
   const operator = await signIn(browser, service.details.console.url, "operator");

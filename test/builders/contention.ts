@@ -5,7 +5,6 @@ import { vi } from "vitest";
 import * as z from "zod";
 import { koboFromNaira, koboSchema } from "../../shared/contract/money.ts";
 import { type OpenResult, openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionPk } from "../../shared/ledger/schema.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { sleep } from "../../shared/platform/time.ts";
@@ -16,7 +15,7 @@ import { forwardTo, type WireAnswer } from "../strict/wire.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
-import { aTransaction } from "./transaction.ts";
+import { aTransaction, newTransactionPk } from "./transaction.ts";
 
 /** Transactions hold their items for so long, and nothing else happens. */
 export const holding = (holdMs: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
@@ -85,7 +84,7 @@ export const contend = async (
       await sleep(withinMs * (arrivals === "even" ? index / debits : Math.random()));
       const begunMs = Date.now();
       const transaction = aTransaction({
-        pk: transactionPk(randomUUID()),
+        pk: newTransactionPk(),
         account_id: accountId,
         list_key: `${accountId}#live`,
         write_token: randomUUID(),

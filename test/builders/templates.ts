@@ -45,27 +45,49 @@ export const readTemplate = (json: unknown): StackTemplate => {
 export const changedSettings = (stage: string, changes: object = {}): StageSettings =>
   settingsOf(stage, { [stage]: { ...settingsOf(stage), ...changes } });
 
+/** The files of a worker share the templates of a stage, because a synthesis takes about a second. */
+const synthesised = new Map<string, ReturnType<typeof synthesise>>();
+
+const synthesise = (stage: string, changes: object) => {
+  const app = unbundledApp();
+  const { data, network, service, recovery, administrator } = addStage(app, stage, changedSettings(stage, changes));
+  const warnings = app.node
+    .findAll()
+    .flatMap(({ node }) => node.metadata)
+    .filter(({ type }) => type === "aws:cdk:warning");
+  const templateOf = (stack: Stack): Readonly<Record<string, unknown>> => Template.fromStack(stack).toJSON();
+  const stacks = app.node.findAll().filter((construct) => Stack.isStack(construct));
+  return {
+    warnings,
+    byName: new Map(stacks.map((stack) => [stack.stackName, templateOf(stack)])),
+    read: {
+      data: readTemplate(templateOf(data)),
+      network: network && readTemplate(templateOf(network)),
+      service: readTemplate(templateOf(service)),
+      recovery: recovery && readTemplate(templateOf(recovery)),
+      administrator: readTemplate(templateOf(administrator)),
+    },
+  };
+};
+
+const synthesisOf = (stage: string, changes: object = {}) => {
+  const key = JSON.stringify([stage, changes]);
+  const known = synthesised.get(key) ?? synthesise(stage, changes);
+  synthesised.set(key, known);
+  return known;
+};
+
 /** The templates of all stacks of a stage, by name, as CloudFormation gets them. */
 export const stackTemplates = (
   stage: string,
   changes?: object,
-): ReadonlyMap<string, Readonly<Record<string, unknown>>> => {
-  const app = unbundledApp();
-  addStage(app, stage, changedSettings(stage, changes));
-  const stacks = app.node.findAll().filter((construct) => Stack.isStack(construct));
-  return new Map(stacks.map((stack) => [stack.stackName, Template.fromStack(stack).toJSON()]));
-};
+): ReadonlyMap<string, Readonly<Record<string, unknown>>> => synthesisOf(stage, changes).byName;
 
 /** A stage's templates; `changes` are laid over its settings. */
-export const templatesOf = (stage: string, changes?: object) => {
-  const { data, network, service, recovery } = addStage(unbundledApp(), stage, changedSettings(stage, changes));
-  return {
-    data: readTemplate(Template.fromStack(data).toJSON()),
-    network: network && readTemplate(Template.fromStack(network).toJSON()),
-    service: readTemplate(Template.fromStack(service).toJSON()),
-    recovery: recovery && readTemplate(Template.fromStack(recovery).toJSON()),
-  };
-};
+export const templatesOf = (stage: string, changes?: object) => synthesisOf(stage, changes).read;
+
+/** What the synthesis of a stage warns of. */
+export const synthesisWarnings = (stage: string, changes?: object) => synthesisOf(stage, changes).warnings;
 
 /** The logical id in `{ Ref: id }` or `{ "Fn::GetAtt": [id, ...] }`. */
 export const idIn = (value: unknown): string => {

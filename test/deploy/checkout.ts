@@ -1,9 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
 
-/** A copy of the project in a folder of its own, with packages. */
+/** A copy of the project in a folder of its own, with its packages and caches. */
 export type Checkout = {
   readonly folder: string;
   /** Lays settings of a stage over those of infra/stages.ts, in place of what was laid over them before. */
@@ -19,6 +19,9 @@ export const checkOutThisTree = (): Checkout => {
   const folder = mkdtempSync(join(tmpdir(), "checkout-"));
   cpSync(projectRoot, folder, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) });
   symlinkSync(join(projectRoot, "node_modules"), join(folder, "node_modules"));
+  // What was built and unpacked once, such as the console's pages and the browser.
+  mkdirSync(join(projectRoot, ".local"), { recursive: true });
+  symlinkSync(join(projectRoot, ".local"), join(folder, ".local"));
   const file = join(folder, "infra/stages.ts");
   const committed = readFileSync(file, "utf8");
   return {

@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -6,21 +6,17 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import * as z from "zod";
-import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
 import { installEmulator } from "./install-emulator.ts";
 
 /** The account and region that the emulator answers for: not the placeholder of infra/stages.ts. */
 export const ACCOUNT = "111122223333";
 export const REGION = "us-east-1";
 
-/** A command that prints more is ended. */
-const OUTPUT_BYTES_MAX = 64 * 1_024 * 1_024;
-
 const SERVER = join(projectRoot, "test", "deploy", "emulator.py");
 
-const execute = promisify(execFile);
 const tools = join(projectRoot, "node_modules", ".bin");
 const path = [tools, process.env.PATH].join(delimiter);
 
@@ -38,7 +34,9 @@ export type Emulator = {
   readonly endpoint: string;
   /** The environment variables that make a process use the emulator instead of AWS. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Runs a command in a checkout of the project against the emulator. */
+  /** Starts a command in a checkout of the project against the emulator; Ctrl-C ends it with the test. */
+  readonly start: (folder: string, command: string, ...args: readonly string[]) => ProcessGroup;
+  /** Runs such a command to its end. */
   readonly run: (folder: string, command: string, ...args: readonly string[]) => Promise<CommandResult>;
   readonly stop: () => Promise<void>;
 };
@@ -73,6 +71,8 @@ export const startEmulator = async (trustedCertificate?: string): Promise<Emulat
     PATH: path,
     TMPDIR: tmpdir(),
     CI: "true",
+    // CDK's rules are those of cfn-lint, which checks all variants, and take a third of a synthesis.
+    CDK_VALIDATION: "false",
     NODE_OPTIONS,
     ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
     ...environment,
@@ -83,14 +83,16 @@ export const startEmulator = async (trustedCertificate?: string): Promise<Emulat
     await stop();
     throw error;
   }
+  const startCommand: Emulator["start"] = (cwd, command, ...args) =>
+    startGroup(command, args, { cwd, env, endedBy: "SIGINT" });
   return {
     endpoint,
     environment,
-    run: async (cwd, command, ...args) =>
-      execute(command, args, { cwd, env, maxBuffer: OUTPUT_BYTES_MAX }).then(
-        (output) => ({ code: 0, ...output }),
-        (error: unknown) => ({ code: -1, stdout: "", stderr: "", ...(error instanceof Error ? error : {}) }),
-      ),
+    start: startCommand,
+    run: async (...command) => {
+      const { exitCode, stdout, stderr } = startCommand(...command);
+      return { code: (await exitCode) ?? -1, stdout: stdout(), stderr: stderr() };
+    },
     stop,
   };
 };

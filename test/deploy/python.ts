@@ -12,18 +12,32 @@ export const installedPython = async (
   packages: readonly string[],
   pipOptions: readonly string[] = [],
 ): Promise<string> => {
-  const folder = join(localFolder, packages.join("+"));
-  const python = join(folder, "bin", "python");
-  if (existsSync(join(folder, "installed"))) return python;
-  mkdirSync(localFolder, { recursive: true });
-  await execute("python3", ["-m", "venv", folder]).catch(
+  const pip = await once("pip", (folder) => makePython(folder));
+  return once(packages.join("+"), async (folder) => {
+    await makePython(folder, "--without-pip");
+    // Python compiles a module when it is imported first, and of most packages few are.
+    const options = ["--quiet", "--no-compile", "--ignore-installed", "--prefix", folder, ...pipOptions];
+    await execute(pip, ["-m", "pip", "install", ...options, ...packages]).catch(
+      orFail(`The deployment test needs ${packages.join(" and ")} from PyPI, with Python 3.10 or newer.`),
+    );
+  });
+};
+
+/** A Python of its own. Only one has pip, because its installation takes seconds. */
+const makePython = async (folder: string, ...options: readonly string[]): Promise<void> => {
+  await execute("python3", ["-m", "venv", ...options, folder]).catch(
     orFail("The deployment test needs Python 3.10 or newer with venv: install python3 and python3-venv."),
   );
-  await execute(python, ["-m", "pip", "install", "--quiet", ...pipOptions, ...packages]).catch(
-    orFail(`The deployment test needs ${packages.join(" and ")} from PyPI, with Python 3.10 or newer.`),
-  );
-  mkdirSync(join(folder, "installed"));
-  return python;
+};
+
+const once = async (name: string, make: (folder: string) => Promise<void>): Promise<string> => {
+  const folder = join(localFolder, name);
+  if (!existsSync(join(folder, "installed"))) {
+    mkdirSync(localFolder, { recursive: true });
+    await make(folder);
+    mkdirSync(join(folder, "installed"));
+  }
+  return join(folder, "bin", "python");
 };
 
 const orFail =

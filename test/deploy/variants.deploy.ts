@@ -1,21 +1,22 @@
 import { randomBytes } from "node:crypto";
-import {
-  CloudFormationClient,
-  CreateStackCommand,
-  ValidateTemplateCommand,
-  waitUntilStackCreateComplete,
-} from "@aws-sdk/client-cloudformation";
+import { CloudFormationClient, CreateStackCommand, waitUntilStackCreateComplete } from "@aws-sdk/client-cloudformation";
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
+import { CreateKeyCommand, KMSClient } from "@aws-sdk/client-kms";
 import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { JWTPayload } from "jose";
 import { afterAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { tables } from "../../infra/tables.ts";
+import { statisticsActions } from "../../shared/contract/actions/statistics.ts";
+import { settleTransaction } from "../../shared/ledger/settle-transaction.ts";
+import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
+import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
 import { aConsole } from "../builders/console.ts";
-import { stageVariants } from "../builders/stage-variants.ts";
-import { readTemplate, stackTemplates } from "../builders/templates.ts";
 import { startTokenIssuer } from "../builders/token-issuer.ts";
+import { aTransaction, newTransactionPk } from "../builders/transaction.ts";
 import { WAIT_MS_MAX } from "../builders/until.ts";
 import { checkOutThisTree } from "./checkout.ts";
 import { bootstrap, deployStage } from "./deployed-stage.ts";
@@ -33,66 +34,33 @@ afterAll(async () => {
 });
 Object.assign(process.env, emulator.environment);
 
-const refusal = (...types: readonly string[]) =>
-  `Template format error: Unrecognized resource types: [${types.map((type) => `AWS::${type}`).join(", ")}]`;
-const CANARY = refusal("CodeDeploy::Application", "CodeDeploy::DeploymentConfig", "CodeDeploy::DeploymentGroup");
-const ADDRESSES = refusal("EC2::EIP", "EC2::NatGateway");
-
-/** Which stacks of a variant the emulator refuses, with its words; it accepts the others. */
-const refusals: Readonly<Record<keyof typeof stageVariants, Readonly<Record<string, string>>>> = {
-  sandbox: {},
-  prod: { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
-  "one zone": { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
-  "three zones with addresses": { "Prod-Network": refusal("EC2::NatGateway"), "Prod-Service": CANARY },
-  adopted: { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
-  "copies in another region": {
-    "Prod-Data": refusal("Backup::BackupSelection"),
-    "Prod-Network": ADDRESSES,
-    "Prod-Service": CANARY,
-  },
-  "a door for callers": { "Sandbox-Service": refusal("WAFv2::WebACLAssociation") },
-  "a private door for callers, and a domain for the others": { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
-  "every setting, in an existing VPC": { "Prod-Service": CANARY },
-};
-
-const typed = (Type: string) => [Type.replaceAll(":", ""), { Type }] as const;
-
-test.each(Object.entries(stageVariants))(
-  "the emulator refuses of this variant of a stage only what it has no resource types for: %s",
-  async (variant, [stage, changes]) => {
-    const cloudFormation = new CloudFormationClient({});
-    const refused: Record<string, string> = {};
-    for (const [stack, template] of stackTemplates(stage, changes)) {
-      // A whole template is longer than what a request may have.
-      const types = new Set(readTemplate(template).every.map(({ Type }) => Type));
-      const TemplateBody = JSON.stringify({ Resources: Object.fromEntries([...types].map(typed)) });
-      await cloudFormation.send(new ValidateTemplateCommand({ TemplateBody })).catch((error: Error) => {
-        refused[stack] = error.message;
-      });
-    }
-    expect(refused).toEqual(refusals[variant]);
-  },
-);
-
 /** Tables and keys that an earlier stack left behind. */
 const leftBehind = async () => {
   const [dynamoDb, secrets] = [new DynamoDBClient({}), new SecretsManagerClient({})];
   await dynamoDb.send(new CreateTableCommand(tableDefinition("old-access", tables.access)));
   const ledger = await dynamoDb.send(new CreateTableCommand(tableDefinition("old-ledger", tables.ledger)));
-  const keys = ["old-reference-key", "old-webhook-key"].map(async (Name) => {
+  const audit = await dynamoDb.send(new CreateTableCommand(tableDefinition("old-audit", tables.audit)));
+  const keys = ["old-reference-key", "old-checksum-key", "old-webhook-key"].map(async (Name) => {
     const { ARN = "" } = await secrets.send(
       new CreateSecretCommand({ Name, SecretString: randomBytes(32).toString("hex") }),
     );
     return ARN;
   });
-  const [referenceKeySecretArn = "", webhookKeySecretArn = ""] = await Promise.all(keys);
-  return {
+  const [referenceKeySecretArn = "", checksumKeySecretArn = "", webhookKeySecretArn = ""] = await Promise.all(keys);
+  const adopt = {
     accessTableName: "old-access",
     ledgerTableName: "old-ledger",
     ledgerStreamArn: ledger.TableDescription?.LatestStreamArn ?? "",
+    auditTableName: "old-audit",
+    auditStreamArn: audit.TableDescription?.LatestStreamArn ?? "",
     referenceKeySecretArn,
+    checksumKeySecretArn,
     webhookKeySecretArn,
   };
+  const { KeyMetadata } = await new KMSClient({}).send(
+    new CreateKeyCommand({ KeySpec: "HMAC_256", KeyUsage: "GENERATE_VERIFY_MAC", MultiRegion: true }),
+  );
+  return { adopt, identityKeyArn: KeyMetadata?.Arn ?? "" };
 };
 
 /** The VPC, two of its subnets and their route table that the emulator begins with. */
@@ -109,36 +77,45 @@ const addDynamoDbEndpoint = async (): Promise<void> => {
   await waitUntilStackCreateComplete({ client, maxWaitTime: WAIT_MS_MAX / 1_000 }, { StackName });
 };
 
-/** Where the emulator serves the stage's routes; set by the deployment. */
+/** Where the emulator serves the stage's routes; set by each deployment. */
 let origin = "";
 
-test("a stage that sells is deployed into an existing VPC, with a domain, a console and adopted tables, which it uses", async () => {
-  await bootstrap(emulator);
-  await addDynamoDbEndpoint();
+let adopted: Awaited<ReturnType<typeof leftBehind>> | undefined;
+
+/** Deploys prod with settings that the emulator can deploy, and with the console or without; resolves with its outputs. */
+const deployProd = async ({ hasConsole }: { readonly hasConsole: boolean }) => {
+  adopted ??= await leftBehind();
   tree.setSettings("prod", {
     account: ACCOUNT,
     region: REGION,
+    upstreamProfile: { reference: "all" },
     alarmEmail: "operations@example.com",
     egress: { kind: "existing", vpcId, subnetIds, addresses: ["203.0.113.1"] },
     release: { kind: "all-at-once" },
-    console: { ...aConsole, issuer: provider.issuer },
-    adopt: await leftBehind(),
+    ...(hasConsole && { console: { ...aConsole, issuer: provider.issuer } }),
+    ...adopted,
     domain: {
       name: "api.example.com",
       certificateArn: `arn:aws:acm:${REGION}:${ACCOUNT}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
     },
   });
   const { outputs } = await deployStage(emulator, "prod", tree.folder);
-  expect(outputs).toMatchObject({
+  const [api = ""] = (outputs.WebhookRefusedHosts ?? "").split(".");
+  origin = `${emulator.endpoint}/_aws/execute-api/${api}/$default`;
+  return outputs;
+};
+
+test("a stage that sells is deployed into an existing VPC, with a domain, a console and adopted tables, which it uses", async () => {
+  await bootstrap(emulator);
+  await addDynamoDbEndpoint();
+  expect(await deployProd({ hasConsole: true })).toMatchObject({
     ApiUrl: "https://api.example.com/v1",
     EgressIp1: "203.0.113.1",
     LedgerTable: "old-ledger",
     ConsoleUrl: "https://api.example.com/console",
   });
-  const [api = ""] = (outputs.WebhookRefusedHosts ?? "").split(".");
-  origin = `${emulator.endpoint}/_aws/execute-api/${api}/$default`;
   const run = (...command: readonly string[]) => emulator.run(tree.folder, "npm", "run", "--silent", ...command);
-  expect(await run("diff", "--", "--stage", "prod", "--fail")).toMatchObject({ code: 0 });
+  expect(await run("diff", "--", "--stage", "prod", "--fail", "Prod-Service")).toMatchObject({ code: 0 });
   // The stage's own domain has no address on this machine.
   const create = ["accounts", "create", "app", "--direct"];
   expect(await run("admin", "--", "--stage", "prod", ...create)).toMatchObject({ code: 0 });
@@ -253,5 +230,39 @@ describe("the console of the deployed stage", () => {
       tokenMinutesMax: 15,
     });
     expect((await file("assets/none.js")).status).toBe(404);
+  });
+
+  test("a console that is removed and deployed again counts nothing twice, and not what ended while there was none", {
+    timeout: 600_000,
+  }, async () => {
+    const ledger = { db: documentClient(), table: "old-ledger", clock: systemClock };
+    const startedAt = isoTime(systemClock());
+    /** A live order of this network, which is delivered. */
+    const deliver = async (network: string): Promise<void> => {
+      const at = isoTime(systemClock());
+      const order = aTransaction({ pk: newTransactionPk(), network, created_at: at, updated_at: at });
+      await ledger.db.send(new PutCommand({ TableName: ledger.table, Item: order }));
+      expect(await settleTransaction(ledger, order, { status: "success" }, deadlineIn(WAIT_MS_MAX))).toEqual({
+        kind: "applied",
+      });
+    };
+    /** The statistics that an operator sees: orders by network. */
+    const counts = async () => {
+      const shown = await read(`statistics/show?from=${startedAt}&to=${isoTime(systemClock())}`, await asOperator());
+      const { hours } = z.object({ data: statisticsActions["statistics show"].output }).parse(await shown.json()).data;
+      return Object.fromEntries(hours.flatMap((hour) => hour.counts.map(({ network, count }) => [network, count])));
+    };
+    const expectCounts = (expected: object) =>
+      expect.poll(counts, { timeout: 40_000, interval: 500 }).toEqual(expected);
+
+    await deliver("MTN");
+    await deliver("MTN");
+    await expectCounts({ MTN: 2 });
+    await deployProd({ hasConsole: false });
+    expect((await read("me", await asOperator())).status).toBe(404);
+    await deliver("Glo");
+    await deployProd({ hasConsole: true });
+    await deliver("Airtel");
+    await expectCounts({ MTN: 2, Airtel: 1 });
   });
 });

@@ -2,15 +2,15 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 /**
- * Installs Stryker in this folder, and mutates the folders of shared/ that move money. With --short it mutates one file
- * and runs one file of tests, which shows that it runs.
+ * Installs Stryker in this folder, and mutates the folders of shared/ that move money. With --short it mutates one
+ * function and runs one file of tests, which shows that it runs.
  */
 const here = fileURLToPath(new URL(".", import.meta.url));
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The report, and what Stryker remembers of earlier runs, stay those of the last long run. */
 const SHORT = [
-  ...["--mutate", "shared/orders/order-response.ts", "--reporters", "clear-text"],
+  ...["--mutate", "shared/orders/order-response.ts:6-12", "--reporters", "clear-text"],
   ...["--incrementalFile", ".local/mutation/short.json", "--force"],
 ];
 
@@ -28,7 +28,7 @@ if (isShort) process.env.MUTATION_TESTS = "test/unit/shared/orders/order-respons
 step("Installing Stryker in test/mutation ...", "npm", ["ci"], here);
 step(
   isShort
-    ? "Mutating one file, in a copy of this tree."
+    ? "Mutating one function, in a copy of this tree."
     : "Mutating the folders of shared/ that move money, in a copy of this tree, and running the quick tests for each mutant: about an hour " +
         "the first time. The report will be .local/mutation/report.html.",
   `${here}node_modules/.bin/stryker`,

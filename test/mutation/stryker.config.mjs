@@ -1,7 +1,7 @@
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 // biome-ignore lint/style/noDefaultExport: Stryker reads its configuration from the default export.
 export default {
-  mutate: ["ledger", "orders", "purchase", "upstream-events", "reconciliation"]
+  mutate: ["ledger", "orders", "purchase", "upstream-events", "upstream-statement", "reconciliation"]
     .map((folder) => `shared/${folder}/**/*.ts`)
     .concat("shared/platform/keyed-hashes.ts")
     .concat(["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`)),

@@ -9,6 +9,7 @@ const ALL = [
   "test/unit/shared/upstream/rate-limit.test.ts",
   "test/unit/shared/upstream/key-pool.test.ts",
   "test/unit/shared/upstream/classify.test.ts",
+  "test/unit/shared/upstream-statement/match-statement.test.ts",
   "test/unit/shared/ledger/transaction.test.ts",
   "test/unit/shared/ledger/schema.test.ts",
   "test/unit/shared/ledger/transact.test.ts",

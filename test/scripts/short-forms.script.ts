@@ -1,37 +1,37 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { mappedBundle } from "../../tools/trace/traced.ts";
+import { cleanups } from "../builders/cleanups.ts";
 import { type Checkout, checkOutThisTree } from "../deploy/checkout.ts";
+import { run, startNpm } from "./npm.ts";
 
 /**
- * Goal: no script of package.json has stopped working. Method: each runs in a short form, with its real command. What
- * other checks start is not here: started-by.ts.
+ * Goal: no script of package.json has stopped working. Method: each runs in a short form, with its real command; those
+ * that run tests are in tests.script.ts. What other checks start is in neither: package-scripts.test.ts.
  */
-type Ended = { readonly code: number | null; readonly output: string };
-type Options = { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> };
 
-const startNpm = (args: readonly string[], { cwd = projectRoot, env = {} }: Options = {}) => {
-  const child = spawn("npm", args, { cwd, env: { ...process.env, ...env, NO_COLOR: "1" }, detached: true });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
-  const ended = once(child, "close").then(([code]): Ended => ({ code, output }));
-  return { pid: child.pid, output: () => output, ended };
+/** Gives a copy of the tree all packages but those of one scope. */
+const linkPackages = (tree: string, without: string): void => {
+  const packages = join(projectRoot, "node_modules");
+  rmSync(join(tree, "node_modules"));
+  mkdirSync(join(tree, "node_modules"));
+  for (const name of readdirSync(packages)) {
+    if (name !== without) symlinkSync(join(packages, name), join(tree, "node_modules", name));
+  }
 };
-
-/** `npm run NAME -- ARGS`; resolves with the output of a success. */
-const run = async (name: string, args: readonly string[] = [], options: Options = {}): Promise<string> => {
-  const { code, output } = await startNpm(["run", "--silent", name, "--", ...args], options).ended;
-  expect(code, output).toBe(0);
-  return output;
-};
-
-/** Expects that the tests of a script ran and passed. */
-const expectPassed = (output: string): void => expect(output).toMatch(/^[1-9]\d* passed, 0 failed/m);
 
 const folder = mkdtempSync(join(tmpdir(), "scripts-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,22 +39,43 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test("npm start serves, npm run admin operates it, and Ctrl-C ends it", async () => {
   const SERVICE_FILE = join(folder, "service.json");
   const service = startNpm(["start"], { env: { PORT: "0", DATA_DIR: join(folder, "data"), SERVICE_FILE } });
-  try {
-    await expect.poll(service.output, { timeout: 120_000 }).toContain("Ctrl-C");
-    const listed = await run("admin", ["accounts", "list", "--json"], { env: { SERVICE_FILE } });
-    expect(JSON.parse(listed)).toMatchObject({ accounts: [{ name: "demo", status: "active" }] });
-  } finally {
-    if (service.pid !== undefined) process.kill(-service.pid, "SIGINT");
+  await service.untilPrinted("Ctrl-C");
+  const listed = await run("admin", ["accounts", "list", "--json"], { env: { SERVICE_FILE } });
+  expect(JSON.parse(listed)).toMatchObject({
+    accounts: [
+      { name: "sample", status: "active" },
+      { name: "demo", status: "active" },
+    ],
+  });
+  service.signal("SIGINT");
+  await service.exitCode;
+  expect(service.output()).toContain("Stopping");
+});
+
+test("npm start without dynoxide runs DynamoDB Local, prints at most ten lines before it is ready, and keeps its tables over a kill -9", async () => {
+  const tree = checkOutThisTree();
+  cleanups.push(tree.remove);
+  linkPackages(tree.folder, "@dynoxide");
+  const SERVICE_FILE = join(tree.folder, "service.json");
+  const options = { cwd: tree.folder, env: { PORT: "0", DATA_DIR: join(tree.folder, "data"), SERVICE_FILE } };
+  const keys: unknown[] = [];
+  for (const signal of ["SIGKILL", "SIGINT"] as const) {
+    const service = startNpm(["start", "--silent"], options);
+    await service.untilPrinted("Ctrl-C");
+    keys.push(JSON.parse(readFileSync(SERVICE_FILE, "utf8")).accounts[0].live_key);
+    service.signal(signal);
+    await service.exitCode;
+    const [beforeReady = ""] = service.output().split("The service is ready");
+    expect(beforeReady).toContain("Starting DynamoDB (DynamoDB Local)");
+    expect(beforeReady.trim().split("\n").length).toBeLessThanOrEqual(10);
   }
-  expect((await service.ended).output).toContain("Stopping");
+  expect(keys[1]).toBe(keys[0]);
 });
 
 describe("in a copy of this tree, which it may change", () => {
   let tree: Checkout;
-  beforeAll(async () => {
-    tree = await checkOutThisTree();
-    // What was unpacked once, such as the browser.
-    symlinkSync(join(projectRoot, ".local"), join(tree.folder, ".local"));
+  beforeAll(() => {
+    tree = checkOutThisTree();
   });
   afterAll(() => tree.remove());
 
@@ -113,38 +134,13 @@ test("npm run trace names the lines of a deployed function's stack trace", async
   expect(trace).toMatch(/^at handler \((?!.*index\.mjs)\S+\.[jt]s:\d+:\d+\)$/m);
 });
 
+test("npm run statements measures a statement and an import", async () => {
+  const table = await run("statements", ["2000"]);
+  for (const work of ["statement of 1,020 lines", "statement of 2,041 lines", "import of 2,000 rows"])
+    expect(table).toContain(`| ${work} |`);
+});
+
 test("npm run costs and npm run scale print their tables", async () => {
   expect(await run("costs")).toContain("| live purchase |");
   expect(await run("scale")).toContain("| purchases a second |");
-});
-
-test("npm run test:faults runs a scenario of the crash points with every fault", async () => {
-  const only = ["crash-points", "-t", "a purchase beyond the wallet's balance"];
-  expectPassed(await run("test:faults", only, { env: { STRICT_SETTING: "perfect" } }));
-});
-
-test("npm run test:calls compares calls of each command", async () => {
-  expectPassed(await run("test:calls", [], { env: { CALLS: "20" } }));
-});
-
-test("npm run test:mutants kills a seeded mutant", async () => {
-  expect(await run("test:mutants", ["the debit does not check"])).toContain("1 of 1 seeded mutants were killed");
-});
-
-test("npm run test:load counts the calls of invalid keys", async () => {
-  const env = { LOAD_SHARE: "0.004", LOAD_RESULTS: join(folder, "load.json") };
-  expectPassed(await run("test:load", ["invalid-keys", "-t", "costs no DynamoDB call"], { env }));
-});
-
-test("npm run test:mutation mutates a file, and most mutants are killed", async () => {
-  const [, score = "0"] = /All files +\| +([\d.]+)/.exec(await run("test:mutation", ["--short"])) ?? [];
-  expect(Number(score)).toBeGreaterThan(50);
-});
-
-test("npm run test:runtimes runs the packed client in every runtime", async () => {
-  expectPassed(await run("test:runtimes"));
-});
-
-test("npm run test:dynamodb-local runs an integration test on Amazon's emulator", async () => {
-  expectPassed(await run("test:dynamodb-local", ["test/integration/shared/ledger/get-item.test.ts"]));
 });

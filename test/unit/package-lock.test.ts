@@ -70,7 +70,7 @@ describe("with the settings of this project", () => {
       mkdirSync(join(folder, "package"), { recursive: true });
       writeFileSync(join(folder, "package", "package.json"), JSON.stringify(example));
       writeFileSync(join(folder, "package", "index.js"), text);
-      await promisify(execFile)("tar", ["-czf", "example.tgz", "package"], { cwd: folder });
+      await promisify(execFile)("tar", ["--mtime=@0", "-czf", "example.tgz", "package"], { cwd: folder });
       const tarball = readFileSync(join(folder, "example.tgz"));
       return { tarball, integrity: `sha512-${createHash("sha512").update(tarball).digest("base64")}` };
     };

@@ -7,6 +7,7 @@ import * as z from "zod";
  */
 const CI = ".ci/run";
 const SHORT_FORMS = "test/scripts/short-forms.script.ts";
+const SHORT_TESTS = "test/scripts/tests.script.ts";
 const startedBy: Readonly<Record<string, readonly [file: string, command: string]>> = {
   start: [SHORT_FORMS, 'startNpm(["start"]'],
   admin: [SHORT_FORMS, 'run("admin"'],
@@ -19,6 +20,7 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   costs: [SHORT_FORMS, 'run("costs")'],
   scale: [SHORT_FORMS, 'run("scale")'],
   trace: [SHORT_FORMS, 'run("trace"'],
+  statements: [SHORT_FORMS, 'run("statements"'],
   screenshots: [SHORT_FORMS, 'run("screenshots"'],
   bench: [SHORT_FORMS, 'run("bench"'],
   synth: ["test/deploy/sandbox.deploy.ts", '"npm", "run", "synth"'],
@@ -26,14 +28,14 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   deploy: ["test/deploy/deployed-stage.ts", '"npm", "run", "deploy"'],
   destroy: ["test/deploy/sandbox.deploy.ts", '"npm", "run", "destroy"'],
   acceptance: ["test/deploy/acceptance.deploy.ts", '"npm", "run", "--silent", "acceptance"'],
-  "test:faults": [SHORT_FORMS, 'run("test:faults"'],
-  "test:calls": [SHORT_FORMS, 'run("test:calls"'],
-  "test:mutants": [SHORT_FORMS, 'run("test:mutants"'],
+  "test:faults": [SHORT_TESTS, 'run("test:faults"'],
+  "test:calls": [SHORT_TESTS, 'run("test:calls"'],
+  "test:mutants": [SHORT_TESTS, 'run("test:mutants"'],
   "test:deploy": [CI, "npm run --silent test:deploy"],
-  "test:dynamodb-local": [SHORT_FORMS, 'run("test:dynamodb-local"'],
-  "test:load": [SHORT_FORMS, 'run("test:load"'],
-  "test:mutation": [SHORT_FORMS, 'run("test:mutation"'],
-  "test:runtimes": [SHORT_FORMS, 'run("test:runtimes"'],
+  "test:dynamodb-local": [SHORT_TESTS, 'run("test:dynamodb-local"'],
+  "test:load": [SHORT_TESTS, 'run("test:load"'],
+  "test:mutation": [SHORT_TESTS, 'run("test:mutation"'],
+  "test:runtimes": [SHORT_TESTS, 'run("test:runtimes"'],
   "test:scripts": [CI, "npm run --silent test:scripts"],
 };
 
@@ -58,7 +60,7 @@ test.each(labFolders)("lab/%s has a command, which has a smoke form and a row in
   expect(commands).not.toEqual([]);
   const rows = readFileSync("lab/README.md", "utf8").split("\n");
   for (const name of commands) {
-    expect(startedBy[name]?.[0]).toBe(SHORT_FORMS);
+    expect([SHORT_FORMS, SHORT_TESTS]).toContain(startedBy[name]?.[0]);
     expect(rows.filter((row) => row.startsWith(`| \`npm run ${name}\` | \`${folder}\` |`))).toHaveLength(1);
   }
 });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -8,11 +8,13 @@ import { SettingsError } from "../../infra/settings-error.ts";
 import { sleep } from "../../shared/platform/time.ts";
 import { localClient } from "./local-aws.ts";
 
-const HOST = "127.0.0.1";
-const READY_MS_MAX = 20_000;
+export const HOST = "127.0.0.1";
+const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 500;
 
 export type LocalDynamoDb = {
+  /** What it is, for messages. */
+  readonly name: string;
   readonly endpoint: string;
   /** Undefined if it was not started here. */
   readonly pid?: number;
@@ -21,8 +23,9 @@ export type LocalDynamoDb = {
   readonly stop: () => Promise<void>;
 };
 
-/** One that already runs, such as DynamoDB Local. */
+/** One that already runs. */
 export const externalDynamoDb = (endpoint: string): LocalDynamoDb => ({
+  name: "DYNAMODB_ENDPOINT",
   endpoint,
   exited: new Promise(() => {}),
   stop: async () => {},
@@ -32,7 +35,7 @@ export const externalDynamoDb = (endpoint: string): LocalDynamoDb => ({
 export const startDynoxide = ({
   databaseFile,
   ...files
-}: ProcessFiles & { readonly databaseFile?: string }): Promise<LocalDynamoDb> => {
+}: EmulatorFiles & { readonly databaseFile?: string | undefined }): Promise<LocalDynamoDb> => {
   const store = databaseFile === undefined ? [] : ["--db-path", databaseFile];
   return startEmulator({
     name: "dynoxide",
@@ -42,7 +45,8 @@ export const startDynoxide = ({
   });
 };
 
-type ProcessFiles = { readonly pidFile: string; readonly logFile: string };
+/** The emulator's pid and its log. */
+export type EmulatorFiles = { readonly pidFile: string; readonly logFile: string };
 
 /** Starts a program that serves DynamoDB's API at a free port of this machine. It ends with this process. */
 export const startEmulator = async ({
@@ -54,7 +58,7 @@ export const startEmulator = async ({
   readonly name: string;
   readonly program: string;
   readonly args: (port: number) => readonly string[];
-  readonly files: ProcessFiles;
+  readonly files: EmulatorFiles;
 }): Promise<LocalDynamoDb> => {
   const port = await freePort();
   const child = spawnDependent(program, args(port), files.logFile);
@@ -78,30 +82,23 @@ export const startEmulator = async ({
   const endpoint = `http://${HOST}:${port}`;
   if (!(await Promise.race([isReady(endpoint), exit.then(() => false)]))) {
     await stop();
-    throw new Error(`The local DynamoDB (${name}) did not start: see ${files.logFile}`);
+    throw new SettingsError(`The local DynamoDB (${name}) did not start: see ${files.logFile}`);
   }
-  return { endpoint, ...(child.pid !== undefined && { pid: child.pid }), exited, stop };
+  return { name, endpoint, ...(child.pid !== undefined && { pid: child.pid }), exited, stop };
 };
 
 /**
- * Ends a dynoxide that an earlier runner left behind, so two never write the same file. Its command line is checked,
- * because the pid may belong to another process since.
+ * Ends an emulator that an earlier runner left behind, so two never write the same tables. Its command line must name
+ * the path of the tables, because the pid may belong to another process since.
  */
-export const endOrphanedDynoxide = async (files: {
-  readonly databaseFile: string;
-  readonly pidFile: string;
-}): Promise<void> => {
-  const pid = Number(readText(files.pidFile));
+export const endOrphan = async ({ store, pidFile }: { readonly store: string; readonly pidFile: string }) => {
+  const pid = Number(readText(pidFile));
   if (!Number.isInteger(pid) || pid <= 1) return;
-  const isOrphan = (): boolean => {
-    const [program = "", ...args] = (readText(`/proc/${pid}/cmdline`) ?? "").split("\0");
-    return program.endsWith("/dynoxide") && args.includes(files.databaseFile);
-  };
-  for (let tries = 0; isOrphan() && tries < 100; tries += 1) {
+  for (let tries = 0; commandLineOf(pid).includes(store) && tries < 100; tries += 1) {
     process.kill(pid, "SIGKILL");
     await sleep(20);
   }
-  rmSync(files.pidFile, { force: true });
+  rmSync(pidFile, { force: true });
 };
 
 /**
@@ -120,17 +117,22 @@ const spawnDependent = (program: string, args: readonly string[], logFile: strin
   return child;
 };
 
-export const dynoxideBinary = (): string => {
-  const platform = `${process.platform}-${process.arch}`;
+/** The program in this platform's package; undefined if its registry has none. */
+export const findDynoxide = (): string | undefined => {
   try {
-    const manifest = createRequire(import.meta.url).resolve(`@dynoxide/${platform}/package.json`);
-    return join(dirname(manifest), "dynoxide");
-  } catch (error) {
-    throw new SettingsError(
-      `There is no local DynamoDB for ${platform}: start DynamoDB Local and set DYNAMODB_ENDPOINT to its URL.`,
-      { cause: error },
+    const manifest = createRequire(import.meta.url).resolve(
+      `@dynoxide/${process.platform}-${process.arch}/package.json`,
     );
+    return join(dirname(manifest), "dynoxide");
+  } catch {
+    return undefined;
   }
+};
+
+export const dynoxideBinary = (): string => {
+  const program = findDynoxide();
+  if (program === undefined) throw new SettingsError(`There is no dynoxide for ${process.platform}-${process.arch}.`);
+  return program;
 };
 
 const isReady = async (endpoint: string): Promise<boolean> => {
@@ -160,6 +162,12 @@ const freePort = (): Promise<number> =>
       server.close(() => resolve(port));
     });
   });
+
+/** Arguments with spaces between them; empty if there is no such process. */
+const commandLineOf = (pid: number): string =>
+  readText(`/proc/${pid}/cmdline`)?.replaceAll("\0", " ") ??
+  spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout ??
+  "";
 
 const readText = (path: string): string | undefined => {
   try {

@@ -9,6 +9,7 @@ import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts
 import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
+import { SECRET_LENGTH_MIN } from "../../../shared/platform/secrets.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { aTransaction } from "../../../test/builders/transaction.ts";
 
@@ -36,14 +37,20 @@ export const openBusyAccount = async (
   transactions: number,
 ): Promise<BusyAccount> => {
   const { db, table } = ledger;
-  const store = { db, accessTable, ledgerTable: table };
+  // The measured function reads no secret, and admits keys with any checksum.
+  const checksum = async (): Promise<string> => "0".repeat(SECRET_LENGTH_MIN);
+  const checksumKey = { value: checksum, refetch: checksum };
+  const store = { db, accessTable, ledgerTable: table, checksumKey };
   const { account_id: accountId } = await createAccount(store, { name: "busy", whitelist: ["127.0.0.1"] });
   const { key, keyId } = await createKey(store, accountId, { mode: "live" });
   const aYearAgo: Ledger = { ...ledger, clock: () => ledger.clock() - YEAR_MS - YOUNGEST_MS };
   const amountKobo = koboFromNaira((transactions + 1) * PRICE_NAIRA);
   await fundWallet(aYearAgo, { accountId, fundingId: `first-${accountId}`, amountKobo });
   const spent = koboSchema.parse(succeeded(transactions) * koboFromNaira(PRICE_NAIRA));
-  const { ExpressionAttributeValues, ...debit } = walletDebit(ledger, accountId, spent).Update;
+  const { ExpressionAttributeValues, ...debit } = walletDebit(ledger, accountId, {
+    amount: spent,
+    bookedAt: isoTime(ledger.clock()),
+  }).Update;
   // A debit for each transaction, and a refund for each that failed.
   const changes = transactions + transactions - succeeded(transactions);
   await db.send(

@@ -47,7 +47,14 @@ export const prepareInvocations = async (
   secrets: Secrets,
   endpointUrl: string,
 ): Promise<Invocations> => {
-  const store = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger, clock: systemClock };
+  const checksum = async (): Promise<string> => secrets["checksum-key"];
+  const store = {
+    db,
+    accessTable: localTableNames.access,
+    ledgerTable: localTableNames.ledger,
+    clock: systemClock,
+    checksumKey: { value: checksum, refetch: checksum },
+  };
   const ledger = { db, table: localTableNames.ledger, clock: systemClock };
   await catalogStore(db, localTableNames.cache).write({ ...builtInSnapshot, fetchedAtMs: systemClock() });
   const { account_id: accountId } = await createAccount(store, { name: "memory", whitelist: ["127.0.0.1"] });

@@ -6,7 +6,7 @@ import { median } from "../statistics.ts";
 import { keysFor, type Slice } from "./slice.ts";
 
 /** The first rounds are not counted. */
-export const WARM_UP_ROUNDS = times(2);
+export const WARM_UP_ROUNDS = times(2, 0);
 export const ROUNDS = times(11);
 export const allRounds = WARM_UP_ROUNDS + ROUNDS;
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { aConsole } from "../../builders/console.ts";
+import { everyFunction } from "../../builders/console.ts";
 import { type Resource, templatesOf } from "../../builders/templates.ts";
 
 /** Goal: whoever is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");
-const { service } = templatesOf("prod", { console: aConsole, recovery: { region: "eu-west-1" } });
+const { service } = templatesOf("prod", { ...everyFunction, recovery: { region: "eu-west-1" } });
 /** Those of a canary release, which have names of their own, notify nobody. */
 const alarms = [
   ...service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined),

@@ -173,6 +173,22 @@ test("a run whose queue fails raises an alarm, delays no other account, and is r
   expect((await run()).ran).toEqual({ accounts: 1, requeued: 1 });
 });
 
+test("a requeue whose queue does not answer raises an alarm once the deliveries have been due for 15 minutes", async () => {
+  const log = captureLog();
+  const accountId = await anAccount();
+  await park(accountId, {});
+  await scheduleRequeue(ledgerOf(), accountId, NOON);
+  const queue = queueOf();
+  queue.send.mockRejectedValue(Object.assign(new Error("Timeout"), { name: "TimeoutError" }));
+  const dueMs = nowMs;
+  for (const atMs of [0, 15 * MINUTE_MS, 15 * MINUTE_MS + 1]) {
+    nowMs = dueMs + atMs;
+    await run(queue);
+  }
+  expect(log.lines("deliveries.requeue_delayed")).toHaveLength(2);
+  expect(log.lines("deliveries.not_requeued")).toHaveLength(1);
+});
+
 test("a requeue that is scheduled while another one is under way is not overwritten by it", async () => {
   const accountId = await anAccount();
   await park(accountId, {});

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
-import { endOrphanedDynoxide, startDynoxide } from "../../../../tools/local/dynamodb.ts";
+import { endOrphan, startDynoxide } from "../../../../tools/local/dynamodb.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../../../tools/local/tables.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
@@ -30,16 +30,16 @@ test("tables and items survive a kill -9 of the database, and creating the table
   expect(Item?.list_key).toBe("o");
 });
 
-test("an orphaned process is killed only if it is dynoxide with the same database file", async () => {
+test("an orphaned emulator is killed only if its command line names the same tables", async () => {
   const folder = temporaryFolder();
   const files = { databaseFile: join(folder, "tables.db"), pidFile: join(folder, "pid"), logFile: join(folder, "log") };
   const database = await startDynoxide(files);
   cleanups.push(database.stop);
-  await endOrphanedDynoxide({ databaseFile: join(folder, "other.db"), pidFile: files.pidFile });
+  await endOrphan({ store: join(folder, "other.db"), pidFile: files.pidFile });
   expect(readFileSync(`/proc/${database.pid}/cmdline`, "utf8")).toContain("dynoxide");
 
   writeFileSync(files.pidFile, String(database.pid));
-  await endOrphanedDynoxide(files);
+  await endOrphan({ store: files.databaseFile, pidFile: files.pidFile });
   await database.exited;
   expect(existsSync(`/proc/${database.pid}`)).toBe(false);
 });

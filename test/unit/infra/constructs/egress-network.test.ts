@@ -1,21 +1,28 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
+import { everyFunction } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
 import { idIn, stackTemplates, templatesOf } from "../../../builders/templates.ts";
 
-const { service, network } = templatesOf("prod");
+const { service, network } = templatesOf("prod", everyFunction);
 const sandbox = templatesOf("sandbox");
 
 describe("the egress network", () => {
   const inVpc = service.all("AWS::Lambda::Function").filter(({ Properties }) => Properties.VpcConfig !== undefined);
 
-  test("only the six functions that call the upstream or apps are in the VPC", () => {
+  test("only the seven functions that call the upstream or apps are in the VPC", () => {
     const names = inVpc.map(({ Properties }) => Properties.FunctionName);
     expect(new Set(names)).toEqual(
       new Set(
-        ["purchase", "check-identity", "refresh-catalog", "deliver-webhook", "send-queued-orders", "console-api"].map(
-          (name) => `prod-airtime-${name}`,
-        ),
+        [
+          "purchase",
+          "check-identity",
+          "refresh-catalog",
+          "deliver-webhook",
+          "send-queued-orders",
+          "ask-upstream",
+          "console-api",
+        ].map((name) => `prod-airtime-${name}`),
       ),
     );
   });
@@ -117,6 +124,7 @@ describe("the egress network", () => {
 
   test("an existing VPC is used with its subnets and addresses, and only a security group is made in it", () => {
     const own = templatesOf("prod", {
+      ...everyFunction,
       egress: {
         kind: "existing",
         vpcId: "vpc-0a1b2c3d",

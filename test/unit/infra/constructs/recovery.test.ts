@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
+import { stageVariants } from "../../../builders/stage-variants.ts";
+import { changedSettings, idIn, mentions, type Resource, templatesOf } from "../../../builders/templates.ts";
 
 const region = "eu-west-1";
 const without = templatesOf("prod");
@@ -24,6 +25,7 @@ describe("a stage with copies in another region", () => {
     const replicated = changed.filter(({ Properties }) => Properties.ReplicaRegions !== undefined);
     expect(replicated.map(({ id, Properties }) => [id, Properties.ReplicaRegions])).toEqual([
       ["ReferenceKeyFC159260", [{ Region: region }]],
+      ["ChecksumKey017C423A", [{ Region: region }]],
       ["WebhookKeyFF363931", [{ Region: region }]],
     ]);
   });
@@ -79,7 +81,7 @@ describe("a stage with copies in another region", () => {
     expect(alarm.Properties.AlarmDescription).toContain(`for ${hours} hours`);
   });
 
-  test("the access and ledger tables are backed up each hour, and each backup is copied to the other region", () => {
+  test("the access, ledger and audit tables are backed up each hour, and each backup is copied to the other region", () => {
     const vault = only(data.all("AWS::Backup::BackupVault"));
     const plan = only(data.all("AWS::Backup::BackupPlan"));
     expect(plan.Properties.BackupPlan).toMatchObject({
@@ -99,7 +101,11 @@ describe("a stage with copies in another region", () => {
     const { Resources, IamRoleArn } = z
       .object({ BackupSelection: z.object({ Resources: z.array(z.unknown()), IamRoleArn: z.unknown() }) })
       .parse(only(data.all("AWS::Backup::BackupSelection")).Properties).BackupSelection;
-    expect(Resources.map((arn) => data.get(idIn(arn)).id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger"]);
+    expect(Resources.map((arn) => data.get(idIn(arn)).id.replace(/[0-9A-F]{8}$/, ""))).toEqual([
+      "Access",
+      "Ledger",
+      "Audit",
+    ]);
     expect(JSON.stringify(data.get(idIn(IamRoleArn)).Properties)).toContain("AWSBackupServiceRolePolicyForBackup");
   });
 
@@ -148,6 +154,27 @@ describe("a stage with copies in another region", () => {
     );
   });
 
+  test("a vault of another account gets a copy too, and the vaults have the company's keys", () => {
+    const [, changes] = stageVariants["copies in another region"] ?? [];
+    const templates = templatesOf("prod", changes);
+    const { otherAccountVaultArn, vaultKeyArns } = changedSettings("prod", changes).recovery ?? {};
+    expect([otherAccountVaultArn, vaultKeyArns]).not.toContain(undefined);
+    expect(only(templates.data.all("AWS::Backup::BackupPlan")).Properties.BackupPlan).toMatchObject({
+      BackupPlanRule: [
+        {
+          CopyActions: [
+            { Lifecycle: { DeleteAfterDays: 35 } },
+            { DestinationBackupVaultArn: otherAccountVaultArn, Lifecycle: { DeleteAfterDays: 35 } },
+          ],
+        },
+      ],
+    });
+    expect(vaultsOf(templates).map(({ Properties }) => Properties.EncryptionKeyArn)).toEqual([
+      vaultKeyArns?.backups,
+      vaultKeyArns?.copies,
+    ]);
+  });
+
   test("the other region has the role that restores, and outputs with what the procedure needs", () => {
     const role = only(recovery?.all("AWS::IAM::Role"));
     expect(JSON.stringify(role.Properties)).toContain("AWSBackupServiceRolePolicyForRestores");
@@ -167,9 +194,13 @@ test("a stage that adopted its tables and keys backs up those tables", () => {
       accessTableName: "old-access",
       ledgerTableName: "old-ledger",
       ledgerStreamArn: "arn:aws:dynamodb:us-east-1:000000000000:table/old-ledger/stream/1",
+      auditTableName: "old-audit",
+      auditStreamArn: "arn:aws:dynamodb:us-east-1:000000000000:table/old-audit/stream/1",
       referenceKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:reference-AbCdEf",
+      checksumKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:checksum-AbCdEf",
       webhookKeySecretArn: "arn:aws:secretsmanager:us-east-1:000000000000:secret:webhook-AbCdEf",
     },
+    identityKeyArn: "arn:aws:kms:us-east-1:000000000000:key/mrk-0a1b2c3d0a1b0a1b0a1b0a1b2c3d4e5f",
   });
   const text = JSON.stringify(only(adopted.data.all("AWS::Backup::BackupSelection")));
   expect(text).toContain("table/old-access");

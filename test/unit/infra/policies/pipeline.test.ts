@@ -19,8 +19,11 @@ import { type Resource, readTemplate, stackTemplates, statementsOf } from "../..
 /** Goal: the pipeline's roles allow what a deployment of any stage needs, and as little else as can be said. */
 const { deploy, diff, deployment, denials } = readPipelineTemplate();
 
+/** The stacks that a pipeline deploys. */
+const deployedTemplates = (...variant: Parameters<typeof stackTemplates>) =>
+  [...stackTemplates(...variant)].filter(([stack]) => !stack.endsWith("-Administrator"));
 const resources = Object.values(stageVariants).flatMap(([stage, changes]) =>
-  [...stackTemplates(stage, changes)].flatMap(([stack, template]) =>
+  deployedTemplates(stage, changes).flatMap(([stack, template]) =>
     readTemplate(template).every.map((resource) => ({ stack, resource })),
   ),
 );
@@ -36,7 +39,7 @@ const statementNamed = (sid: string) => {
 /** Where CloudFormation and IAM name a service differently. */
 const IAM_PREFIXES: Readonly<Record<string, string>> = { apigatewayv2: "apigateway" };
 /** Allowed by statements of their own, because all of them would be too much. */
-const RESTRICTED = ["ec2", "iam"];
+const RESTRICTED = ["ec2", "iam", "kms"];
 
 test("the deployment policy allows the services of all resource types in the stages' templates, and no others", () => {
   const services = new Set(
@@ -62,7 +65,7 @@ test("the deployment policy, as the boundary of the stage's roles, allows whatev
           .parse(resource.Properties.Policies)
           .flatMap(({ PolicyDocument }) => statementsOf({ ...resource, Properties: { PolicyDocument } })),
   );
-  const allowed = ["Services", "Traces", "Network"].flatMap((sid) => statementNamed(sid).Action);
+  const allowed = ["Services", "Traces", "Network", "IdentityKey"].flatMap((sid) => statementNamed(sid).Action);
   const actions = new Set(needed.flatMap(({ Action }) => Action));
   expect(actions.size).toBeGreaterThan(20);
   expect([...actions].filter((action) => !allowed.some((pattern) => covers(pattern, action)))).toEqual([]);
@@ -78,7 +81,6 @@ test("roles are made and passed under the names that the deployment policy allow
   // IAM's names have 64 characters. CloudFormation shortens both halves, and 12 are random: 25 of the stack's stay.
   expect(stackName("a".repeat(16), "Recovery").length).toBeLessThanOrEqual(25);
 
-  // People take the role of direct access: it is passed to no service.
   const services = roles.flatMap(({ resource }) =>
     statementsOf({ ...resource, Properties: { PolicyDocument: resource.Properties.AssumeRolePolicyDocument } }).flatMap(
       ({ Principal }) => z.object({ Service: z.string().optional() }).parse(Principal).Service ?? [],
@@ -108,19 +110,27 @@ test.each([
   expect(deployment.some(({ Action }) => Action.some((action) => covers(action, needed)))).toBe(true);
 });
 
-test("the operators' policies have names that the deployment policy allows", () => {
-  const names = ofType("AWS::IAM::ManagedPolicy").map(({ Properties }) => String(Properties.ManagedPolicyName));
-  expect(names.length).toBeGreaterThan(0);
-  for (const name of names) expect(name).toMatch(/^(sandbox|prod)-airtime-operator-/);
-  expect(statementNamed("PoliciesOfOperators").Resource).toEqual([
-    "arn:aws:iam::123456789012:policy/prod-airtime-operator-*",
-  ]);
+test("no deployment shares the identity key by a grant, verifies a hash or disables the key", () => {
+  const allowed = deployment.filter(({ Condition }) => Condition === undefined).flatMap(({ Action }) => Action);
+  for (const action of ["kms:CreateGrant", "kms:VerifyMac", "kms:DisableKey"]) {
+    expect(
+      allowed.some((pattern) => covers(pattern, action)),
+      action,
+    ).toBe(false);
+  }
+});
+
+test("a pipeline deploys no managed policy, and no role that a person takes", () => {
+  expect(ofType("AWS::IAM::ManagedPolicy")).toEqual([]);
+  for (const { Properties } of ofType("AWS::IAM::Role")) {
+    expect(JSON.stringify(Properties.AssumeRolePolicyDocument)).not.toContain('"AWS"');
+  }
 });
 
 test("nothing but roles within the boundary can be given permissions, and the policy cannot change itself", () => {
   const giving = /^iam:(Attach|Create|Put|Set|Add|Update|Delete.*Boundary|Delete.*Policy|Detach)/;
   const unlimited = deployment
-    .filter(({ Sid }) => Sid !== "RolesWithBoundary" && Sid !== "PoliciesOfOperators")
+    .filter(({ Sid }) => Sid !== "RolesWithBoundary")
     .flatMap(({ Action }) => Action.filter((action) => giving.test(action)));
   // None changes what a role may do or who may assume it; the last is for roles of AWS's own services.
   expect(unlimited).toEqual(["iam:UpdateRole", "iam:UpdateRoleDescription", "iam:CreateServiceLinkedRole"]);
@@ -132,10 +142,10 @@ test("nothing but roles within the boundary can be given permissions, and the po
   for (const { Action } of deployment) expect(Action).not.toContain("iam:DeleteRolePermissionsBoundary");
 });
 
-test("permissionsBoundary puts the boundary on every role of a stage, and no role has one without it", () => {
+test("permissionsBoundary puts the boundary on every role that a pipeline deploys, and no role has one without it", () => {
   const boundaries = (changes: object) =>
-    [...stackTemplates("prod", changes).values()]
-      .flatMap((template) => readTemplate(template).all("AWS::IAM::Role"))
+    deployedTemplates("prod", changes)
+      .flatMap(([, template]) => readTemplate(template).all("AWS::IAM::Role"))
       .map(({ Properties }) => JSON.stringify(Properties.PermissionsBoundary));
   const limited = boundaries({ permissionsBoundary: "prod-airtime-deployment" });
   expect(limited.length).toBeGreaterThan(10);
@@ -146,6 +156,9 @@ test("permissionsBoundary puts the boundary on every role of a stage, and no rol
 test("the policies have at most the 6,144 characters of a managed policy", () => {
   for (const policy of [deployment, denials]) expect(JSON.stringify(policy).length).toBeLessThan(6_144);
 });
+
+/** The denials that protect what an administrator deploys. */
+const OF_PEOPLE = ["People", "DirectAccess", "TrustPolicies"];
 
 const isDenied = (action: string): boolean =>
   denials.some(
@@ -163,6 +176,7 @@ test.each([
   "dynamodb:PartiQLSelect",
   "dynamodb:ExportTableToPointInTime",
   "dynamodb:PutResourcePolicy",
+  "kms:GenerateMac",
   "secretsmanager:GetSecretValue",
   "secretsmanager:PutSecretValue",
   "secretsmanager:PutResourcePolicy",
@@ -179,7 +193,8 @@ test.each([
 
 test("what is denied would be allowed otherwise, and is nothing that making the stages' resources needs", () => {
   const allowed = deployment.flatMap(({ Action }) => Action);
-  const denied = denials.flatMap(({ Action }) => Action);
+  // Another policy may allow what people may do.
+  const denied = denials.filter(({ Sid = "" }) => !OF_PEOPLE.includes(Sid)).flatMap(({ Action }) => Action);
   expect(denied.filter((action) => !allowed.some((pattern) => covers(pattern, action)))).toEqual([]);
   // Functions are not invoked by a deployment: no template has a resource of its own making.
   expect(ofType("AWS::CloudFormation::CustomResource")).toEqual([]);
@@ -192,6 +207,8 @@ test("what is denied would be allowed otherwise, and is nothing that making the 
     "dynamodb:CreateTable",
     "dynamodb:UpdateContinuousBackups",
     "dynamodb:UpdateTable",
+    "kms:CreateAlias",
+    "kms:CreateKey",
     "lambda:PublishVersion",
     "lambda:UpdateFunctionCode",
     "secretsmanager:CreateSecret",
@@ -214,7 +231,7 @@ test("stages are deployed by a bootstrap of their own, so that its permissions a
   expect([qualifier, cdkJson.toolkitStackName]).not.toContain("hnb659fds");
   expect(cdkJson.toolkitStackName).not.toBe("CDKToolkit");
   const version = z.object({ Parameters: z.object({ BootstrapVersion: z.object({ Default: z.string() }) }) });
-  for (const [, template] of stackTemplates("prod", {})) {
+  for (const [, template] of deployedTemplates("prod", {})) {
     expect(version.parse(template).Parameters.BootstrapVersion.Default).toBe(`/cdk-bootstrap/${qualifier}/version`);
   }
   const named = readFileSync(PIPELINE_TEMPLATE, "utf8").match(/cdk-(?:bootstrap\/)?(\w+)[-/]/g) ?? [];

@@ -7,6 +7,7 @@ import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { purchaseRoutes } from "../../../../shared/contract/routes/purchase.ts";
 import { readAccountRoutes } from "../../../../shared/contract/routes/read-account.ts";
 import { apiHandler, type OperationOf } from "../../../../shared/lambda/api-handler.ts";
+import { UnprocessedKeysError } from "../../../../shared/ledger/get-item.ts";
 import { openGateway } from "../../../../tools/local/gateway.ts";
 import { type ApiEventChanges, anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -315,6 +316,30 @@ describe("an unexpected error", () => {
     });
     expect(logged).not.toContain("Ada");
   });
+});
+
+test.each([
+  ["timed out", Object.assign(new Error("Timeout"), { name: "TimeoutError" })],
+  ["was cut off", Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" })],
+  ["was throttled", Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" })],
+  ["met a server error", Object.assign(new Error("Internal"), { $metadata: { httpStatusCode: 500 } })],
+  ["left out keys of a batch", new UnprocessedKeysError()],
+])("a request whose call of AWS %s is answered as if it had failed, and raises no alarm", async (_what, error) => {
+  const log = captureLog();
+  const asError: Admit = () => Promise.reject(error);
+  expect(await ask(bought, asError)).toEqual(asByThePlatform);
+  expect(log.lines("request.not_served")).toEqual([expect.objectContaining({ level: "warn", request_id: "req-0001" })]);
+  expect(log.lines("request.failed")).toEqual([]);
+});
+
+test("a call that AWS refuses is a fault of the service", async () => {
+  const log = captureLog();
+  const denied = Object.assign(new Error("Denied"), {
+    name: "AccessDeniedException",
+    $metadata: { httpStatusCode: 400 },
+  });
+  expect(await ask(bought, () => Promise.reject(denied))).toEqual(asByThePlatform);
+  expect(log.lines("request.failed")).toEqual([expect.objectContaining({ error: "AccessDeniedException" })]);
 });
 
 test("an operation whose outcome is unknown is answered as by the platform, and raises no alarm", async () => {

@@ -1,0 +1,207 @@
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { koboSchema, nairaDecimals, nairaFromKobo } from "../../shared/contract/money.ts";
+import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
+import { putAccountPeriod } from "../../shared/ledger/period.ts";
+import { refundPut } from "../../shared/ledger/refund.ts";
+import {
+  ACCOUNTS_LIST,
+  accountPk,
+  entriesList,
+  fundingPk,
+  transactionList,
+  transactionPk,
+} from "../../shared/ledger/schema.ts";
+import { readStatementPage, type StatementPosition } from "../../shared/ledger/statement.ts";
+import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { isoTime, systemClock } from "../../shared/platform/time.ts";
+import { dayBounds } from "../../shared/platform/time-zone.ts";
+import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
+import { aTransaction } from "../../test/builders/transaction.ts";
+import { FACE_VALUES } from "../../test/builders/upstream-costs.ts";
+import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { createTables, localTableNames } from "../../tools/local/tables.ts";
+import { markdownTable } from "../../tools/markdown/markdown.ts";
+import { documentedColumns } from "../../tools/statement-import/columns.ts";
+import { directImporter } from "../../tools/statement-import/direct-importer.ts";
+import { importStatement } from "../../tools/statement-import/import-statement.ts";
+import { importTables } from "../bench/growth/imported-tables.ts";
+
+/**
+ * `npm run statements -- ORDERS`: an account with that many orders of one day, by default a million. Measures its
+ * statement from balance points on that are ever further back, and the import of the upstream's statement of the day.
+ */
+const orders = Number(process.argv[2] ?? 1_000_000);
+const sizes = [1_000, 100_000].filter((size) => size < orders);
+
+const DAY = "2026-11-21";
+const ZONE = "Africa/Lagos";
+const { from, to } = dayBounds(DAY, ZONE);
+const [fromMs, dayMs] = [Date.parse(from), Date.parse(to) - Date.parse(from)];
+const ACCOUNT = "acc_0123456789abcdef01";
+const PRICE = koboSchema.parse(500_00);
+/** One in this many orders failed, and was refunded. */
+const FAILED_EVERY = 50;
+const FUNDED = koboSchema.parse((orders + 1) * PRICE);
+
+const isFailed = (index: number): boolean => index % FAILED_EVERY === 0;
+const upstreamReferenceOf = (index: number): string => `UP-${index}`;
+const placedAt = (index: number): string => isoTime(fromMs + 1 + Math.floor((index * (dayMs - 10_000)) / orders));
+
+const orderOf = (index: number): Transaction => {
+  const at = placedAt(index);
+  const {
+    open: _open,
+    listed_at: _listed,
+    ...ended
+  } = aTransaction({
+    pk: transactionPk(String(index).padStart(26, "0")),
+    list_key: transactionList(ACCOUNT, "live"),
+    account_id: ACCOUNT,
+    status: isFailed(index) ? "failed" : "success",
+    caller_reference: `order-${index}`,
+    upstream_reference: upstreamReferenceOf(index),
+    created_at: at,
+    updated_at: at,
+  });
+  return ended;
+};
+
+/** The ledger's items: the account, its wallet's first entry, and each order with its refund. */
+async function* ledgerItems() {
+  yield {
+    ...{ pk: accountPk(ACCOUNT), list_key: ACCOUNTS_LIST, account_id: ACCOUNT, name: "busy", status: "active" },
+    ...{ whitelist: [], entitlements: {}, keys: [], owners: [], version: 1, created_at: isoTime(fromMs - 1) },
+  };
+  yield {
+    ...{ pk: fundingPk("first"), list_key: entriesList(ACCOUNT), account_id: ACCOUNT, kind: "funding" },
+    ...{ entry_id: "first", amount_kobo: FUNDED, created_at: isoTime(fromMs - 1) },
+  };
+  for (let index = 0; index < orders; index += 1) {
+    const order = orderOf(index);
+    yield order;
+    if (isFailed(index)) yield refundPut({ table: "" }, order, isoTime(Date.parse(order.created_at) + 1)).Put.Item;
+  }
+}
+
+/** A closed period that ends before the last orders, so that a statement of them begins with its balance. */
+const closeBefore = async (ledger: AuditedLedger, first: number): Promise<string> => {
+  const begins = placedAt(first);
+  const refunds = Math.ceil(first / FAILED_EVERY);
+  const sums = {
+    opening_kobo: 0,
+    kinds: {},
+    lines: 0,
+    closing_kobo: FUNDED - (first - refunds) * PRICE,
+    open_orders: 0,
+  };
+  await putAccountPeriod(
+    ledger,
+    {
+      ...{ account_id: ACCOUNT, month: `before ${first}`, time_zone: ZONE, from: isoTime(0) },
+      ...{ to: isoTime(Date.parse(begins) - 1), ...sums, previous: "", hash: String(first) },
+      ...{ version: 1 + first + refunds, closed_at: isoTime(Date.now()) },
+    },
+    undefined,
+  );
+  return begins;
+};
+
+const mb = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MB`;
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`;
+
+/** Time and processor time of some work, and the most memory that the process has had until its end. */
+const measured = async <Result>(work: () => Promise<Result>) => {
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  const result = await work();
+  const { user, system } = process.cpuUsage(cpu);
+  return {
+    result,
+    cells: [
+      seconds(performance.now() - began),
+      seconds((user + system) / 1_000),
+      mb(process.resourceUsage().maxRSS * 1_024),
+    ],
+  };
+};
+
+/** Reads the statement in the pages in which a month is closed. */
+const readLines = async (ledger: AuditedLedger, begins: string): Promise<number> => {
+  const range = { from: begins, to: "9999" };
+  let lines = 0;
+  let start: StatementPosition | undefined;
+  for (;;) {
+    const page = await readStatementPage(ledger, ACCOUNT, range, start, { linesMax: 5_000, itemsMax: 5_000 });
+    lines += page.lines.length;
+    if (page.next === undefined) {
+      const expected = FUNDED - (orders - Math.ceil(orders / FAILED_EVERY)) * PRICE;
+      if (page.closing_kobo !== expected) throw new Error(`It closes with ${page.closing_kobo}, not ${expected}`);
+      return lines;
+    }
+    start = page.next;
+  }
+};
+
+const writeStatement = async (path: string): Promise<void> => {
+  const rows = function* () {
+    yield "reference,caller_reference,type,phone_number,amount,status,created_at\n";
+    for (let index = 0; index < orders; index += 1) {
+      const order = orderOf(index);
+      const { type, phone_number, amount_kobo, status, created_at } = order;
+      const naira = nairaDecimals(nairaFromKobo(amount_kobo));
+      const cells = [upstreamReferenceOf(index), referenceOf(order), type, phone_number, naira, status, created_at];
+      yield `${cells.join(",")}\n`;
+    }
+  };
+  await pipeline(Readable.from(rows()), createWriteStream(path));
+};
+
+const folder = mkdtempSync(join(tmpdir(), "statements-"));
+const key = async (): Promise<string> => "k".repeat(32);
+try {
+  const empty = await startDynoxide({ pidFile: join(folder, "empty.pid"), logFile: join(folder, "empty.log") });
+  await createTables(empty.endpoint);
+  console.info(`Importing a ledger with ${orders} orders`);
+  const tables = await importTables(empty.endpoint, ledgerItems(), folder);
+  await empty.stop();
+  const db = emulatorClientAt(tables.endpoint);
+  const { ledger: table, audit: auditTable } = localTableNames;
+  const ledger: AuditedLedger = { db, table, auditTable, clock: systemClock };
+  const rows: string[][] = [];
+  try {
+    const statement = join(folder, "statement.csv");
+    await writeStatement(statement);
+    const importer = directImporter({
+      actor: () => ({ by: "lab" }),
+      isOperator: true,
+      ledger,
+      costs: FACE_VALUES,
+      queueMinutes: 15,
+      keyedHashes: loadKeyedHashes({ value: key, refetch: key }),
+    });
+    for (const size of sizes) {
+      const begins = await closeBefore(ledger, orders - size);
+      const { result: lines, cells } = await measured(() => readLines(ledger, begins));
+      rows.push([`statement of ${lines.toLocaleString("en-GB")} lines`, ...cells]);
+    }
+    const whole = await measured(() => readLines(ledger, isoTime(fromMs - 1)));
+    rows.push([`statement of ${whole.result.toLocaleString("en-GB")} lines`, ...whole.cells]);
+    const imported = await measured(() =>
+      importStatement(importer, { path: statement, day: DAY, map: documentedColumns }),
+    );
+    const { open_cases, totals } = imported.result;
+    if (open_cases > 0 || totals[0]?.count !== orders) throw new Error(`Not all matched: ${JSON.stringify(totals)}`);
+    rows.push([`import of ${orders.toLocaleString("en-GB")} rows`, ...imported.cells]);
+    console.info(markdownTable([["work", "time", "processor time", "memory, at most"], ...rows]));
+  } finally {
+    db.destroy();
+    await tables.stop();
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

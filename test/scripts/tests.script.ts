@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { run } from "./npm.ts";
+
+/** Goal: no script that runs tests has stopped working. Method: as in short-forms.script.ts, beside which it runs. */
+const folder = mkdtempSync(join(tmpdir(), "scripts-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Expects that the tests of a script ran and passed. */
+const expectPassed = (output: string): void => expect(output).toMatch(/^[1-9]\d* passed, 0 failed/m);
+
+test("npm run test:faults runs a scenario of the crash points with every fault", async () => {
+  const only = ["crash-points", "-t", "a purchase beyond the wallet's balance"];
+  expectPassed(await run("test:faults", only, { env: { STRICT_SETTING: "perfect" } }));
+});
+
+test("npm run test:calls compares calls of each command", async () => {
+  expectPassed(await run("test:calls", [], { env: { CALLS: "20" } }));
+});
+
+test("npm run test:mutants kills a seeded mutant", async () => {
+  expect(await run("test:mutants", ["the debit does not check"])).toContain("1 of 1 seeded mutants were killed");
+});
+
+test("npm run test:load counts the calls of invalid keys", async () => {
+  const env = { LOAD_SHARE: "0.004", LOAD_RESULTS: join(folder, "load.json") };
+  expectPassed(await run("test:load", ["invalid-keys", "-t", "costs no DynamoDB call"], { env }));
+});
+
+test("npm run test:mutation mutates a function, and most mutants are killed", async () => {
+  const [, score = "0"] = /All files +\| +([\d.]+)/.exec(await run("test:mutation", ["--short"])) ?? [];
+  expect(Number(score)).toBeGreaterThan(50);
+});
+
+test("npm run test:runtimes runs the packed client in every runtime", async () => {
+  expectPassed(await run("test:runtimes"));
+});
+
+test("npm run test:dynamodb-local runs an integration test on Amazon's emulator", async () => {
+  expectPassed(await run("test:dynamodb-local", ["test/integration/shared/ledger/get-item.test.ts"]));
+});
