@@ -1,28 +1,29 @@
-import type { LedgerItemKind, ledgerIndexes } from "../shared/ledger/schema.ts";
+import type { AuditItemKind, LedgerItemKind, ledgerIndexes } from "../shared/ledger/schema.ts";
 import type { CacheItemKind } from "../shared/platform/cache-keys.ts";
 import type { Variable } from "../shared/platform/env.ts";
 import type { Urgency } from "../shared/platform/log.ts";
 
 /** Their shapes are in infra/tables.ts. */
-export type TableName = "access" | "ledger" | "cache";
+export type TableName = "access" | "ledger" | "audit" | "cache";
 /** A key's item in the access table: all of it, or only its counters of requests. */
 export type AccessItemKind = "key" | "rate-counters";
 /** The kinds of items of each table. */
 export type ItemKinds = {
   readonly access: AccessItemKind;
   readonly ledger: LedgerItemKind;
+  readonly audit: AuditItemKind;
   readonly cache: CacheItemKind;
 };
 
 /** The actions on a table with the kinds of items that they are for. Only reads may be of `any` kind. */
 export type TableGrants<Kind> = {
   readonly [Action in "PutItem" | "UpdateItem" | "ConditionCheckItem"]?: readonly Kind[];
-} & { readonly [Action in "GetItem" | "BatchGetItem"]?: readonly Kind[] | "any" };
+} & { readonly [Action in "GetItem" | "BatchGetItem" | "Query"]?: readonly Kind[] | "any" };
 type IndexName = (typeof ledgerIndexes)[keyof typeof ledgerIndexes]["name"];
 /** Their settings are in infra/queues.ts. */
 export type QueueName = "outcomes" | "delivery";
 /** Their settings are in infra/streams.ts. */
-export type StreamName = "webhooks" | "statistics";
+export type StreamName = "webhooks" | "statistics" | "attestations";
 
 /** What invokes a function. */
 export type Trigger =
@@ -58,6 +59,8 @@ export type FunctionSpec = {
   readonly invokedBy: Trigger;
   /** It exists only in a stage with a console. */
   readonly needsConsole?: true;
+  /** It exists only in a stage whose upstream can be asked for an order. */
+  readonly needsLookup?: true;
   /** It decides the share of a CPU too; decision 0009 has the measurements by which the sizes were chosen. */
   readonly memoryMb: number;
   readonly timeoutS: number;
@@ -75,7 +78,7 @@ export type FunctionSpec = {
   readonly sendsTo?: readonly QueueName[];
   /** It lists the dead letters of the whole stage, and moves those of these queues back. */
   readonly redrives?: readonly QueueName[];
-  /** The variables that its handler parses. It may read the secrets whose ids are among them. */
+  /** The variables that its handler parses. It may read the secrets, and use the key of KMS, whose ids are among them. */
   readonly environment?: readonly Variable[];
   /** Begins the text of its alarms. */
   readonly impact: string;

@@ -1,6 +1,6 @@
 import type { AccessItemKind, FunctionSpec, TableGrants, TableName } from "../functions/function-spec.ts";
 import { COUNTER_NAMES } from "../shared/access/key-store.ts";
-import { keyPatternOf } from "../shared/ledger/schema.ts";
+import { auditKeyPattern, keyPatternOf } from "../shared/ledger/schema.ts";
 import { cacheKeyPattern } from "../shared/platform/cache-keys.ts";
 
 type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
@@ -11,10 +11,12 @@ export type ItemGrant = { readonly actions: readonly string[]; readonly conditio
 export const itemGrants = ({
   access = {},
   ledger = {},
+  audit = {},
   cache = {},
 }: NonNullable<FunctionSpec["tables"]>): Readonly<Record<TableName, readonly ItemGrant[]>> => ({
   access: grantsOf(access, accessCondition),
   ledger: grantsOf(ledger, (kinds) => onlyKeys(kinds.map(keyPatternOf))),
+  audit: grantsOf(audit, (kinds) => onlyKeys(kinds.map(auditKeyPattern))),
   cache: grantsOf(cache, (kinds) => onlyKeys(kinds.map(cacheKeyPattern))),
 });
 
@@ -23,9 +25,10 @@ const grantsOf = <Kind>(
   grants: TableGrants<Kind>,
   conditionOf: (kinds: readonly Kind[]) => Condition | undefined,
 ): readonly ItemGrant[] => {
-  const { GetItem, BatchGetItem, PutItem, UpdateItem, ConditionCheckItem } = grants;
+  const { GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem } = grants;
   const byCondition = new Map<string, ItemGrant>();
-  for (const [action, kinds] of Object.entries({ GetItem, BatchGetItem, PutItem, UpdateItem, ConditionCheckItem })) {
+  const all = { GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem };
+  for (const [action, kinds] of Object.entries(all)) {
     if (kinds === undefined) continue;
     const condition = kinds === "any" ? undefined : conditionOf(kinds);
     const id = JSON.stringify(condition) ?? "";

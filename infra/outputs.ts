@@ -31,7 +31,7 @@ export const backupVaultName = (stage: string): string => `${stage}-airtime-back
 export const copyVaultName = (stage: string): string => `${stage}-airtime-copies`;
 
 /** `prod` and `Service` make the stack `Prod-Service`. */
-export const stackName = (stage: string, part: "Data" | "Network" | "Service" | "Recovery"): string =>
+export const stackName = (stage: string, part: "Data" | "Network" | "Service" | "Recovery" | "Administrator"): string =>
   `${stage.charAt(0).toUpperCase()}${stage.slice(1)}-${part}`;
 
 /** The IAM policies of the people who operate a stage. */

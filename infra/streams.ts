@@ -1,5 +1,5 @@
 import type { StreamName } from "../functions/function-spec.ts";
-import { walletPk } from "../shared/ledger/schema.ts";
+import { entriesPk, walletPk } from "../shared/ledger/schema.ts";
 import { type FunctionName, invokedBy } from "./functions.ts";
 
 /** The function that reads the stream with these settings. */
@@ -7,13 +7,14 @@ const consumerOf = (stream: StreamName): FunctionName =>
   invokedBy((trigger) => trigger.kind === "stream" && trigger.stream === stream);
 
 /**
- * The consumers of the ledger's stream, of which DynamoDB allows two. Each of `patterns` lets changes through, in the
+ * The consumers of the tables' streams; DynamoDB allows two for each. Each of `patterns` lets changes through, in the
  * form of Lambda's event filters: a list holds the values that an attribute may have, or the prefix of one. AWS waits
  * up to `windowS` for a full batch, the local service for 2 s.
  */
 export const streamConsumers = {
   webhooks: {
     id: "Ledger",
+    table: "ledger",
     consumer: consumerOf("webhooks"),
     startingPosition: "TRIM_HORIZON",
     batchSize: 100,
@@ -41,6 +42,7 @@ export const streamConsumers = {
    */
   statistics: {
     id: "Statistics",
+    table: "ledger",
     consumer: consumerOf("statistics"),
     startingPosition: "LATEST",
     batchSize: 1_000,
@@ -58,11 +60,27 @@ export const streamConsumers = {
       { dynamodb: { Keys: { pk: { S: [{ prefix: walletPk("") }] } } } },
     ],
   },
+  /** A batch that fails for longer is left out: `audit verify` names the entries, and the alarm on the function's errors rings long before. */
+  attestations: {
+    id: "Attestations",
+    table: "audit",
+    consumer: consumerOf("attestations"),
+    startingPosition: "TRIM_HORIZON",
+    batchSize: 100,
+    windowS: 0,
+    keepsFailures: false,
+    recordAgeMaxS: 23 * 3_600,
+    patterns: [
+      { eventName: ["INSERT"], dynamodb: { Keys: { pk: { S: [{ prefix: entriesPk("") }] } } } },
+      { eventName: ["MODIFY", "REMOVE"] },
+    ],
+  },
 } as const satisfies Record<StreamName, StreamConsumerSpec>;
 
 export type StreamConsumerSpec = {
   /** Of its mapping and dead letters on AWS. */
   readonly id: string;
+  readonly table: "ledger" | "audit";
   readonly consumer: FunctionName;
   /** Where a new mapping begins. */
   readonly startingPosition: "TRIM_HORIZON" | "LATEST";

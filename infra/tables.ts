@@ -3,7 +3,15 @@ import { ledgerIndexes } from "../shared/ledger/schema.ts";
 
 /** The tables, divided by what losing them would cost. The CDK and the local runner create them from here. */
 
-type Attribute = "pk" | "list_key" | "created_at" | "listed_at" | "upstream_reference" | "open";
+type Attribute =
+  | "pk"
+  | "list_key"
+  | "created_at"
+  | "listed_at"
+  | "upstream_reference"
+  | "open"
+  | "phone_key"
+  | "sequence";
 export type TableIndex = {
   readonly name: string;
   readonly partition: Attribute;
@@ -13,6 +21,7 @@ export type TableIndex = {
 };
 export type TableShape = {
   readonly partition: Attribute;
+  readonly sort?: Attribute;
   readonly indexes: readonly TableIndex[];
   readonly ttl?: string;
   /** The table has a stream of changes, with the item before and after; functions/specs.ts names its consumers. */
@@ -25,9 +34,11 @@ export const tables = {
   /** Accounts, wallets, transactions, fundings: the money. */
   ledger: {
     partition: "pk",
-    indexes: [ledgerIndexes.byList, ledgerIndexes.byUpstreamReference, ledgerIndexes.byOpen],
+    indexes: Object.values(ledgerIndexes),
     stream: true,
   },
+  /** Who changed what: the entries of a log, and what was attested of them, each in its order. */
+  audit: { partition: "pk", sort: "sequence", indexes: [], stream: true },
   /** The catalog and sealed identity results: they can be fetched or made again. */
   cache: { partition: "pk", indexes: [], ttl: "expires_at_s" },
 } as const satisfies Record<TableName, TableShape>;

@@ -8,11 +8,13 @@ import {
   Table,
   TableEncryption,
 } from "aws-cdk-lib/aws-dynamodb";
+import { AccountRootPrincipal, AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { Alias, Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
 import { CfnSecret, type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 import type { TableName } from "../../functions/function-spec.ts";
 import { type SecretName, type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
-import { outputOf } from "../outputs.ts";
+import { outputOf, stackName } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
 import { type TableShape, tables } from "../tables.ts";
 import { acknowledge } from "./acknowledge.ts";
@@ -22,16 +24,21 @@ export interface DataProps extends StackProps {
   readonly stage: string;
   readonly adopt?: StageSettings["adopt"];
   readonly recovery?: StageSettings["recovery"];
+  readonly identityKeyArn?: StageSettings["identityKeyArn"];
+  /** The stage has checked people whose consents are kept, so its key must outlive the stack. */
+  readonly sells: boolean;
 }
 
-export const tableNames = ["access", "ledger", "cache"] as const satisfies readonly TableName[];
+export const tableNames = ["access", "ledger", "audit", "cache"] as const satisfies readonly TableName[];
 
-/** The tables and the secrets: what must not be lost, and what can be made again. */
+/** The tables, secrets and the identity key: what must not be lost, and what can be made again. */
 export class Data extends Stack {
   readonly tables: Readonly<Record<TableName, ITable>>;
   readonly secretArns: Readonly<Record<SecretVariable, string>>;
+  readonly identityKeyArn: string;
 
-  constructor(scope: Construct, id: string, { stage, adopt, recovery, ...props }: DataProps) {
+  constructor(scope: Construct, id: string, dataProps: DataProps) {
+    const { stage, adopt, recovery, identityKeyArn, sells, ...props } = dataProps;
     super(scope, id, props);
     this.tables = {
       access: adopt
@@ -43,11 +50,19 @@ export class Data extends Stack {
             tableStreamArn: adopt.ledgerStreamArn,
           })
         : durableTable(this, "Ledger", tables.ledger),
+      audit: adopt
+        ? Table.fromTableAttributes(this, "Audit", {
+            tableName: adopt.auditTableName,
+            tableStreamArn: adopt.auditStreamArn,
+          })
+        : durableTable(this, "Audit", tables.audit, appendOnly()),
       cache: makeTable(this, "Cache", tables.cache, RemovalPolicy.DESTROY),
     };
     this.secretArns = secretIds((name) => this.secret(secretTable[name], { adopt, recovery }).secretArn);
+    this.identityKeyArn = identityKeyArn ?? identityKey(this, stage, sells).keyArn;
     if (recovery) {
-      new TableBackups(this, "Backups", { stage, recovery, tables: [this.tables.access, this.tables.ledger] });
+      const { access, ledger, audit } = this.tables;
+      new TableBackups(this, "Backups", { stage, recovery, tables: [access, ledger, audit] });
     }
   }
 
@@ -74,14 +89,48 @@ export class Data extends Stack {
  * Retained when the stack is deleted, protected from deletion, and restorable to any second of the last 35 days.
  * Retained even if the stack's creation fails: a rollback that tried to delete a protected table would fail too.
  */
-const durableTable = (scope: Construct, id: string, shape: TableShape): Table =>
-  makeTable(scope, id, shape, RemovalPolicy.RETAIN);
+const durableTable = (scope: Construct, id: string, shape: TableShape, resourcePolicy?: PolicyDocument): Table =>
+  makeTable(scope, id, shape, RemovalPolicy.RETAIN, resourcePolicy);
 
-const makeTable = (scope: Construct, id: string, shape: TableShape, removalPolicy: RemovalPolicy): Table => {
+/**
+ * Denies everybody, administrators too, to change or delete an item, or to have it expire: they would have to change this
+ * policy first. A put over another item cannot be denied, because IAM has no key for a request's condition expression;
+ * the table's stream shows it to `attest-audit`. docs/recovery.md sets the same policy on a restored table.
+ */
+const appendOnly = (): PolicyDocument =>
+  new PolicyDocument({
+    statements: [
+      new PolicyStatement({
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: [
+          "BatchWriteItem",
+          "DeleteItem",
+          "PartiQLDelete",
+          "PartiQLInsert",
+          "PartiQLUpdate",
+          "UpdateItem",
+          "UpdateTimeToLive",
+        ].map((action) => `dynamodb:${action}`),
+        // The table's own ARN would be a circle in the template.
+        resources: ["*"],
+      }),
+    ],
+  });
+
+const makeTable = (
+  scope: Construct,
+  id: string,
+  shape: TableShape,
+  removalPolicy: RemovalPolicy,
+  resourcePolicy?: PolicyDocument,
+): Table => {
   const isDurable = removalPolicy !== RemovalPolicy.DESTROY;
   const attribute = (name: string) => ({ name, type: AttributeType.STRING });
   const table = new Table(scope, id, {
     partitionKey: attribute(shape.partition),
+    ...(shape.sort && { sortKey: attribute(shape.sort) }),
+    ...(resourcePolicy && { resourcePolicy }),
     billingMode: BillingMode.PAY_PER_REQUEST,
     encryption: TableEncryption.AWS_MANAGED,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: isDurable },
@@ -141,4 +190,57 @@ const filledByOperator = (scope: Construct, id: string, description: string): IS
   const secret = new CfnSecret(scope, id, { description });
   acknowledge(secret, "SMG4", "The upstream issues it, and the operator replaces it");
   return Secret.fromSecretCompleteArn(scope, `${id}Reference`, secret.ref);
+};
+
+/**
+ * The key that hashes the numbers of identity checks. Multi-region, so that a replica hashes alike in another region. Never
+ * change its spec or that: CloudFormation would make another key.
+ */
+const identityKey = (stack: Stack, stage: string, sells: boolean): Key => {
+  const key = new Key(stack, "IdentityKey", {
+    description: `Hashes the numbers of identity checks of ${stage}`,
+    keySpec: KeySpec.HMAC_256,
+    keyUsage: KeyUsage.GENERATE_VERIFY_MAC,
+    multiRegion: true,
+    policy: onlyForCheckIdentity(stack, stage),
+    removalPolicy: sells ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
+  });
+  // For people: the function has the key's ARN.
+  new Alias(stack, "IdentityKeyAlias", { aliasName: `alias/${stage}-airtime-identity`, targetKey: key });
+  return key;
+};
+
+/** What administers a key and does not use it. `kms:CreateGrant` is missing, because a grant could let anybody use it. */
+const KEY_ADMINISTRATION = [
+  ...["CancelKeyDeletion", "CreateAlias", "DeleteAlias", "DescribeKey", "DisableKey", "EnableKey", "GetKeyPolicy"],
+  ...["GetKeyRotationStatus", "ListAliases", "ListGrants", "ListKeyPolicies", "ListResourceTags", "PutKeyPolicy"],
+  ...["ReplicateKey", "ScheduleKeyDeletion", "TagResource", "UntagResource", "UpdateAlias", "UpdateKeyDescription"],
+  "UpdatePrimaryRegion",
+].map((action) => `kms:${action}`);
+
+/**
+ * Lets the policies of the account administer the key, and one role use it, if its own policy allows that too. The role is
+ * named by a pattern: the service's stack, which makes it, comes later, and one that is named by its ARN becomes a dead id
+ * in the policy when it is deleted.
+ */
+const onlyForCheckIdentity = (stack: Stack, stage: string): PolicyDocument => {
+  const role = `role/${stackName(stage, "Service")}-CheckIdentityRole*`;
+  return new PolicyDocument({
+    statements: [
+      new PolicyStatement({
+        principals: [new AccountRootPrincipal()],
+        actions: KEY_ADMINISTRATION,
+        resources: ["*"],
+      }),
+      new PolicyStatement({
+        principals: [new AccountRootPrincipal()],
+        actions: ["kms:GenerateMac"],
+        resources: ["*"],
+        conditions: {
+          ArnLike: { "aws:PrincipalArn": `arn:${stack.partition}:iam::${stack.account}:${role}` },
+          StringEquals: { "kms:MacAlgorithm": "HMAC_SHA_256" },
+        },
+      }),
+    ],
+  });
 };

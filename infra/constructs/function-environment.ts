@@ -5,14 +5,22 @@ import { type StageSettings, sells } from "../stages.ts";
 import type { Data } from "./data.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
 
-type DataVariable = SecretVariable | "ACCESS_TABLE" | "LEDGER_TABLE" | "CACHE_TABLE";
+type DataVariable =
+  | SecretVariable
+  | "ACCESS_TABLE"
+  | "LEDGER_TABLE"
+  | "AUDIT_TABLE"
+  | "CACHE_TABLE"
+  | "IDENTITY_KEY_ARN";
 type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
 
-/** Names of tables and ids of secrets. */
-export const dataValues = ({ tables, secretArns }: Data): Pick<FunctionEnvironment, DataVariable> => ({
+/** Names of tables, ids of secrets and of the identity key. */
+export const dataValues = ({ tables, secretArns, identityKeyArn }: Data): Pick<FunctionEnvironment, DataVariable> => ({
   ACCESS_TABLE: tables.access.tableName,
   LEDGER_TABLE: tables.ledger.tableName,
+  AUDIT_TABLE: tables.audit.tableName,
   CACHE_TABLE: tables.cache.tableName,
+  IDENTITY_KEY_ARN: identityKeyArn,
   ...secretArns,
 });
 
@@ -30,11 +38,12 @@ export const settingsValues = (
   ownHosts: readonly string[],
 ): Omit<FunctionEnvironment, DataVariable | QueueVariable> => ({
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
-  UPSTREAM_SIGNATURE: settings.upstreamSignature === undefined ? "" : JSON.stringify(settings.upstreamSignature),
+  UPSTREAM_PROFILE: JSON.stringify(settings.upstreamProfile),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),
   IDENTITY_PRICES: JSON.stringify(settings.identityPrices),
-  UPSTREAM_DATES: settings.upstreamDates,
+  UPSTREAM_COSTS: JSON.stringify(settings.upstreamCosts),
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
+  TIME_ZONE: settings.timeZone,
   OPERATOR_ACT_MAX_NAIRA: String(settings.operatorActMaxNaira),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",

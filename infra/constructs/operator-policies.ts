@@ -6,21 +6,19 @@ import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import * as z from "zod";
-import { keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
+import { auditKeyPattern, keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { onlyKeys } from "../item-grants.ts";
 import { operatorActPolicy, operatorDirectPolicy, operatorReadPolicy } from "../outputs.ts";
 import { acknowledge } from "./acknowledge.ts";
-import type { Alarms } from "./alarms.ts";
-import type { Api } from "./api.ts";
 import type { Data } from "./data.ts";
 import { DeadLetters } from "./queue-consumer.ts";
+import type { Service } from "./service.ts";
 
 export interface OperatorPoliciesProps {
   readonly stage: string;
   readonly data: Data;
-  readonly alarms: Alarms;
-  readonly api: Api;
+  readonly service: Service;
 }
 
 /**
@@ -28,18 +26,20 @@ export interface OperatorPoliciesProps {
  * IAM Identity Center need. They allow the requests of the operator's command line; what those commands ask of AWS
  * that are no action of the service, except `ledger carry-over`, which works on tables outside the stage; and what the
  * runbook's own `aws` commands ask. The direct one is for `--direct`, with which a command performs actions itself: a role
- * of the stage has it, and whoever takes the role pages the operators.
+ * of the stage has it, and taking the role pages the operators.
  */
 export class OperatorPolicies extends Construct {
   private readonly wildcards: ReadonlyMap<string, string>;
+  /** The name of the export of the API's id. */
+  private readonly apiExport: string;
 
-  constructor(scope: Construct, id: string, { stage, data, alarms, api }: OperatorPoliciesProps) {
+  constructor(scope: Construct, id: string, { stage, data, service }: OperatorPoliciesProps) {
     super(scope, id);
-    const stack = Stack.of(this);
-    const queues = stack.node.findAll().filter((construct) => construct instanceof Queue);
+    const { alarms, api } = service;
+    const queues = service.node.findAll().filter((construct) => construct instanceof Queue);
     const deadLetters = queues.filter((queue) => queue instanceof DeadLetters);
     const arnsOf = (some: readonly Queue[]): string[] => some.map(({ queueArn }) => queueArn);
-    const { access, ledger, cache } = data.tables;
+    const { access, ledger, audit, cache } = data.tables;
     const secretArn = (name: (typeof secretNames)[number]): string => data.secretArns[secretTable[name].variable];
     const fixed = secretNames.filter((name) => secretTable[name].kind === "fixed");
     const changeable = secretNames.filter((name) => !fixed.includes(name));
@@ -48,11 +48,12 @@ export class OperatorPolicies extends Construct {
       (name) => secretTable[name].kind === "filled" || "isPresented" in secretTable[name],
     );
 
-    const stackArn = stack.formatArn({
+    const stackArn = service.formatArn({
       service: "cloudformation",
       resource: "stack",
-      resourceName: `${stack.stackName}/*`,
+      resourceName: `${service.stackName}/*`,
     });
+    this.apiExport = imported.parse(service.resolve(service.exportValue(api.id)))["Fn::ImportValue"];
     const [reads, changes] = [api.operationsArn("GET"), api.operationsArn("POST")];
     this.wildcards = new Map([
       [stackArn, "The id of the stage's own stack"],
@@ -66,10 +67,13 @@ export class OperatorPolicies extends Construct {
       // A request that names the stack does not have the id at the end of its ARN.
       allow(["cloudformation:DescribeStacks"], [stackArn]),
       allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn, ledger.tableArn]),
+      allow(["dynamodb:Query"], [audit.tableArn]),
       allow(["dynamodb:BatchGetItem"], [ledger.tableArn, ...(isDirect ? [access.tableArn] : [])]),
       allow(
         ["dynamodb:Query"],
-        (isDirect ? Object.values(ledgerIndexes) : byService).map(({ name }) => `${ledger.tableArn}/index/${name}`),
+        [...byService, ...(isDirect ? [ledgerIndexes.byUpstreamReference] : [])].map(
+          ({ name }) => `${ledger.tableArn}/index/${name}`,
+        ),
       ),
       // `wallet verify` resets a checkpoint that is wrong; it is derived data.
       allow(["dynamodb:PutItem"], [ledger.tableArn], onlyKeys([keyPatternOf("checkpoint")])),
@@ -84,14 +88,16 @@ export class OperatorPolicies extends Construct {
     ];
     const acting = (isDirect: boolean): PolicyStatement[] => [
       ...(isDirect
-        ? [allow(["dynamodb:UpdateItem"], [ledger.tableArn]), allow(["dynamodb:PutItem"], [cache.tableArn])]
+        ? [
+            allow(["dynamodb:UpdateItem"], [ledger.tableArn]),
+            allow(["dynamodb:ConditionCheckItem"], [ledger.tableArn], onlyKeys([keyPatternOf("period")])),
+            allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], [cache.tableArn]),
+          ]
         : [allow(["execute-api:Invoke"], [changes])]),
-      // Commands that are no action record themselves, and `keys reconcile` writes accounts.
-      allow(
-        ["dynamodb:PutItem"],
-        [ledger.tableArn],
-        isDirect ? undefined : onlyKeys([keyPatternOf("account"), keyPatternOf("audit"), keyPatternOf("audit-head")]),
-      ),
+      // `keys reconcile` writes accounts.
+      allow(["dynamodb:PutItem"], [ledger.tableArn], isDirect ? undefined : onlyKeys([keyPatternOf("account")])),
+      // Commands that are no action record themselves.
+      allow(["dynamodb:PutItem"], [audit.tableArn], onlyKeys([auditKeyPattern("entry")])),
       allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
       allow(["secretsmanager:PutSecretValue"], changeable.map(secretArn)),
       allow(["secretsmanager:GetSecretValue"], [...presented, ...(isDirect ? fixed : [])].map(secretArn)),
@@ -128,7 +134,7 @@ export class OperatorPolicies extends Construct {
     });
     const person = EventField.fromPath("$.detail.userIdentity.arn");
     new Rule(this, "DirectRoleTaken", {
-      description: "Notifies when somebody takes the role for direct access",
+      description: "Notifies when the role for direct access is taken",
       eventPattern: {
         source: ["aws.sts"],
         detailType: ["AWS API Call via CloudTrail"],
@@ -153,6 +159,18 @@ export class OperatorPolicies extends Construct {
     return role;
   }
 
+  /** A text with tokens, as cdk-nag names it: what another stack exports by the name of its export. */
+  private shownText(text: string): string {
+    const stack = Stack.of(this);
+    const parts = joined.safeParse(stack.resolve(text)).data?.["Fn::Join"][1] ?? [text];
+    return parts
+      .map((part) => {
+        if (typeof part === "string") return part;
+        return part.Ref.startsWith("AWS::") ? `<${part.Ref}>` : this.apiExport;
+      })
+      .join("");
+  }
+
   private addPolicy(
     id: string,
     managedPolicyName: string,
@@ -161,8 +179,7 @@ export class OperatorPolicies extends Construct {
   ): ManagedPolicy {
     const policy = new ManagedPolicy(this, id, { managedPolicyName, description, statements });
     acknowledge(policy, "IAM5[Resource::*]", "Two actions of Lambda, which AWS authorises without a resource");
-    for (const [arn, reason] of this.wildcards)
-      acknowledge(policy, `IAM5[Resource::${shownText(Stack.of(this), arn)}]`, reason);
+    for (const [arn, reason] of this.wildcards) acknowledge(policy, `IAM5[Resource::${this.shownText(arn)}]`, reason);
     new CfnOutput(this, `${id}Output`, { value: policy.managedPolicyArn, description }).overrideLogicalId(
       `Operator${id}Policy`,
     );
@@ -170,11 +187,7 @@ export class OperatorPolicies extends Construct {
   }
 }
 
-/** A text with tokens, as cdk-nag names it. */
-const shownText = (stack: Stack, text: string): string => {
-  const parts = joined.safeParse(stack.resolve(text)).data?.["Fn::Join"][1] ?? [text];
-  return parts.map((part) => (typeof part === "string" ? part : `<${part.Ref}>`)).join("");
-};
+const imported = z.object({ "Fn::ImportValue": z.string() });
 const joined = z.object({
   "Fn::Join": z.tuple([z.literal(""), z.array(z.union([z.string(), z.object({ Ref: z.string() })]))]),
 });

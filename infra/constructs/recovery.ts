@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import { BackupVault } from "aws-cdk-lib/aws-backup";
 import { ManagedPolicy, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 import { copyVaultName } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
@@ -18,7 +19,7 @@ export interface RecoveryProps extends StackProps {
 export class Recovery extends Stack {
   constructor(scope: Construct, id: string, { stage, recovery, ...props }: RecoveryProps) {
     super(scope, id, props);
-    const vault = keptVault(this, "Copies", copyVaultName(stage), recovery);
+    const vault = keptVault(this, "Copies", copyVaultName(stage), recovery, recovery.vaultKeyArns?.copies);
     const role = backupRole(this, "Restore", "AWSBackupServiceRolePolicyForRestores");
     const addOutput = (name: string, value: string, description: string): void => {
       new CfnOutput(this, `Output${name}`, { value, description }).overrideLogicalId(name);
@@ -34,11 +35,13 @@ export const keptVault = (
   id: string,
   backupVaultName: string,
   { keepDays, lockAfterDays }: RecoveryProps["recovery"],
+  keyArn: string | undefined,
 ): BackupVault =>
   new BackupVault(scope, id, {
     backupVaultName,
+    ...(keyArn !== undefined && { encryptionKey: Key.fromKeyArn(scope, `${id}Key`, keyArn) }),
     blockRecoveryPointDeletion: true,
-    // Without a date, whoever may remove the lock can still shorten what is kept.
+    // Without a date, a person who may remove the lock can still shorten what is kept.
     lockConfiguration: {
       minRetention: Duration.days(keepDays),
       ...(lockAfterDays !== undefined && { changeableFor: Duration.days(lockAfterDays) }),

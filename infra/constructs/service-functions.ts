@@ -72,7 +72,7 @@ export class ServiceFunctions {
     return made;
   }
 
-  /** The permissions of its spec, and to read the secrets whose ids it gets. */
+  /** The permissions of its spec, to read the secrets whose ids it gets, and to hash with the key whose ARN it gets. */
   private allowSpec(made: ServiceFunction): void {
     const { data, queues } = this.props;
     const { tables = {}, queries = [], sendsTo = [], environment = [] } = made.spec;
@@ -97,6 +97,7 @@ export class ServiceFunctions {
         environment.some((own) => own === variable) ? [arn] : [],
       ),
     );
+    made.allow(["kms:GenerateMac"], environment.includes("IDENTITY_KEY_ARN") ? [data.identityKeyArn] : []);
   }
 }
 

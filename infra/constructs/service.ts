@@ -17,7 +17,6 @@ import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
 import { type EgressNetwork, ExistingNetwork } from "./egress-network.ts";
 import { dataValues, queueValues, settingsValues } from "./function-environment.ts";
-import { OperatorPolicies } from "./operator-policies.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
@@ -36,6 +35,9 @@ export interface ServiceProps extends StackProps {
 
 /** The stateless part of a stage: API, functions, queues, schedules and alarms. It can be recreated at any time. */
 export class Service extends Stack {
+  readonly alarms: Alarms;
+  readonly api: Api;
+
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
     const { stage, settings, data } = props;
@@ -74,19 +76,21 @@ export class Service extends Stack {
     queues.delivery.addConsumer(functions.named(queueSpecs.delivery.consumer), isWorking);
     for (const spec of Object.values(streamConsumers)) {
       const consumer = functions.all.get(spec.consumer);
-      if (consumer) new StreamConsumer(this, spec.id, { stage, table: data.tables.ledger, consumer, alarms, spec });
+      const table = data.tables[spec.table];
+      if (consumer) new StreamConsumer(this, spec.id, { stage, table, consumer, alarms, spec });
     }
     new Schedules(this, "Schedules", { stage, alarms, functions, isWorking });
     functions.allowRedrives(this.node.findAll().filter((construct) => construct instanceof DeadLetters));
 
     // What people see of it, and may do.
     if (recovery) {
-      const tables = [data.tables.access, data.tables.ledger];
+      const tables = [data.tables.access, data.tables.ledger, data.tables.audit];
       addBackupNotifications(this, { stage, recovery, tables, alarms });
     }
-    new OperatorPolicies(this, "Operators", { stage, data, alarms, api });
     addServiceAlarms(alarms, { api, functions, settings, tables: data.tables });
     const dashboard = addDashboard(this, { stage, api, callers, functions, queues, alarms });
     addOutputs(this, { values, api, callers, dashboard, alarms, hasConsole });
+    this.alarms = alarms;
+    this.api = api;
   }
 }

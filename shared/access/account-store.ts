@@ -3,15 +3,19 @@ import { isDeepStrictEqual } from "node:util";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
+import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
-import { type AuditEntry, auditPut } from "../ledger/audit.ts";
+import type { AuditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
 import { walletRestriction } from "../ledger/wallet.ts";
 import { isContention } from "../platform/backoff.ts";
+import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
+import { priceListSchema, priceListWrites } from "../prices/price-list.ts";
 import { accountStatus } from "./key-store.ts";
 import { ownerSchema, ownerWrites } from "./owner-item.ts";
 
@@ -49,10 +53,18 @@ export const accountSchema = z.object({
       created_at: z.iso.datetime(),
       /** When a rotated key ends. */
       expires_at: z.iso.datetime().optional(),
+      /** What live orders with it may be at most; its replacement has the same. */
+      order_limits: orderLimitsSchema.optional(),
     }),
   ),
   webhook: webhookField.optional(),
   owners: z.array(ownerSchema),
+  /** Absent until operators set a price. */
+  price_list: priceListSchema.optional(),
+  /** Absent: no purchase is refused because it is like an earlier one. */
+  duplicate_window_s: duplicateWindowSchema.optional(),
+  /** What its live orders may be at most, of all keys together. */
+  order_limits: orderLimitsSchema.optional(),
   version: z.int(),
   list_key: z.literal(ACCOUNTS_LIST),
   created_at: z.iso.datetime(),
@@ -65,16 +77,17 @@ export type AccountStore = {
   readonly accessTable: string;
   readonly ledgerTable: string;
   readonly clock?: Clock;
+  /** Makes the checksums of new keys. */
+  readonly checksumKey: Secret;
   /** Makes the audit entry of a change from the changed account; it is written in the change's own transaction. */
-  readonly audit?: (account: Account) => AuditEntry;
+  readonly audit?: (account: Account) => AuditPut;
 };
 
 /** The part of the store that holds accounts. */
 export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
 
 /** The audit entry of a change, as a part of its transaction. */
-export const auditWrites = ({ ledgerTable, audit }: AccountTable, account: Account): Writes =>
-  audit ? [auditPut(ledgerTable, audit(account))] : [];
+export const auditWrites = ({ audit }: AccountTable, account: Account): Writes => (audit ? [audit(account)] : []);
 
 /** An operator's mistake, in a sentence. */
 export class AccountError extends Error {
@@ -130,6 +143,7 @@ export const replaceAccount = (
       ...keyWrites.map(({ write }) => write),
       ...(isRestricted === undefined ? [] : [walletRestriction(store.ledgerTable, account.account_id, isRestricted)]),
       ...ownerWrites(store.ledgerTable, before, account),
+      ...priceListWrites(store.ledgerTable, before, account),
       ...auditWrites(store, account),
     ],
     randomUUID(),

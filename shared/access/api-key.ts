@@ -1,22 +1,29 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Mode } from "../contract/transaction.ts";
 
 /** `live_` or `test_`, 32 random characters (192 bits) and 6 characters of checksum. */
 const KEY_FORM = /^(live|test)_[A-Za-z0-9_-]{38}$/;
 const CHECKSUM_LENGTH = 6;
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
-const checksum = (unchecked: string): string => sha256(unchecked).slice(0, CHECKSUM_LENGTH);
+/** A MAC, so that only the service makes keys that are worth a look into the access table. */
+const checksum = (unchecked: string, checksumKey: string): string =>
+  createHmac("sha256", checksumKey).update(unchecked).digest("base64url").slice(0, CHECKSUM_LENGTH);
 
 /** A new key. Only its `keyHash` is stored. */
-export const newApiKey = (mode: Mode): string => {
+export const newApiKey = (mode: Mode, checksumKey: string): string => {
   const unchecked = `${mode}_${randomBytes(24).toString("base64url")}`;
-  return `${unchecked}${checksum(unchecked)}`;
+  return `${unchecked}${checksum(unchecked, checksumKey)}`;
 };
 
-/** True if form and checksum are those of a key. Anything else is refused without a table read. */
-export const isWellFormedKey = (key: string): boolean =>
-  KEY_FORM.test(key) && key.endsWith(checksum(key.slice(0, -CHECKSUM_LENGTH)));
+/** Whether a text has the form of a key. Its checksum may still be wrong. */
+export const hasKeyForm = (text: string): boolean => KEY_FORM.test(text);
+
+/** Whether a text of this form has the checksum of a key. */
+export const hasChecksum = (key: string, checksumKey: string): boolean =>
+  timingSafeEqual(
+    Buffer.from(key.slice(-CHECKSUM_LENGTH)),
+    Buffer.from(checksum(key.slice(0, -CHECKSUM_LENGTH), checksumKey)),
+  );
 
 /** The key's id in the access table. 192 random bits need no salt and no slow hash. */
-export const hashApiKey = sha256;
+export const hashApiKey = (key: string): string => createHash("sha256").update(key).digest("base64url");

@@ -2,11 +2,15 @@ import type { SQSClient } from "@aws-sdk/client-sqs";
 import type { Account, AccountStore } from "../access/account-store.ts";
 import type { CatalogStore } from "../catalog/catalog-store.ts";
 import type { Kobo } from "../contract/money.ts";
-import { type Actor, type AuditEntry, type AuditedAction, auditEntry, recordAudit } from "../ledger/audit.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { IdentityPrices } from "../identity/prices.ts";
+import { type Actor, type AuditedAction, type AuditPut, auditEntry, auditPut, recordAudit } from "../ledger/audit.ts";
+import type { AuditedLedger } from "../ledger/ledger.ts";
+import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { PurchasesStore } from "../orders/purchases-switch.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { QueueUrls } from "../platform/queue-names.ts";
+import type { Secret } from "../platform/secrets.ts";
+import type { UpstreamProfile } from "../upstream/profile.ts";
 import type { AddressRules } from "../webhooks/address-guard.ts";
 import type { EndpointStore } from "../webhooks/endpoint.ts";
 
@@ -14,6 +18,8 @@ import type { EndpointStore } from "../webhooks/endpoint.ts";
 export type ConsoleRequest = {
   /** As audit entries name the person. */
   readonly by: string;
+  /** Of the person at the identity provider or at AWS. The person cannot change it. */
+  readonly identity: string;
   readonly role: "operator" | "reader" | null;
   /** The accounts that the person owns, oldest first. */
   readonly ownedAccounts: () => Promise<readonly Account[]>;
@@ -37,7 +43,7 @@ export type ActionContext = {
   readonly isOperator: boolean;
   /** Absent in the admin commands. */
   readonly request?: ConsoleRequest;
-  readonly ledger: Ledger;
+  readonly ledger: AuditedLedger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
   readonly addressRules: AddressRules;
@@ -47,6 +53,12 @@ export type ActionContext = {
   readonly queueMinutes: number;
   /** The largest amount of one funding or adjustment. */
   readonly operatorActMax: Kobo;
+  readonly costs: UpstreamCosts;
+  readonly identityPrices: IdentityPrices;
+  /** What `upstream probe` needs; never a live key. */
+  readonly probe: { readonly baseUrl: string; readonly profile: UpstreamProfile; readonly testKey: Secret };
+  /** Where days and months begin. */
+  readonly timeZone: string;
   readonly keyedHashes: () => Promise<KeyedHashes>;
   /** What the settings say of the service. */
   readonly facts: ServiceFacts;
@@ -60,8 +72,11 @@ export const isForOwner = ({ request }: ActionContext): boolean => request?.role
 /** The fields of an audit entry that an action gives. */
 export type AuditFields = Pick<AuditedAction, "about" | "action" | "details"> & { readonly why?: string | undefined };
 
+/** What records who acts. */
+type Recording = Pick<ActionContext, "actor" | "ledger">;
+
 const auditedAction = (
-  context: ActionContext,
+  context: Recording,
   auditLog: string,
   { about, action, why, details }: AuditFields,
 ): AuditedAction => ({
@@ -74,8 +89,8 @@ const auditedAction = (
 });
 
 /** The audit entry of a change, to be written in the same DynamoDB transaction. */
-export const auditItem = (context: ActionContext, auditLog: string, auditFields: AuditFields): AuditEntry =>
-  auditEntry(auditedAction(context, auditLog, auditFields), context.ledger.clock());
+export const auditItem = (context: Recording, auditLog: string, auditFields: AuditFields): AuditPut =>
+  auditPut(context.ledger, auditEntry(auditedAction(context, auditLog, auditFields), context.ledger.clock()));
 
 /** An account store that writes each change together with its audit entry. */
 export const audited = (context: ActionContext, auditFields: (account: Account) => AuditFields): AccountStore => ({
@@ -84,5 +99,5 @@ export const audited = (context: ActionContext, auditFields: (account: Account) 
 });
 
 /** Records a change outside the ledger, before the change is made. */
-export const recordAudited = (context: ActionContext, auditLog: string, auditFields: AuditFields): Promise<void> =>
+export const recordAudited = (context: Recording, auditLog: string, auditFields: AuditFields): Promise<void> =>
   recordAudit(context.ledger, auditedAction(context, auditLog, auditFields));

@@ -1,14 +1,6 @@
 import type { auditActions } from "../contract/actions/audit.ts";
-import {
-  type AuditEntry,
-  decodeAuditCursor,
-  readAuditAbout,
-  readAuditPage,
-  readTransactionAudit,
-  SERVICE,
-} from "../ledger/audit.ts";
+import { type AuditEntry, readAuditAbout, readAuditPage, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
-import { encodeIndexKey } from "../ledger/query-index.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -20,13 +12,13 @@ export const auditView = (entry: AuditEntry) => {
 };
 
 const page = async (context: ActionContext, auditLog: string, cursor: string | undefined) => {
-  const start = cursor === undefined ? undefined : decodeAuditCursor(cursor);
-  if (cursor !== undefined && start === undefined) throw new OperatorError("This is no cursor of this list");
-  const { entries, next } = await readAuditPage(context.ledger, auditLog, start);
+  const found = await readAuditPage(context.ledger, auditLog, cursor);
+  if (found === "no_cursor") throw new OperatorError("This is no cursor of this list");
+  const { entries, next } = found;
   const views = entries.map(auditView);
   return {
     entries: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null, source_ip: null })) : views,
-    next_cursor: next === undefined ? null : encodeIndexKey(next),
+    next_cursor: next ?? null,
   };
 };
 

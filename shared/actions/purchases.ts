@@ -56,7 +56,7 @@ const switchPurchases = async (context: ActionContext, purchases: OnOrOff, why: 
     await writePurchasesSwitch(context.purchases, next);
     return view;
   }
-  // Off comes first: the ledger, which takes the audit entry, may be what is damaged.
+  // Off comes first: the audit table, which takes the entry, may be what is damaged.
   await writePurchasesSwitch(context.purchases, next);
   try {
     await audit();

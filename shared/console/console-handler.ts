@@ -1,19 +1,21 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import type { ActionContext } from "../actions/action-context.ts";
 import type { ActionRuns } from "../actions/action-runs.ts";
 import { isRefusal } from "../actions/refusal.ts";
-import { type Action, type ActionTable, needsReason } from "../contract/actions/action.ts";
+import { type Action, type ActionTable, methodOf, needsReason } from "../contract/actions/action.ts";
 import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
+import { BODY_BYTES_MAX } from "../contract/limits.ts";
 import { parseInput } from "../lambda/api-request.ts";
 import { type ApiResponse, envelopedError, successResponse } from "../lambda/api-response.ts";
 import { type Actor, recordAudit, SERVICE } from "../ledger/audit.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { AuditedLedger } from "../ledger/ledger.ts";
 import { errorFields, LOCAL_STAGE, log, stageName } from "../platform/log.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { authorise, ownedAccounts, type Role, roleOf } from "./authorisation.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
-import { maskedText, maskPhones } from "./mask-phones.ts";
+import { maskedDigits, maskPhones } from "./mask-phones.ts";
 import {
   type ConsoleEvent,
   consoleEvent,
@@ -25,7 +27,9 @@ import {
 } from "./person.ts";
 
 /** The part of an action's context that all requests share. */
-type ConsoleStores = Omit<ActionContext, "actor" | "isOperator" | "request">;
+type ConsoleStores = Pick<ActionContext, "ledger">;
+/** The rest of it. */
+type RequestContext = Required<Pick<ActionContext, "actor" | "isOperator" | "request">>;
 
 /** A table each of whose names has an action. */
 type Actions<Table> = ActionTable & { readonly [Name in keyof Table]: Action };
@@ -48,9 +52,10 @@ const READS_REMEMBERED_MAX = 1_000;
 
 /**
  * Records that an operator or a reader saw personal data, before it is shown. An instance leaves out what it has
- * recorded less than 15 minutes ago, and further pages.
+ * recorded less than 15 minutes ago, and further pages. It remembers a hash of what was asked, because two numbers may be
+ * one after masking.
  */
-const readRecorder = (ledger: Ledger) => {
+const readRecorder = (ledger: AuditedLedger) => {
   const recordedAtMs = new Map<string, number>();
   return async (actor: Actor, action: string, account: string | undefined, input: object): Promise<void> => {
     const { cursor: _cursor, account: _account, ...asked } = { cursor: undefined, account: undefined, ...input };
@@ -61,7 +66,9 @@ const readRecorder = (ledger: Ledger) => {
       action,
       details: readDetails.parse(Object.fromEntries(given)),
     };
-    const key = JSON.stringify(read);
+    const key = createHash("sha256")
+      .update(JSON.stringify([read, given]))
+      .digest("base64url");
     const nowMs = ledger.clock();
     if (nowMs - (recordedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < READ_RECORDED_MS) return;
     await recordAudit(ledger, read);
@@ -70,27 +77,31 @@ const readRecorder = (ledger: Ledger) => {
   };
 };
 
-/** What a person typed may be a phone number. */
-const readDetails = z.record(z.string(), z.union([z.string().transform(maskedText), z.number()]));
+/** What a person typed may be a phone number, or another number of a person. */
+const readDetails = z.record(z.string(), z.union([z.string().transform(maskedDigits), z.number()]));
 
 /**
- * The handler of all actions: a GET for a read, a POST for a change, below /console-api for people who signed in and
+ * The handler of actions: a GET for a read, a POST for a change, below /console-api for people who signed in and
  * below /operations for operators. Order of checks: token or signature, route, fields, permission, reason.
  */
-export const consoleHandler = <Table extends Actions<Table>>(
+export const consoleHandler = <Table extends Actions<Table>, Stores extends ConsoleStores>(
   actions: Table,
-  runs: ActionRuns<Table>,
+  runs: ActionRuns<Table, Stores & RequestContext>,
   /** Absent if the stage has no console: then it serves operators alone. */
   settings: ConsoleSettings | undefined,
-  stores: ConsoleStores,
+  stores: Stores,
+  { bodyBytesMax = BODY_BYTES_MAX } = {},
 ) => {
   const recordRead = readRecorder(stores.ledger);
   const names = Object.keys(actions).filter((name): name is keyof Table & string => Object.hasOwn(actions, name));
   const byRoute = new Map(
     names.map((name) => [
       routeOf(name, actions[name]),
-      serveAction<Table, typeof name>(stores, actions[name], runs[name], (actor, account, input) =>
-        recordRead(actor, name, account, input),
+      serveAction<Table, typeof name, Stores>(
+        { stores, bodyBytesMax },
+        actions[name],
+        runs[name],
+        (actor, account, input) => recordRead(actor, name, account, input),
       ),
     ]),
   );
@@ -100,7 +111,7 @@ export const consoleHandler = <Table extends Actions<Table>>(
     progress.person = signedIn.actor.person?.sub ?? signedIn.actor.caller_arn;
     progress.role = signedIn.role ?? "none";
     progress.isCommand = signedIn.actor.caller_arn !== undefined;
-    const route = `${request.requestContext.http.method} ${request.pathParameters?.path}`;
+    const route = actionRoute(request);
     const serve = byRoute.get(route);
     if (serve === undefined) throw new ServiceError("not_found", { message: "There is no such action" });
     progress.route = route;
@@ -138,21 +149,26 @@ const readSignedIn = (request: ConsoleEvent, settings: ConsoleSettings | undefin
   return { actor: { by, person: { issuer, sub }, source_ip }, role: roleOf(person, settings), person };
 };
 
-const routeOf = (name: string, { kind }: Action): string =>
-  `${kind === "read" ? "GET" : "POST"} ${name.replaceAll(" ", "/")}`;
+const routeOf = (name: string, action: Action): string => `${methodOf(action)} ${name.replaceAll(" ", "/")}`;
+
+/** The path of the route with its parameters filled in, below the prefix that says who asks. */
+const actionRoute = ({ routeKey, pathParameters, requestContext }: ConsoleEvent): string => {
+  const path = routeKey.replaceAll(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? "");
+  return `${requestContext.http.method} ${path.split("/").slice(2).join("/")}`;
+};
 
 const reasonField = z.object({ why: z.string().optional() });
 
 const serveAction =
-  <Table extends Actions<Table>, Name extends keyof Table>(
-    stores: ConsoleStores,
+  <Table extends Actions<Table>, Name extends keyof Table, Stores extends ConsoleStores>(
+    { stores, bodyBytesMax }: { readonly stores: Stores; readonly bodyBytesMax: number },
     action: Table[Name],
-    run: ActionRuns<Table>[Name],
+    run: ActionRuns<Table, Stores & RequestContext>[Name],
     recordRead: (actor: Actor, account: string | undefined, input: object) => Promise<void>,
   ): Serve =>
   async (request, { actor, person, role }, progress) => {
     // The path's only parameter is the action.
-    const input = parseInput<Table[Name]["input"]>(action.input, { ...request, pathParameters: null });
+    const input = parseInput<Table[Name]["input"]>(action.input, { ...request, pathParameters: null }, bodyBytesMax);
     const { capacity, account } = await authorise(stores.ledger, { person, role }, action, input);
     progress.role = capacity;
     if (account !== undefined) progress.account = account;
@@ -160,8 +176,7 @@ const serveAction =
     if (isBinding && needsReason(action) && reasonField.parse(input).why === undefined) {
       throw new ServiceError("missing_parameter", { fields: { why: ["Is required"] } });
     }
-    if (action.personal && capacity !== "owner") await recordRead(actor, account, input);
-    const context: ActionContext = {
+    const context: Stores & RequestContext = {
       ...stores,
       actor: () => {
         if (action.kind === "read" && !action.audited) throw new Error("This read writes an audit entry");
@@ -170,6 +185,7 @@ const serveAction =
       isOperator: capacity === "operator",
       request: {
         by: actor.by,
+        identity: identityOf(actor),
         role,
         ownedAccounts: () => ownedAccounts(stores.ledger, person),
         sourceIp: request.requestContext.http.sourceIp,
@@ -177,9 +193,15 @@ const serveAction =
       },
     };
     const data = action.output.parse(await run(context, input));
+    // After it ran, so that a search beyond the limit writes no entry.
+    if (action.personal && capacity !== "owner") await recordRead(actor, account, input);
     const isMasked = capacity === "reader" && !action.audited;
     return successResponse({ message: "Done", data: isMasked ? maskPhones(data) : data });
   };
+
+/** What a person cannot change: the name that they act under may be any. */
+const identityOf = ({ by, caller_arn, person }: Actor): string =>
+  person === undefined ? (caller_arn ?? by) : JSON.stringify([person.issuer, person.sub]);
 
 /** The response to an error. Only an unexpected one is logged: it may have changed something. */
 const errorAnswer = (error: unknown, request_id: string, { route, isCommand }: Progress): ApiResponse => {

@@ -15,8 +15,9 @@ const consentSchema = z.object({
   account_id: z.string(),
   key_id: z.string(),
   mode: modeSchema,
-  /** HMAC of the number that identifies the subject. */
+  /** HMAC of the number that identifies the subject, and the id of the key in KMS that made it. */
   subject: z.string(),
+  subject_key: z.string(),
   operation: transactionType,
   extent: z.enum(["basic", "advanced", "retrieval"]),
   purpose: z.string().optional(),

@@ -1,33 +1,36 @@
 import { createHash } from "node:crypto";
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { getItem } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
-import { auditHeadPk, auditHeadsList, itemKindOf } from "./schema.ts";
+import { attestationsPk, auditLogOf, entriesPk, isEntryPk, placeOf, sequenceKey } from "./schema.ts";
 import type { Writes } from "./transact.ts";
 
+/** SHA-256 in base64url: a longer text would make the successor, which has it too, too large to be stored. */
+const hashSchema = z.string().regex(/^[\w-]{43}$/);
+
 /**
- * The entries that one table writes to an audit log form a chain: each has the next number and the hash of its
- * predecessor, and the chain's head has the count and the last hash. Decision 0038 says what this shows.
+ * The entries of an audit log form a chain: each has the next place and the hash of its predecessor. `attest-audit`
+ * keeps the hash of each entry, under keys that nothing else may write. Decision 0042 says what this shows.
  */
-export const auditHeadSchema = z.object({ count: z.int().nonnegative(), hash: z.string() });
-export type AuditHead = z.infer<typeof auditHeadSchema>;
-export const storedHeadSchema = auditHeadSchema.extend({ pk: z.string(), table: z.string() });
-
-/** The head of a chain without entries. */
-const EMPTY: AuditHead = { count: 0, hash: "" };
-
 const linkSchema = z.looseObject({
   pk: z.string(),
-  table: z.string(),
-  sequence: z.int(),
+  sequence: z.string(),
   previous: z.string(),
-  hash: z.string(),
+  hash: hashSchema,
+  created_at: z.string(),
 });
 type Link = z.infer<typeof linkSchema>;
 
-/** An entry as it is stored, with every attribute: the hash is of all of them. */
-export const storedEntrySchema = z.looseObject({ pk: z.string() });
-export type StoredAuditItem = z.infer<typeof storedEntrySchema>;
+/** An item of the audit table, with every attribute: an entry's hash is of all of them. */
+const auditItemSchema = z.looseObject({ pk: z.string(), sequence: z.string() });
+export type AuditItem = z.infer<typeof auditItemSchema>;
+
+/** What `attest-audit` saw. What is no hash is that of no entry. */
+export const attestationSchema = z.object({ pk: z.string(), sequence: z.string(), hash: hashSchema.catch("") });
+export type Attestation = z.infer<typeof attestationSchema>;
+
+/** The `previous` of the first entry. */
+export const NO_HASH = "";
 
 /** JSON with sorted names: DynamoDB maps have no order. */
 const canonicalJson = (value: unknown): string =>
@@ -40,109 +43,166 @@ const canonicalJson = (value: unknown): string =>
 const hashOf = ({ hash: _, ...entry }: Readonly<Record<string, unknown>>): string =>
   createHash("sha256").update(canonicalJson(entry)).digest("base64url");
 
-/** The entry as the successor of the head. */
-export const linkEntry = (entry: StoredAuditItem, { count, hash }: AuditHead, table: string): Link => {
-  const linked = { ...entry, table, sequence: count + 1, previous: hash };
+/** The entry as the successor of the newest one. */
+export const linkEntry = <Entry extends Readonly<Record<string, unknown>>>(
+  entry: Entry,
+  newest: Pick<Link, "sequence" | "hash"> | undefined,
+) => {
+  const sequence = sequenceKey(Number(newest?.sequence ?? 0) + 1);
+  const linked = { ...entry, sequence, previous: newest?.hash ?? NO_HASH };
   return { ...linked, hash: hashOf(linked) };
 };
 
-/** Read strongly: a stale head would only fail the condition of the write. */
-const readHead = async ({ db, table }: Table, auditLog: string): Promise<AuditHead> =>
-  (await getItem({ db, table }, auditHeadPk(auditLog, table), auditHeadSchema)) ?? EMPTY;
+/** Sorts behind every place. */
+const END = "~";
 
-const isAuditPut = (write: Writes[number]): boolean => itemKindOf(String(write.Put?.Item?.pk ?? "")) === "audit";
+/** The items of a partition of the audit table on one side of this place, the nearest first, read strongly page by page. */
+async function* readItems(
+  { db, table }: Table,
+  pk: string,
+  side: "<" | ">",
+  place: string,
+  pageItems?: number,
+): AsyncGenerator<AuditItem, void, void> {
+  let next: string | undefined = place;
+  while (next !== undefined) {
+    const query: QueryCommand = new QueryCommand({
+      TableName: table,
+      ConsistentRead: true,
+      KeyConditionExpression: `pk = :pk AND #sequence ${side} :place`,
+      ExpressionAttributeNames: { "#sequence": "sequence" },
+      ExpressionAttributeValues: { ":pk": pk, ":place": next },
+      ScanIndexForward: side === ">",
+      ...(pageItems !== undefined && { Limit: pageItems }),
+    });
+    const { Items = [], LastEvaluatedKey } = await db.send(query);
+    const items = z.array(auditItemSchema).parse(Items);
+    yield* items;
+    next = LastEvaluatedKey && items.at(-1)?.sequence;
+  }
+}
+
+/** The items of a partition of the audit table before this place, newest first. */
+export const readNewestFirst = (
+  table: Table,
+  pk: string,
+  { before = END, pageItems }: { readonly before?: string; readonly pageItems?: number } = {},
+): AsyncGenerator<AuditItem, void, void> => readItems(table, pk, "<", before, pageItems);
+
+/** What is attested of a log before this place, newest first. */
+export async function* readAttested(
+  table: Table,
+  auditLog: string,
+  before?: string,
+): AsyncGenerator<Attestation & { readonly place: number }, void, void> {
+  const page = { pageItems: 1, ...(before !== undefined && { before }) };
+  for await (const item of readNewestFirst(table, attestationsPk(auditLog), page)) {
+    const place = placeOf(item.sequence);
+    if (place !== undefined) yield { ...attestationSchema.parse(item), place };
+  }
+}
+
+/** The end of a chain: its last taken place, and the hash that the next entry continues. */
+type End = Pick<Link, "sequence" | "hash">;
 
 /**
- * The writes with their audit entry linked to its log, and the log's new head behind them. Another entry written since
- * the head was read fails the head's condition, and so the whole transaction.
+ * The last of the places that are taken without a gap from this attested one on; undefined if that one is gone. Items
+ * between the places, behind a gap, or without a readable hash are not part of the chain.
+ */
+const followChain = async (
+  table: Table,
+  auditLog: string,
+  start: { readonly place: number; readonly hash: string },
+): Promise<End | undefined> => {
+  let last = Math.max(0, start.place - 1);
+  let { hash } = start;
+  for await (const item of readItems(table, entriesPk(auditLog), ">", sequenceKey(last))) {
+    const place = placeOf(item.sequence);
+    if (place === undefined) continue;
+    if (place !== last + 1) break;
+    last = place;
+    if (place > start.place) hash = linkSchema.safeParse(item).data?.hash ?? hash;
+  }
+  return last < start.place ? undefined : { sequence: sequenceKey(last), hash };
+};
+const isEntryPut = (write: Writes[number]): boolean => isEntryPk(String(write.Put?.Item?.pk ?? ""));
+
+/**
+ * The end of a log's chain. Anybody who may put entries may put any item under any key of the log; where the search starts,
+ * only `attest-audit` writes. So an item far behind the others stops no change, and the next one has the first free place.
+ */
+const endOfChain = async (table: Table, auditLog: string): Promise<End | undefined> => {
+  for await (const attested of readAttested(table, auditLog)) {
+    const end = await followChain(table, auditLog, attested);
+    if (end !== undefined) return end;
+  }
+  return followChain(table, auditLog, { place: 0, hash: NO_HASH });
+};
+
+/**
+ * The writes with their audit entry linked to its log. Another entry that was written since the end was read has the same
+ * place, and fails the entry's condition and so the whole transaction.
  */
 export const linkAudit = async (db: Table["db"], writes: Writes): Promise<Writes> => {
-  const put = writes.find(isAuditPut)?.Put;
+  const put = writes.find(isEntryPut)?.Put;
   if (put?.TableName === undefined || put.Item === undefined) return writes;
-  const table = put.TableName;
-  const auditLog = z.string().parse(put.Item.audit_log);
-  const head = await readHead({ db, table }, auditLog);
-  const Item = linkEntry(storedEntrySchema.parse(put.Item), head, table);
-  const isFirst = head.count === 0;
-  return [
-    ...writes.map((write) => (write.Put === put ? { Put: { ...put, Item } } : write)),
-    {
-      Put: {
-        TableName: table,
-        Item: {
-          pk: auditHeadPk(auditLog, table),
-          ...{ list_key: auditHeadsList(auditLog), created_at: put.Item.created_at },
-          ...{ table, count: Item.sequence, hash: Item.hash },
-        },
-        // It shows which condition failed: `classifyWriteError` takes this one for a conflict.
-        ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-        ConditionExpression: isFirst ? "attribute_not_exists(pk)" : "#hash = :read",
-        ...(!isFirst && {
-          ExpressionAttributeNames: { "#hash": "hash" },
-          ExpressionAttributeValues: { ":read": head.hash },
-        }),
-      },
-    },
-  ];
+  const end = await endOfChain({ db, table: put.TableName }, auditLogOf(String(put.Item.pk)));
+  const Item = linkEntry(put.Item, end);
+  return writes.map((write) => (write.Put === put ? { Put: { ...put, Item } } : write));
 };
 
-/** What a chain does not explain. `pk` is the entry's key; a removed entry has only its number. */
+/** What a chain and its attestations do not explain. */
 export type AuditProblem = {
-  readonly kind: "changed" | "removed" | "out_of_order" | "not_in_chain" | "head_differs";
-  readonly sequence?: number;
-  readonly pk?: string;
+  readonly kind: "changed" | "removed" | "out_of_order" | "not_attested" | "misplaced" | "gap";
+  readonly sequence: string;
+  /** The last place of a gap. */
+  readonly until?: string;
 };
 
-/** Compares a log's stored entries with the chains of its heads. */
-export const verifyChains = (
-  items: readonly StoredAuditItem[],
-  heads: readonly z.infer<typeof storedHeadSchema>[],
+/** How late an entry may be attested. */
+const ATTESTED_MS_MAX = 15 * 60_000;
+
+/** Compares the stored entries of one log with their chain, and with what was attested of them. */
+export const verifyChain = (
+  items: readonly AuditItem[],
+  attestations: readonly Attestation[],
+  nowMs: number,
 ): readonly AuditProblem[] => {
-  const tables = new Set(heads.map(({ table }) => table));
-  const strays = items.filter((item) => !tables.has(String(item.table)));
-  return [
-    ...strays.map(({ pk }): AuditProblem => ({ kind: "not_in_chain", pk })),
-    ...heads.flatMap((head) =>
-      verifyChain(
-        items.filter((item) => item.table === head.table),
-        head,
-      ),
-    ),
-  ];
-};
-
-/** Compares the stored entries of one chain with its head. */
-export const verifyChain = (items: readonly StoredAuditItem[], head: AuditHead): readonly AuditProblem[] => {
   const problems: AuditProblem[] = [];
-  const bySequence = new Map<number, Link>();
-  for (const item of items) {
-    const link = linkSchema.safeParse(item).data;
-    if (link === undefined || link.sequence < 1 || link.sequence > head.count) {
-      problems.push({ kind: "not_in_chain", pk: item.pk });
+  const stored = new Map(items.map((item) => [item.sequence, item]));
+  const attested = new Map(attestations.map(({ sequence, hash }) => [sequence, hash]));
+  let last = 0;
+  let previous: string | undefined = NO_HASH;
+  for (const sequence of [...new Set([...stored.keys(), ...attested.keys()])].toSorted()) {
+    const place = placeOf(sequence);
+    if (place === undefined) {
+      problems.push({ kind: "misplaced", sequence });
       continue;
     }
-    const other = bySequence.get(link.sequence);
-    if (other === undefined) bySequence.set(link.sequence, link);
-    else {
-      // The one whose hash is right stays: a copy with another key has a wrong one.
-      const isOtherRight = hashOf(other) === other.hash;
-      bySequence.set(link.sequence, isOtherRight ? other : link);
-      problems.push({ kind: "not_in_chain", sequence: link.sequence, pk: (isOtherRight ? link : other).pk });
+    if (place > last + 1) {
+      problems.push({ kind: "gap", sequence: sequenceKey(last + 1), until: sequenceKey(place - 1) });
+      previous = undefined;
     }
-  }
-  let previous: string | undefined = EMPTY.hash;
-  for (let sequence = 1; sequence <= head.count; sequence += 1) {
-    const link = bySequence.get(sequence);
-    if (link === undefined) problems.push({ kind: "removed", sequence });
-    else if (hashOf(link) !== link.hash) problems.push({ kind: "changed", sequence, pk: link.pk });
-    else if (previous !== undefined && link.previous !== previous) {
-      problems.push({ kind: "out_of_order", sequence, pk: link.pk });
-    }
-    // Behind a removed entry the next one has nothing to be compared with.
-    previous = link?.hash;
-  }
-  if (head.count > 0 && previous !== undefined && previous !== head.hash) {
-    problems.push({ kind: "head_differs", sequence: head.count });
+    const problem = problemOf(stored.get(sequence), attested.get(sequence), previous, nowMs);
+    if (problem !== undefined) problems.push({ kind: problem, sequence });
+    // Behind an entry that nobody can read and nothing attested, the next one has nothing to be compared with.
+    previous = attested.get(sequence) ?? linkSchema.safeParse(stored.get(sequence)).data?.hash;
+    last = place;
   }
   return problems;
+};
+
+const problemOf = (
+  item: AuditItem | undefined,
+  attestedHash: string | undefined,
+  previous: string | undefined,
+  nowMs: number,
+): AuditProblem["kind"] | undefined => {
+  if (item === undefined) return "removed";
+  const link = linkSchema.safeParse(item).data;
+  if (link === undefined || hashOf(link) !== link.hash) return "changed";
+  if (attestedHash !== undefined && attestedHash !== link.hash) return "changed";
+  if (previous !== undefined && link.previous !== previous) return "out_of_order";
+  const isLate = Date.parse(link.created_at) <= nowMs - ATTESTED_MS_MAX;
+  return attestedHash === undefined && isLate ? "not_attested" : undefined;
 };

@@ -1,24 +1,21 @@
-import { randomBytes } from "node:crypto";
 import * as z from "zod";
+import { allOf } from "../platform/pages.ts";
 import { isoTime, sleep } from "../platform/time.ts";
-import { type AuditProblem, storedEntrySchema, storedHeadSchema, verifyChains } from "./audit-chain.ts";
-import { getItems } from "./get-item.ts";
-import type { Ledger } from "./ledger.ts";
-import { ALL_TIMES, decodeIndexKey, type IndexKey, listKeys, queryList } from "./query-index.ts";
-import { auditHeadsList, auditList, auditPk, isAuditAbout, itemKindOf } from "./schema.ts";
+import { type AuditItem, type AuditProblem, attestationSchema, readNewestFirst, verifyChain } from "./audit-chain.ts";
+import type { AuditedLedger, Table } from "./ledger.ts";
+import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
+import { attestationsPk, entriesPk, placeOf } from "./schema.ts";
 import { transactWithRetry } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
 
 /**
- * Who changed what, and why; or what personal data an operator or a reader saw. A change of the ledger includes it in its own transaction of writes; before any other
- * change it is written by itself. `list_key` lists the entries of a log by time.
+ * Who changed what, and why; or what personal data an operator or a reader saw. A change of the ledger includes it in its
+ * own transaction of writes, although it is in another table; before any other change it is written by itself.
  */
 const auditEntrySchema = z.object({
+  /** Names the log that has the entry: an account's id, or `SERVICE`. */
   pk: z.string(),
-  list_key: z.string(),
-  /** The log that has the entry: an account's id, or `SERVICE`. */
-  audit_log: z.string(),
-  /** The key of the transaction or event, or the id of the webhook, that it is about; its own key ends with it. */
+  /** The key of the transaction or event, or the id of the webhook, that it is about. */
   about: z.string().optional(),
   /** The name that the operator gave, or the e-mail address or name of who signed in to the console. */
   by: z.string(),
@@ -34,6 +31,11 @@ const auditEntrySchema = z.object({
   created_at: z.iso.datetime(),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
+/** An entry in its place. */
+const placedEntrySchema = auditEntrySchema.extend({
+  sequence: z.string().refine((sequence) => placeOf(sequence) !== undefined),
+});
+type PlacedEntry = z.infer<typeof placedEntrySchema>;
 
 /** The log of actions that concern no account. */
 export const SERVICE = "service";
@@ -42,7 +44,9 @@ export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person" | "source_ip
 
 /** An operation, as the person who does it states it. */
 export type AuditedAction = Actor &
-  Pick<AuditEntry, "audit_log" | "about" | "action"> & {
+  Pick<AuditEntry, "about" | "action"> & {
+    /** The log that gets the entry: an account's id, or `SERVICE`. */
+    readonly audit_log: string;
     readonly why?: string;
     readonly details?: AuditEntry["details"];
   };
@@ -51,9 +55,7 @@ export const auditEntry = (
   { audit_log, about, by, caller_arn, person, source_ip, action, why, details = {} }: AuditedAction,
   nowMs: number,
 ): AuditEntry => ({
-  pk: auditPk(isoTime(nowMs), randomBytes(9).toString("base64url"), about),
-  list_key: auditList(audit_log),
-  audit_log,
+  pk: entriesPk(audit_log),
   ...(about !== undefined && { about }),
   by,
   ...(caller_arn !== undefined && { caller_arn }),
@@ -65,59 +67,85 @@ export const auditEntry = (
   created_at: isoTime(nowMs),
 });
 
-/** The entry as one part of a transaction of writes. */
-export const auditPut = (table: string, Item: AuditEntry) => ({
-  Put: { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
+/** The entry as one part of a transaction of writes, which gives it its place in the log when it is sent. */
+export const auditPut = ({ auditTable }: Pick<AuditedLedger, "auditTable">, entry: AuditEntry) => ({
+  Put: {
+    TableName: auditTable,
+    Item: entry,
+    ConditionExpression: "attribute_not_exists(pk)",
+    // It shows which condition failed: `classifyWriteError` takes this one for a conflict.
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+  },
 });
+export type AuditPut = ReturnType<typeof auditPut>;
 
 /**
  * Records an action before it changes something outside the ledger: a recorded action that then failed is better than
  * an unrecorded one.
  */
-export const recordAudit = ({ db, table, clock }: Ledger, action: AuditedAction): Promise<void> =>
-  transactWithRetry({ db }, [auditPut(table, auditEntry(action, clock()))]);
+export const recordAudit = (ledger: AuditedLedger, action: AuditedAction): Promise<void> =>
+  transactWithRetry(ledger, [auditPut(ledger, auditEntry(action, ledger.clock()))]);
+
+const auditTableOf = ({ db, auditTable }: AuditedLedger): Table => ({ db, table: auditTable });
+
+const readEntries = (
+  ledger: AuditedLedger,
+  auditLog: string,
+  page: Parameters<typeof readNewestFirst>[2] = {},
+): AsyncGenerator<AuditItem, void, void> => readNewestFirst(auditTableOf(ledger), entriesPk(auditLog), page);
+
+/** The readable ones among them. What the service did not write must not hide the rest; `audit verify` names it. */
+async function* readPlacedEntries(...read: Parameters<typeof readEntries>): AsyncGenerator<PlacedEntry, void, void> {
+  for await (const item of readEntries(...read)) {
+    const { data } = placedEntrySchema.safeParse(item);
+    if (data !== undefined) yield data;
+  }
+}
 
 /** The entries of one log, oldest first. */
-export const readAudit = async (ledger: Ledger, auditLog: string): Promise<readonly AuditEntry[]> =>
-  getItems(ledger, await listKeys(ledger, auditList(auditLog), ALL_TIMES), auditEntrySchema);
+export const readAudit = async (ledger: AuditedLedger, auditLog: string): Promise<readonly PlacedEntry[]> =>
+  (await allOf(readPlacedEntries(ledger, auditLog))).toReversed();
 
-/** What the chains of one log do not explain, and how many entries they have. */
+/** What chain and attestations of one log do not explain, and how many entries it has. */
 export const verifyAudit = async (
-  ledger: Ledger,
+  ledger: AuditedLedger,
   auditLog: string,
 ): Promise<{ readonly count: number; readonly problems: readonly AuditProblem[] }> => {
   for (let reading = 1; ; reading += 1) {
-    const heads = await getItems(ledger, await listKeys(ledger, auditHeadsList(auditLog), ALL_TIMES), storedHeadSchema);
-    const items = await getItems(ledger, await listKeys(ledger, auditList(auditLog), ALL_TIMES), storedEntrySchema);
-    const problems = verifyChains(items, heads);
-    // The index may lag behind an entry, and one may be written between the two readings.
-    if (problems.length === 0 || reading === READINGS) {
-      return { count: heads.reduce((sum, { count }) => sum + count, 0), problems };
-    }
+    // Entries come last: an attestation whose entry is missing was not just overtaken by it.
+    const attestations = await allOf(readNewestFirst(auditTableOf(ledger), attestationsPk(auditLog)));
+    const items = await allOf(readEntries(ledger, auditLog));
+    const problems = verifyChain(items, z.array(attestationSchema).parse(attestations), ledger.clock());
+    if (problems.length === 0 || reading === READINGS) return { count: items.length, problems };
+    // An entry may be written between two pages.
     await sleep(READING_GAP_MS);
   }
 };
-const READINGS = 3;
+const READINGS = 2;
 const READING_GAP_MS = 500;
+
+/** How much earlier the time of a later entry may be: the clocks of two writers differ. */
+const CLOCK_DIFFERENCE_MS = 5 * 60_000;
 
 /** Those of a log's entries since `from` that are about this item, oldest first. */
 export const readAuditAbout = async (
-  ledger: Ledger,
+  ledger: AuditedLedger,
   auditLog: string,
   about: string,
-  from = ALL_TIMES.from,
-): Promise<readonly AuditEntry[]> => {
-  const keys = await listKeys(ledger, auditList(auditLog), { from, to: ALL_TIMES.to });
-  return getItems(
-    ledger,
-    keys.filter(({ pk }) => isAuditAbout(pk, about)),
-    auditEntrySchema,
-  );
+  from?: string,
+): Promise<readonly PlacedEntry[]> => {
+  const fromMs = from === undefined ? 0 : Date.parse(from) - CLOCK_DIFFERENCE_MS;
+  const found: PlacedEntry[] = [];
+  for await (const entry of readPlacedEntries(ledger, auditLog)) {
+    if (Date.parse(entry.created_at) < fromMs) break;
+    if (entry.about === about) found.push(entry);
+  }
+  return found.toReversed();
 };
 
 /** The entries about a transaction, oldest first: of its account, and of the service, which has discarded events. */
 export const readTransactionAudit = async (
-  ledger: Ledger,
+  ledger: AuditedLedger,
   { pk, account_id, created_at }: Pick<Transaction, "pk" | "account_id" | "created_at">,
 ): Promise<readonly AuditEntry[]> => {
   const entries = await Promise.all(
@@ -127,20 +155,26 @@ export const readTransactionAudit = async (
 };
 
 const PAGE_ENTRIES_MAX = 50;
+const cursorSchema = z.object({ before: z.string().regex(/^\d{10}$/) });
 
-/** One page of the entries of one log, newest first. */
+/** One page of the entries of one log, newest first; `cursor` is the `next` of the page before. */
 export const readAuditPage = async (
-  ledger: Ledger,
+  ledger: AuditedLedger,
   auditLog: string,
-  start: IndexKey | undefined,
-): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: IndexKey | undefined }> => {
-  const { keys, next } = await queryList(ledger, auditList(auditLog), ALL_TIMES, start, { newest: PAGE_ENTRIES_MAX });
-  return { entries: await getItems(ledger, keys, auditEntrySchema), next };
+  cursor: string | undefined,
+): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: string | undefined } | "no_cursor"> => {
+  const start = cursor === undefined ? undefined : decodePageCursor(cursorSchema, cursor);
+  if (cursor !== undefined && start === undefined) return "no_cursor";
+  const entries: PlacedEntry[] = [];
+  // One more shows whether there is another page.
+  for await (const entry of readPlacedEntries(ledger, auditLog, { ...start, pageItems: PAGE_ENTRIES_MAX + 1 })) {
+    if (entries.length === PAGE_ENTRIES_MAX) {
+      return { entries, next: encodePageCursor({ before: entries.at(-1)?.sequence }) };
+    }
+    entries.push(entry);
+  }
+  return { entries, next: undefined };
 };
-
-/** Undefined if the text is not the `next` of a page, as `encodeIndexKey` writes it. */
-export const decodeAuditCursor = (text: string): IndexKey | undefined =>
-  decodeIndexKey(text, (pk) => itemKindOf(pk) === "audit");
 
 /** `amount=5000 id=GTB-2291`, sorted by name: DynamoDB maps have no order. */
 export const detailsText = (details: AuditEntry["details"]): string =>

@@ -4,7 +4,7 @@ import type { Mode } from "../contract/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
-import { openKeys, type TimeRange } from "./query-index.ts";
+import { ALL_TIMES, type IndexKey, openKeys, queryPhone, type TimeRange } from "./query-index.ts";
 import { ledgerIndexes, transactionList, transactionPk } from "./schema.ts";
 import { pkOfReference, referenceOf, type Transaction, transactionSchema } from "./transaction.ts";
 
@@ -58,6 +58,9 @@ const indexedTransactionSchema = transactionSchema.pick({
   write_token: true,
   account_id: true,
   amount_kobo: true,
+  counted: true,
+  face_kobo: true,
+  cost_kobo: true,
 });
 export type IndexedTransaction = z.infer<typeof indexedTransactionSchema>;
 
@@ -76,6 +79,30 @@ export const findByUpstreamReference = async (
     }),
   );
   return z.array(indexedTransactionSchema).parse(Items);
+};
+
+/** The most pages of one search: 1,000 orders for one number. */
+const PHONE_PAGES_MAX = 20;
+
+/** The newest wanted orders for a phone number that is not masked yet, newest first, at most `newest`. */
+export const findByPhone = async (
+  ledger: Ledger,
+  keyedHashes: KeyedHashes,
+  phoneNumber: string,
+  isWanted: (transaction: Transaction) => boolean,
+  newest: number,
+): Promise<readonly Transaction[]> => {
+  const phoneKey = keyedHashes.phoneKey(phoneNumber);
+  const found: Transaction[] = [];
+  let start: IndexKey | undefined;
+  for (let page = 1; page <= PHONE_PAGES_MAX; page += 1) {
+    const { keys, next } = await queryPhone(ledger, phoneKey, ALL_TIMES, start, { newest });
+    const transactions = await readTransactions(ledger, keys);
+    found.push(...transactions.filter((each) => each.phone_number === phoneNumber && isWanted(each)));
+    if (found.length >= newest || next === undefined) break;
+    start = next;
+  }
+  return found.slice(0, newest);
 };
 
 /**

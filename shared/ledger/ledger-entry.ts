@@ -2,14 +2,14 @@ import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import { isoTime } from "../platform/time.ts";
-import { type AuditEntry, auditPut } from "./audit.ts";
+import type { AuditPut } from "./audit.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { getItem, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { listKeys, type TimeRange } from "./query-index.ts";
 import { adjustmentPk, entriesList, fundingPk } from "./schema.ts";
-import { transactWithRetry } from "./transact.ts";
-import { walletAdjustment, walletCredit } from "./wallet.ts";
+import { classifyWriteError, transactWithRetry } from "./transact.ts";
+import { bookingTime, isSealedAt, type Wallet, walletAdjustment, walletCredit } from "./wallet.ts";
 
 /** A funding or an adjustment: a credit or debit of the wallet that is not a transaction. */
 export const ledgerEntrySchema = z.object({
@@ -42,25 +42,37 @@ const entryPk = ({ kind, account_id, entry_id }: NewEntry): string =>
   kind === "funding" ? fundingPk(entry_id) : adjustmentPk(account_id, entry_id);
 
 /** Puts the entry in the balance's own transaction of writes, once per id, together with the operator's audit entry. */
-export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: AuditEntry): Promise<EntryResult> => {
+export const recordEntry = async (ledger: Ledger, entry: NewEntry, audit?: AuditPut): Promise<EntryResult> =>
+  recordEntryAt(ledger, entry, await entryTime(ledger, entry.account_id), audit);
+
+const recordEntryAt = async (
+  ledger: Ledger,
+  entry: NewEntry,
+  bookedAt: string,
+  audit: AuditPut | undefined,
+): Promise<EntryResult> => {
   const Item: LedgerEntry = {
     pk: entryPk(entry),
     list_key: entriesList(entry.account_id),
     ...entry,
-    created_at: await entryTime(ledger, entry.account_id),
+    created_at: bookedAt,
   };
   const amount = koboSchema.parse(Math.abs(entry.amount_kobo));
   const walletWrite = entry.amount_kobo < 0 ? walletAdjustment : walletCredit;
   try {
     await transactWithRetry(ledger, [
       { Put: { TableName: ledger.table, Item, ConditionExpression: "attribute_not_exists(pk)" } },
-      walletWrite(ledger, entry.account_id, amount),
-      ...(audit ? [auditPut(ledger.table, audit)] : []),
+      walletWrite(ledger, entry.account_id, { amount, bookedAt }),
+      ...(audit ? [audit] : []),
     ]);
     return { kind: "recorded" };
   } catch (error) {
     const existing = hasFailed(error, ENTRY_POSITION) ? await getItem(ledger, Item.pk, ledgerEntrySchema) : undefined;
     if (existing !== undefined) return { kind: "already_recorded", entry: existing };
+    const wallet = hasFailed(error, WALLET_POSITION) ? refusingWallet(error) : undefined;
+    if (isSealedAt(wallet, bookedAt)) {
+      return recordEntryAt(ledger, entry, bookingTime(ledger, wallet.sealed_to), audit);
+    }
     if (hasFailed(error, WALLET_POSITION) && entry.amount_kobo < 0) return { kind: "insufficient_balance" };
     throw error;
   }
@@ -83,11 +95,16 @@ const hasFailed = (error: unknown, position: number): boolean =>
   error instanceof TransactionCanceledException &&
   error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
 
+const refusingWallet = (error: unknown): Wallet | undefined => {
+  const failure = classifyWriteError(error);
+  return failure.kind === "condition_failed" ? failure.wallet : undefined;
+};
+
 /** Credits a bank transfer. A transfer is credited once, whatever the account. */
 export const fundWallet = (
   ledger: Ledger,
   funding: { readonly accountId: string; readonly fundingId: string; readonly amountKobo: Kobo },
-  audit?: AuditEntry,
+  audit?: AuditPut,
 ): Promise<EntryResult> => {
   const { accountId, fundingId, amountKobo } = funding;
   const entry = { account_id: accountId, entry_id: fundingId, amount_kobo: amountKobo };
@@ -106,7 +123,7 @@ export const adjustWallet = (
     readonly amount_kobo: number;
     readonly why: string;
   },
-  audit?: AuditEntry,
+  audit?: AuditPut,
 ): Promise<EntryResult> => {
   const { accountId, adjustmentId, amount_kobo, why } = adjustment;
   return recordEntry(

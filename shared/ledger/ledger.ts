@@ -6,3 +6,6 @@ export type Table = { readonly db: DynamoDBDocumentClient; readonly table: strin
 
 /** The table that holds the money, and the clock by which its items are dated. */
 export type Ledger = Table & { readonly clock: Clock };
+
+/** The ledger, with the table that records who changed it. */
+export type AuditedLedger = Ledger & { readonly auditTable: string };

@@ -1,5 +1,5 @@
 import type { Kobo } from "../contract/money.ts";
-import { type AuditEntry, auditPut } from "./audit.ts";
+import type { AuditPut } from "./audit.ts";
 import type { Ledger } from "./ledger.ts";
 import { walletPk } from "./schema.ts";
 import { transactWithRetry } from "./transact.ts";
@@ -12,7 +12,7 @@ export const setLowBalanceThreshold = (
   ledger: Ledger,
   accountId: string,
   threshold: Kobo | undefined,
-  audit: AuditEntry,
+  audit: AuditPut,
 ): Promise<void> => {
   const { table } = ledger;
   const change =
@@ -23,5 +23,5 @@ export const setLowBalanceThreshold = (
           ExpressionAttributeValues: { ":threshold": threshold },
         };
   const wallet = { TableName: table, Key: { pk: walletPk(accountId) }, ConditionExpression: "attribute_exists(pk)" };
-  return transactWithRetry(ledger, [{ Update: { ...wallet, ...change } }, auditPut(table, audit)]);
+  return transactWithRetry(ledger, [{ Update: { ...wallet, ...change } }, audit]);
 };

@@ -17,7 +17,7 @@ import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import { linkAudit } from "./audit-chain.ts";
 import type { Table } from "./ledger.ts";
-import { itemKindOf } from "./schema.ts";
+import { isEntryPk, itemKindOf } from "./schema.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
 import { type Wallet, walletSchema } from "./wallet.ts";
 
@@ -32,6 +32,8 @@ export type WriteFailure =
       readonly transaction: Transaction | undefined;
       /** The stored wallet, if its condition failed and the write asked for it. */
       readonly wallet?: Wallet;
+      /** All stored items whose conditions failed, of the writes that asked for them. */
+      readonly items?: readonly Readonly<Record<string, unknown>>[];
     }
   /** Another write held an item: nothing was written, and a retry may succeed. */
   | { readonly kind: "conflict" }
@@ -53,23 +55,27 @@ export const classifyWriteError = (error: unknown): WriteFailure => {
   }
   const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
   const [first] = reasons;
-  if (first?.Code === "ConditionalCheckFailed") {
+  if (first?.Code === "ConditionalCheckFailed" && !isEntryPk(pkOf(first.Item))) {
     return { kind: "condition_failed", transaction: first.Item && transactionSchema.parse(unmarshall(first.Item)) };
   }
   if (isContention(error)) return { kind: "conflict" };
   const failed = reasons.filter(({ Code }) => Code === "ConditionalCheckFailed");
-  // Another entry of the same audit log was written first: that says nothing about the change itself.
-  const other = failed.find(({ Item }) => !isAuditHead(Item));
-  if (failed.length > 0 && other === undefined) return { kind: "conflict" };
-  if (other !== undefined) {
-    const wallet = other.Item && walletSchema.parse(unmarshall(other.Item));
-    return { kind: "condition_failed", transaction: undefined, ...(wallet && { wallet }) };
+  // Another entry took the place in the audit log first: that says nothing about the change itself.
+  const others = failed.filter(({ Item }) => !isEntryPk(pkOf(Item)));
+  if (failed.length > 0 && others.length === 0) return { kind: "conflict" };
+  if (others.length > 0) {
+    const items = others.flatMap(({ Item }) => (Item ? [unmarshall(Item)] : []));
+    const wallet = others.find(({ Item }) => itemKindOf(pkOf(Item)) === "wallet")?.Item;
+    return {
+      ...{ kind: "condition_failed", transaction: undefined, items },
+      ...(wallet && { wallet: walletSchema.parse(unmarshall(wallet)) }),
+    };
   }
   if (error instanceof Error && error.name === "TransactionInProgressException") return { kind: "in_progress" };
   return { kind: "indeterminate", error };
 };
 
-const isAuditHead = (item: CancellationReason["Item"]): boolean => itemKindOf(item?.pk?.S ?? "") === "audit-head";
+const pkOf = (item: CancellationReason["Item"]): string => item?.pk?.S ?? "";
 
 /** The result of a transaction of writes. `error` is the last one, as it was thrown. */
 export type WriteResult =
@@ -80,7 +86,7 @@ export type WriteResult =
       readonly isCertain: boolean;
     });
 
-/** Sends the writes once, with their audit entry linked to the present end of its log. */
+/** Sends the writes once, with their audit entry in the next place of its log. */
 export const transactOnce = async (
   db: DynamoDBDocumentClient,
   writes: Writes,
@@ -172,11 +178,21 @@ export const transact = async (
 /** How long an operator's write is retried while other writes hold its items. */
 export const operatorRetries = (): NextAttempt => backoff(deadlineIn(OPERATOR_RETRY_MS_MAX).remainingMs);
 
+const operatorTransact = ({ db }: Pick<Table, "db">, TransactItems: Writes): Promise<WriteResult> =>
+  transact(db, TransactItems, { nextAttempt: operatorRetries(), unansweredMax: 0, about: {} });
+
 /**
  * An operator's writes, all of them or none. They are retried while other writes hold an item; every other error is
  * thrown.
  */
-export const transactWithRetry = async ({ db }: Pick<Table, "db">, TransactItems: Writes): Promise<void> => {
-  const result = await transact(db, TransactItems, { nextAttempt: operatorRetries(), unansweredMax: 0, about: {} });
+export const transactWithRetry = async (table: Pick<Table, "db">, writes: Writes): Promise<void> => {
+  const result = await operatorTransact(table, writes);
   if (result.kind !== "written") throw result.error;
+};
+
+/** As `transactWithRetry`, but resolves with false if a condition fails: nothing was written. */
+export const transactUnlessRefused = async (table: Pick<Table, "db">, writes: Writes): Promise<boolean> => {
+  const result = await operatorTransact(table, writes);
+  if (result.kind !== "written" && result.kind !== "condition_failed") throw result.error;
+  return result.kind === "written";
 };

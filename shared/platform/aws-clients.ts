@@ -1,4 +1,5 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { KMSClient } from "@aws-sdk/client-kms";
 import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
@@ -56,5 +57,7 @@ export const documentClient = (
 
 /** The region's endpoint is used rather than the queue's URL, whose host an emulator cannot always resolve. */
 export const sqsClient = (): SQSClient => new SQSClient({ ...options(), useQueueUrlAsEndpoint: false });
+
+export const kmsClient = (): KMSClient => new KMSClient(options());
 
 export const secretsClient = (): SecretsManagerClient => new SecretsManagerClient(options());

@@ -9,6 +9,7 @@ export const faultEvents: readonly string[] = [
   "order.outcome_not_recorded",
   "purchases.unreadable",
   "reference_key.differs",
+  "identity_key.unusable",
   "message.failed",
   "catalog.unreadable",
 ] satisfies (keyof LogEvents)[];

@@ -19,6 +19,8 @@ type SecretSpec = {
   readonly isPresented?: true;
   /** It holds one key or several, one per line, which the functions use in turn. */
   readonly isKeyPool?: true;
+  /** What its value begins with. */
+  readonly prefix?: string;
 };
 
 /**
@@ -32,6 +34,13 @@ export const secretTable = {
     kind: "filled",
     lengthMin: 1,
     isKeyPool: true,
+  },
+  "upstream-test-key": {
+    variable: "UPSTREAM_TEST_KEY_SECRET_ID",
+    description: "The upstream's test key, for the probe alone",
+    kind: "filled",
+    lengthMin: 1,
+    prefix: "test_",
   },
   "upstream-webhook-hmac": {
     variable: "UPSTREAM_HMAC_SECRET_ID",
@@ -52,6 +61,13 @@ export const secretTable = {
     description: "Names transactions; never rotated",
     kind: "fixed",
     adoptedAs: "referenceKeySecretArn",
+    lengthMin: SECRET_LENGTH_MIN,
+  },
+  "checksum-key": {
+    variable: "CHECKSUM_KEY_SECRET_ID",
+    description: "Makes the checksums of API keys; never rotated",
+    kind: "fixed",
+    adoptedAs: "checksumKeySecretArn",
     lengthMin: SECRET_LENGTH_MIN,
   },
   "replay-key": {

@@ -1,7 +1,13 @@
 import { type Kobo, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { type ReferenceCondition, type Settlement, settlementWrites } from "../ledger/settle-transaction.ts";
+import type { AuditedLedger, Ledger } from "../ledger/ledger.ts";
+import {
+  type ReferenceCondition,
+  refundRefusedBy,
+  type SeenByRefund,
+  type Settlement,
+  settlementWrites,
+} from "../ledger/settle-transaction.ts";
 import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
 import {
   isFinalStatus,
@@ -11,9 +17,10 @@ import {
   sentAt,
   type Transaction,
 } from "../ledger/transaction.ts";
+import { amountFacts, expectedAmount, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
-import { eventSummary, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
+import { eventSummary, isReadable, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
 
 /** The operator who decides, and the reason. */
 export type Decision = Actor & { readonly why: string };
@@ -29,7 +36,7 @@ export const inFlightMs = (transaction: Transaction, nowMs: number): number =>
  * settlement.
  */
 export const resolveTransaction = async (
-  ledger: Ledger,
+  ledger: AuditedLedger,
   transaction: Transaction,
   status: "success" | "failed",
   decision: Decision,
@@ -52,7 +59,7 @@ export const resolveTransaction = async (
     action: "transactions resolve",
     details: { reference: referenceOf(transaction), status },
   };
-  const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
+  const audit = auditPut(ledger, auditEntry(action, ledger.clock()));
   await settle(ledger, transaction, settlementWithStatus(status), "any", [audit]);
 };
 
@@ -62,15 +69,15 @@ export const resolveTransaction = async (
  * differences. Resolves with the differences.
  */
 export const matchEvent = async (
-  ledger: Ledger,
+  { ledger, costs }: { readonly ledger: AuditedLedger; readonly costs: UpstreamCosts },
   event: StoredEvent,
   transaction: Transaction,
   decision: Decision,
   { acceptsDifferences = false } = {},
 ): Promise<readonly Difference[]> => {
   assertOpenEvent(event);
-  if (event.reason === "unreadable") {
-    throw new OperatorError(`${storedEventId(event)} cannot be read (${event.problem})`, {
+  if (!isReadable(event)) {
+    throw new OperatorError(`${storedEventId(event)} reports no status (${event.problem})`, {
       command: "settle its transaction with transactions resolve, then discard it",
       separator: ": ",
     });
@@ -85,13 +92,13 @@ export const matchEvent = async (
     assertUpstreamReference(transaction, event);
     assertSent(transaction);
   }
-  const differences = differencesOf(event, transaction);
+  const differences = differencesOf(costs, event, transaction);
   if (!hasOwnReference && transaction.upstream_reference === undefined && !acceptsDifferences) {
     assertNoDifferences(transaction, differences);
   }
   const settlement = {
     ...settlementWithStatus(event.says),
-    ...upstreamFactsOf(event),
+    ...upstreamFactsOf(costs, event),
     ...(hasOwnReference && { upstream_reference: undefined }),
   };
   const action = {
@@ -107,7 +114,7 @@ export const matchEvent = async (
   };
   await settle(ledger, transaction, settlement, hasOwnReference ? "any" : { absentOr: event.reference }, [
     eventUpdate(ledger, event, "matched", transaction.pk),
-    auditPut(ledger.table, auditEntry(action, ledger.clock())),
+    auditPut(ledger, auditEntry(action, ledger.clock())),
   ]);
   return differences;
 };
@@ -116,7 +123,11 @@ export const matchEvent = async (
 export type Difference = { readonly field: string; readonly event: string; readonly transaction: string };
 
 /** Compares the fields that both have. Phone numbers may be masked: only the digits that both show are compared. */
-export const differencesOf = (event: ReadableEvent, transaction: Transaction): readonly Difference[] => {
+export const differencesOf = (
+  costs: UpstreamCosts,
+  event: ReadableEvent,
+  transaction: Transaction,
+): readonly Difference[] => {
   const { type, amount_kobo, phone_masked } = event;
   const { phone_number = "none" } = transaction;
   const amount = (kobo: Kobo): string => `${nairaDecimals(nairaFromKobo(kobo))} NGN`;
@@ -124,9 +135,9 @@ export const differencesOf = (event: ReadableEvent, transaction: Transaction): r
     ...(type === undefined || type === transaction.type
       ? []
       : [{ field: "type", event: type, transaction: transaction.type }]),
-    ...(amount_kobo === undefined || amount_kobo === transaction.amount_kobo
+    ...(amount_kobo === undefined || isExpectedAmount(costs, transaction, amount_kobo)
       ? []
-      : [{ field: "amount", event: amount(amount_kobo), transaction: amount(transaction.amount_kobo) }]),
+      : [{ field: "amount", event: amount(amount_kobo), transaction: amount(expectedAmount(costs, transaction)) }]),
     ...(phone_masked === undefined || mayBeSamePhone(phone_masked, phone_number)
       ? []
       : [{ field: "phone number", event: phone_masked, transaction: phone_number }]),
@@ -158,7 +169,7 @@ const assertNoDifferences = (transaction: Transaction, differences: readonly Dif
 };
 
 /** Closes an event without applying it. */
-export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision: Decision): Promise<void> => {
+export const discardEvent = async (ledger: AuditedLedger, event: StoredEvent, decision: Decision): Promise<void> => {
   assertOpenEvent(event);
   const action = {
     ...decision,
@@ -167,7 +178,7 @@ export const discardEvent = async (ledger: Ledger, event: StoredEvent, decision:
     action: "events discard",
     details: { event: storedEventId(event), says: eventSummary(event) },
   };
-  const audit = auditPut(ledger.table, auditEntry(action, ledger.clock()));
+  const audit = auditPut(ledger, auditEntry(action, ledger.clock()));
   const result = await writeOrRefuse(ledger, [eventUpdate(ledger, event, "discarded"), audit]);
   if (result.kind === "condition_failed") {
     throw new OperatorError(`${storedEventId(event)} has been matched or discarded by another operator`);
@@ -180,9 +191,9 @@ const auditPlace = ({ account_id: audit_log, pk: about }: Transaction) => ({ aud
 const settlementWithStatus = (status: "success" | "failed"): Settlement =>
   status === "success" ? { status } : { status, failure: { code: "delivery_failed" } };
 
-const upstreamFactsOf = ({ reference, amount_kobo }: ReadableEvent) => ({
+const upstreamFactsOf = (costs: UpstreamCosts, { says, reference, amount_kobo }: ReadableEvent) => ({
   upstream_reference: reference,
-  ...(amount_kobo !== undefined && { upstream_amount_kobo: amount_kobo }),
+  ...amountFacts(costs, says, amount_kobo),
 });
 
 const assertOpen = (transaction: Transaction, nowMs: number): void => {
@@ -244,10 +255,13 @@ const settle = async (
   condition: ReferenceCondition,
   otherWrites: Writes,
 ): Promise<void> => {
-  const result = await writeOrRefuse(ledger, [
-    ...settlementWrites(ledger, transaction, { ...settlement, resolved_by: "operator" }, condition),
-    ...otherWrites,
-  ]);
+  const resolved = { ...settlement, resolved_by: "operator" as const };
+  const write = (seen: SeenByRefund) =>
+    writeOrRefuse(ledger, [...settlementWrites(ledger, transaction, resolved, condition, seen), ...otherWrites]);
+  let result = await write({});
+  for (let seen = refundRefusedBy(result, {}); seen !== undefined; seen = refundRefusedBy(result, seen)) {
+    result = await write(seen);
+  }
   if (result.kind === "done") return;
   if (result.transaction === undefined) {
     throw new OperatorError("The event has been matched or discarded, or a copy of it was matched elsewhere");

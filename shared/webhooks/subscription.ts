@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { type AccountEventName, accountEventName } from "../contract/webhook-events.ts";
-import { type AuditEntry, auditPut } from "../ledger/audit.ts";
+import type { AuditPut } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { subscriptionPk, subscriptionsTo } from "../ledger/schema.ts";
@@ -41,7 +41,7 @@ export const setSubscribedEvents = async (
   ledger: Ledger,
   accountId: string,
   events: readonly AccountEventName[],
-  audit: AuditEntry,
+  audit: AuditPut,
 ): Promise<void> => {
   const before = await subscribedEvents(ledger, accountId);
   const changed = accountEventName.options.filter((event) => events.includes(event) !== before.includes(event));
@@ -57,5 +57,5 @@ export const setSubscribedEvents = async (
     };
     return { Put: { TableName: ledger.table, Item } };
   });
-  await transactWithRetry(ledger, [...puts, auditPut(ledger.table, audit)]);
+  await transactWithRetry(ledger, [...puts, audit]);
 };

@@ -4,21 +4,24 @@ import * as z from "zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
-import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { contractSuite } from "../contract/suite.ts";
 
 /** The contract suite against a deployed stage: tools/acceptance/steps/contract.ts starts it. */
 
-const { baseUrl, address, accessTable, ledgerTable, countFile } = z
+const { baseUrl, address, accessTable, ledgerTable, checksumKeyId, countFile } = z
   .object({
     baseUrl: z.url(),
     address: z.string(),
     accessTable: z.string(),
     ledgerTable: z.string(),
+    checksumKeyId: z.string(),
     countFile: z.string(),
   })
   .parse(JSON.parse(process.env.ACCEPTANCE_TARGET ?? ""));
-const store: AccountStore = { db: documentClient(), accessTable, ledgerTable };
+const checksumKey = secret(secretsClient(), checksumKeyId);
+const store: AccountStore = { db: documentClient(), accessTable, ledgerTable, checksumKey };
 
 const send = globalThis.fetch;
 let requests = 0;

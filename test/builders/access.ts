@@ -3,6 +3,7 @@ import { type Account, type AccountStore, requireAccount } from "../../shared/ac
 import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
+import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
 import { type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import type { Admission } from "../../shared/call/call.ts";
 import { ServiceError } from "../../shared/contract/errors.ts";
@@ -12,6 +13,7 @@ import type { Mode } from "../../shared/contract/transaction.ts";
 import { apiEvent, callRequest } from "../../shared/lambda/api-request.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
 import { anApiEvent } from "./api-event.ts";
+import { checksumKey } from "./checksum-key.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
@@ -67,7 +69,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
   const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   const { db, accessTable, ledgerTable } = tables;
   const clock = () => access.nowMs;
-  const store: AccountStore = { db, accessTable, ledgerTable, clock };
+  const store: AccountStore = { db, accessTable, ledgerTable, clock, checksumKey };
   const remember = async (TableName: string, pk: string): Promise<() => Promise<unknown>> => {
     const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
     if (Item === undefined) return () => db.send(new DeleteCommand({ TableName, Key: { pk } }));
@@ -87,6 +89,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
       createAdmission(
         emulatorClient(proxy.endpoint),
         accessTable,
+        loadChecksumKey(checksumKey),
         clock,
       )(route, callRequest(apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp })))),
     withKey: (key, ask = {}) => access.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),

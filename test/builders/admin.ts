@@ -9,14 +9,15 @@ import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
-import type { Ledger } from "../../shared/ledger/ledger.ts";
+import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../shared/ledger/schema.ts";
-import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { runAdmin } from "../../tools/admin/run.ts";
 import { onTerminal, type Terminal } from "../../tools/admin/terminal.ts";
-import { type RunningService, startService } from "../../tools/local/service.ts";
+import { type RunningService, type ServiceSettings, startService } from "../../tools/local/service.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 
 /** The result of one run of the operator's command line. */
@@ -30,7 +31,7 @@ export type OperatedService = RunningService & {
   /** The same with `--json`; throws unless the exit code is 0. */
   readonly adminJson: (args: readonly string[], stdin?: string) => Promise<unknown>;
   /** Direct access to the ledger table. */
-  readonly ledger: Ledger;
+  readonly ledger: AuditedLedger;
   /** A caller that may buy: loopback allowed, 5,000 NGN, a live key. */
   readonly newApp: (name?: string) => Promise<TestApp>;
   /** Orders 500 NGN of airtime; the phone number decides the outcome. */
@@ -54,12 +55,19 @@ export const bankReference = (accountId: string): string => `bank-${accountId}`;
 export const ADMIN = resolve("tools/admin/main.ts");
 
 /** A service in a folder of its own, with a SERVICE_FILE for the command line. */
-export const startOperatedService = async (): Promise<OperatedService> => {
+export const startOperatedService = async (
+  settings: Pick<ServiceSettings, "sampleBooks"> = {},
+): Promise<OperatedService> => {
   const folder = mkdtempSync(join(tmpdir(), "admin-test-"));
   const serviceFile = join(folder, "service.json");
-  const service = await startService({ dataDir: join(folder, "data"), serviceFile });
+  const service = await startService({ ...settings, dataDir: join(folder, "data"), serviceFile });
   const db = documentClient();
-  const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
+  const ledger: AuditedLedger = {
+    db,
+    table: localTableNames.ledger,
+    auditTable: localTableNames.audit,
+    clock: systemClock,
+  };
   const admin: OperatedService["admin"] = (args, stdin) => runCommand(args, { serviceFile, stdin });
   const controlSimulator: OperatedService["controlSimulator"] = (method, path, body) =>
     fetch(service.details.upstream.base_url.replace(/\/v1$/, `/_simulator/${path}`), {
@@ -84,7 +92,12 @@ export const startOperatedService = async (): Promise<OperatedService> => {
     },
     ledger,
     newApp: async (name = "checkout") => {
-      const store = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger };
+      const store = {
+        db,
+        accessTable: localTableNames.access,
+        ledgerTable: localTableNames.ledger,
+        checksumKey: secret(secretsClient(), "checksum-key"),
+      };
       const { account_id: account } = await createAccount(store, {
         name,
         whitelist: ["127.0.0.1"],

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, vi } from "vitest";
 import { koboFromNaira } from "../../shared/contract/money.ts";
-import type { Ledger } from "../../shared/ledger/ledger.ts";
+import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionList, transactionPk } from "../../shared/ledger/schema.ts";
+import { transactionList } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
@@ -13,7 +13,7 @@ import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransaction } from "./transaction.ts";
+import { aTransaction, newTransactionPk } from "./transaction.ts";
 
 /** How often the SDK sends one write: it tries each call twice. */
 export const TRIES = 2;
@@ -24,7 +24,7 @@ export const isWrite = (operation: string): boolean => operation === "TransactWr
  * A ledger of its own whose writes meet the faults that a test sets, and whose clock stands still unless the test moves
  * it.
  */
-export type FaultyLedger = Ledger & {
+export type FaultyLedger = AuditedLedger & {
   nowMs: number;
   readonly proxy: DynamoDbProxy;
   /** The first `count` writes meet the fault in each of the SDK's tries. Counts the calls. */
@@ -46,10 +46,11 @@ export type FaultyLedger = Ledger & {
 export const openFaultyLedger = async (): Promise<FaultyLedger> => {
   const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   const db = emulatorClient(proxy.endpoint);
-  const { ledgerTable: table } = await freshTables();
+  const { ledgerTable: table, auditTable } = await freshTables();
   const ledger: FaultyLedger = {
     db,
     table,
+    auditTable,
     nowMs: NOON_MS,
     clock: () => ledger.nowMs,
     proxy,
@@ -83,7 +84,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
     },
     aTransaction: (accountId, changes) =>
       aTransaction({
-        pk: transactionPk(randomUUID()),
+        pk: newTransactionPk(),
         account_id: accountId,
         list_key: transactionList(accountId, "live"),
         write_token: randomUUID(),

@@ -3,19 +3,19 @@ import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
-import type { Ledger } from "../../shared/ledger/ledger.ts";
+import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionPk, walletPk } from "../../shared/ledger/schema.ts";
+import { walletPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { NOON_MS } from "./noon.ts";
 import { emulatorClient, freshTables } from "./tables.ts";
-import { aTransaction } from "./transaction.ts";
+import { aTransaction, newTransactionPk } from "./transaction.ts";
 
 /** A ledger of its own, whose clock stands still unless the test moves it. */
-export type LedgerAtNoon = Ledger & {
+export type LedgerAtNoon = AuditedLedger & {
   nowMs: number;
   /** The same tables, by a client without a proxy before the emulator. */
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
@@ -37,6 +37,7 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
   const ledger: LedgerAtNoon = {
     db: endpoint === undefined ? tables.db : emulatorClient(endpoint),
     table: tables.ledgerTable,
+    auditTable: tables.auditTable,
     nowMs: NOON_MS,
     clock: () => ledger.nowMs,
     tables,
@@ -49,7 +50,7 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
     aTransaction: (accountId, changes = {}) => {
       const at = isoTime(ledger.nowMs);
       const own = { list_key: `${accountId}#live`, account_id: accountId, write_token: randomUUID() };
-      return aTransaction({ pk: transactionPk(randomUUID()), ...own, created_at: at, updated_at: at, ...changes });
+      return aTransaction({ pk: newTransactionPk(), ...own, created_at: at, updated_at: at, ...changes });
     },
     anOpenTransaction: async (accountId, changes) => {
       const transaction = ledger.aTransaction(accountId, changes);

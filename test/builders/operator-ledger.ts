@@ -3,10 +3,9 @@ import { expect } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
-import type { Ledger } from "../../shared/ledger/ledger.ts";
+import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
-import { transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
@@ -14,14 +13,19 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
 import { NOON_MS } from "./noon.ts";
 import { freshTables } from "./tables.ts";
-import { aTransaction } from "./transaction.ts";
+import { aTransaction, newTransactionPk } from "./transaction.ts";
 
 export const decision = { by: "ada", why: "ticket 88" };
 
 /** The tables as an operator's command uses them, at a time that the test chooses. */
 export const openOperatorLedger = async () => {
   const tables = await freshTables();
-  const ledgerAt = (nowMs = NOON_MS): Ledger => ({ db: tables.db, table: tables.ledgerTable, clock: () => nowMs });
+  const ledgerAt = (nowMs = NOON_MS): AuditedLedger => ({
+    db: tables.db,
+    table: tables.ledgerTable,
+    auditTable: tables.auditTable,
+    clock: () => nowMs,
+  });
   const storeAt = (nowMs = NOON_MS) => ({ ...tables, clock: () => nowMs });
 
   /** An account of 1,000 NGN. */
@@ -47,7 +51,7 @@ export const openOperatorLedger = async () => {
   const openFor = async (accountId: string, changes: Partial<Transaction> = {}): Promise<Transaction> => {
     const at = isoTime(NOON_MS - 60_000);
     const transaction = aTransaction({
-      pk: transactionPk(randomUUID()),
+      pk: newTransactionPk(),
       list_key: `${accountId}#${changes.mode ?? "live"}`,
       account_id: accountId,
       write_token: randomUUID(),

@@ -8,7 +8,7 @@ import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS, type Permission, permissionSchema } from "../../shared/contract/permission.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
-import type { Ledger } from "../../shared/ledger/ledger.ts";
+import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
 import { secretsClient } from "../../shared/platform/aws-clients.ts";
@@ -22,6 +22,7 @@ import type { StrictSettings } from "../strict/settings.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 import { startTestDynamoDb } from "./test-dynamodb.ts";
+import { upstreamKind } from "./upstream-kind.ts";
 
 /** An answer of the service, its body parsed. */
 export type Answer = {
@@ -71,7 +72,7 @@ export type TestService = {
   readonly dynamodbEndpoint: string;
   /** The ledger by a client without the proxy. */
   readonly db: DynamoDBDocumentClient;
-  readonly ledger: Ledger;
+  readonly ledger: AuditedLedger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
   readonly newCaller: (options?: {
@@ -116,14 +117,24 @@ export const startTestService = async ({
     sendsWebhooks: announces,
     ...(idTokenS && { idTokenS }),
     ...(front && { front }),
-    simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...options },
+    simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...upstreamKind, ...options },
   });
   const [demoAccount] = service.details.accounts;
   if (service.simulator === undefined || demoAccount === undefined) throw new Error("No simulator was started");
   if (strict !== undefined) proxy.beStrict(strict.settings, strict.seed);
   const db = emulatorClientAt(dynamodb.endpoint);
-  const ledger: Ledger = { db, table: localTableNames.ledger, clock: systemClock };
-  const accounts: AccountStore = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger };
+  const ledger: AuditedLedger = {
+    db,
+    table: localTableNames.ledger,
+    auditTable: localTableNames.audit,
+    clock: systemClock,
+  };
+  const accounts: AccountStore = {
+    db,
+    accessTable: localTableNames.access,
+    ledgerTable: localTableNames.ledger,
+    checksumKey: secret(secretsClient(), "checksum-key"),
+  };
   const baseUrl = service.details.base_url;
 
   return {

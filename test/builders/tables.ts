@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { CreateTableCommand } from "@aws-sdk/client-dynamodb";
+import { CreateTableCommand, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import { tables } from "../../infra/tables.ts";
+import { type TableShape, tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
+import { checksumKey } from "./checksum-key.ts";
 import { dynamodbEndpoint } from "./emulator.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 
@@ -10,18 +11,30 @@ import { emulatorClientAt } from "./emulator-client.ts";
 export const emulatorClient = (endpoint: string = dynamodbEndpoint): DynamoDBDocumentClient =>
   emulatorClientAt(endpoint);
 
-/** The three tables under names of their own. */
+/**
+ * The tables under names of their own, and the key of their API keys' checksums. The tables have no streams: the more
+ * records the emulator's streams hold, the longer each write to a table with one takes.
+ */
 export const freshTables = async (db: DynamoDBDocumentClient = emulatorClient()) => {
   const run = randomUUID().slice(0, 8);
   const create = async (name: keyof typeof tables): Promise<string> => {
     const table = `${name}-${run}`;
-    await db.send(new CreateTableCommand(tableDefinition(table, tables[name])));
+    const { stream: _stream, ...shape }: TableShape = tables[name];
+    await db.send(new CreateTableCommand(tableDefinition(table, shape)));
     return table;
   };
   return {
     db,
     accessTable: await create("access"),
     ledgerTable: await create("ledger"),
+    auditTable: await create("audit"),
     cacheTable: await create("cache"),
+    checksumKey,
   };
+};
+
+/** Gives a table the stream that it has in a stage. */
+export const addStream = async (db: DynamoDBDocumentClient, TableName: string): Promise<void> => {
+  const StreamSpecification = { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } as const;
+  await db.send(new UpdateTableCommand({ TableName, StreamSpecification }));
 };

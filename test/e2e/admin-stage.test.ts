@@ -37,7 +37,7 @@ const VERIFIED = "arn:aws:iam::000000000000:user/local";
 const mapping = { State: "", LastProcessingResult: "" };
 /** The functions that have a mapping, one on each page of the list; that of the outcomes queue invokes an alias. */
 let mapped: readonly string[] = [];
-const MAPPED = ["apply-upstream-event:current", "deliver-webhook", "enqueue-webhooks"];
+const MAPPED = ["apply-upstream-event:current", "deliver-webhook", "enqueue-webhooks", "attest-audit"];
 
 const mappingPage = (stage: string, page: number) => ({
   EventSourceMappings: [

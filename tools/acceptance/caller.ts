@@ -6,7 +6,8 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
-import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { sleep, systemClock } from "../../shared/platform/time.ts";
 import type { Stage } from "./context.ts";
 import { AcceptanceError } from "./outcome.ts";
@@ -17,8 +18,12 @@ export type Caller = { readonly accountId: string; readonly keys: readonly strin
 
 export const storesOf = ({ outputs }: Stage): { readonly accounts: AccountStore; readonly ledger: Ledger } => {
   const db = documentClient();
-  const { AccessTable: accessTable, LedgerTable: ledgerTable } = outputs;
-  return { accounts: { db, accessTable, ledgerTable }, ledger: { db, table: ledgerTable, clock: systemClock } };
+  const { AccessTable: accessTable, LedgerTable: ledgerTable, ChecksumKeySecretId } = outputs;
+  const checksumKey = secret(secretsClient(), ChecksumKeySecretId);
+  return {
+    accounts: { db, accessTable, ledgerTable, checksumKey },
+    ledger: { db, table: ledgerTable, clock: systemClock },
+  };
 };
 
 /** Creates an app that calls from this address, with this balance in NGN. */

@@ -33,6 +33,7 @@ export const stageOutputs = z.object({
   TicketTopic: z.string().startsWith("arn:"),
   AccessTable: z.string().min(1),
   LedgerTable: z.string().min(1),
+  ChecksumKeySecretId: z.string().min(1),
 });
 
 export type Stage = {

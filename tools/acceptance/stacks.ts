@@ -16,6 +16,7 @@ export const TAG = "throw-away-stage";
 
 /** The stacks of a stage and its simulator, in the order in which they can be deleted. */
 export const stackNames = (stage: string): readonly string[] => [
+  stackName(stage, "Administrator"),
   stackName(stage, "Service"),
   stackName(stage, "Network"),
   stackName(stage, "Data"),

@@ -24,7 +24,7 @@ import {
 } from "../../shared/access/key-item.ts";
 import { findKeys, type KeyItem, keyItemSchema } from "../../shared/access/key-store.ts";
 import { commonEntitlements, entitlementsText } from "../../shared/contract/permission.ts";
-import { type AuditEntry, auditPut } from "../../shared/ledger/audit.ts";
+import type { AuditPut } from "../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../shared/ledger/query-index.ts";
 import { transactWithRetry } from "../../shared/ledger/transact.ts";
 import { commonRanges, formatIpRange, type IpRange } from "../../shared/platform/ip-range.ts";
@@ -151,6 +151,10 @@ const keyWriteFor = (
     item.expires_at === wanted.expires_at &&
     sameMembers(item.permissions ?? [], wanted.permissions ?? []) &&
     isDeepStrictEqual(item.entitlements, wanted.entitlements) &&
+    item.price_list === wanted.price_list &&
+    item.duplicate_window_s === wanted.duplicate_window_s &&
+    isDeepStrictEqual(item.account_limits, wanted.account_limits) &&
+    isDeepStrictEqual(item.key_limits, wanted.key_limits) &&
     hasWhitelist(item, account.whitelist);
   return isSame ? undefined : keyRestriction(store, account, key);
 };
@@ -207,9 +211,9 @@ export async function* scanKeyItems({ db, accessTable }: AccountStore): AsyncGen
 export const revokeOrphan = async (
   store: AccountStore,
   keyItem: KeyItem,
-  audit: (keyItem: KeyItem) => AuditEntry,
+  audit: (keyItem: KeyItem) => AuditPut,
 ): Promise<void> => {
-  await transactWithRetry(store, [orphanRevocation(store, keyItem).write, auditPut(store.ledgerTable, audit(keyItem))]);
+  await transactWithRetry(store, [orphanRevocation(store, keyItem).write, audit(keyItem)]);
 };
 
 /**
@@ -218,7 +222,7 @@ export const revokeOrphan = async (
  */
 export const reconcileKeys = async (
   store: AccountStore,
-  { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (keyItem: KeyItem) => AuditEntry },
+  { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (keyItem: KeyItem) => AuditPut },
 ): Promise<readonly KeyDifference[]> => {
   const keyItemsOf = new Map<string, KeyItem[]>();
   for (const accountId of await accountIdsOf({ db: store.db, table: store.ledgerTable })) keyItemsOf.set(accountId, []);

@@ -7,7 +7,7 @@ import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { specOf } from "../../infra/functions.ts";
 import { queues } from "../../infra/queues.ts";
-import { scheduledFunctions } from "../../infra/schedules.ts";
+import { commonSchedules } from "../../infra/schedules.ts";
 import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { budgets } from "./budgets.ts";
@@ -45,6 +45,7 @@ export const monthlyUsageAtRest = (
   const count = (type: string): number => resources.filter(({ cfnResourceType }) => cfnResourceType === type).length;
   const natGateways = count("AWS::EC2::NatGateway");
   const secrets = count("AWS::SecretsManager::Secret");
+  const keys = count("AWS::KMS::Key");
   const alarms = count("AWS::CloudWatch::Alarm");
   const metrics = minutelyMetrics(resources);
   const polls = countedMappings(resources);
@@ -52,6 +53,7 @@ export const monthlyUsageAtRest = (
     "NAT gateways": { natHours: HOURS * natGateways },
     "public IPv4 addresses, until they are released": { addressHours: HOURS * natGateways },
     [`${secrets} secrets`]: { secrets },
+    "the identity key": { keys },
     [`${alarms} alarms`]: { alarms },
     "1 composite alarm": { compositeAlarms: count("AWS::CloudWatch::CompositeAlarm") },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },
@@ -101,7 +103,7 @@ const isSchedule = (resource: CfnResource): boolean =>
 const hasOnlyStage = (dimensions: unknown): boolean =>
   z.tuple([z.looseObject({ name: z.literal("Stage") })]).safeParse(dimensions).success;
 
-const scheduledTables = scheduledFunctions.reduce((sum, name) => {
+const scheduledTables = commonSchedules.reduce((sum, name) => {
   const { tables = {} } = specOf(name);
   return sum + Object.keys(tables).length;
 }, 0);

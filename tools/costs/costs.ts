@@ -14,6 +14,7 @@ export const requestServices: readonly AwsService[] = [
   "SQS",
   "CloudWatch",
   "Network",
+  "KMS",
 ];
 
 export type RequestCost = {
@@ -47,7 +48,7 @@ export type DoorCost = {
   readonly rest: number;
   /** A million live purchases. */
   readonly purchases: number;
-  /** A million requests of somebody who is no caller. AWS WAF inspects them before the resource policy refuses them. */
+  /** A million requests of strangers. AWS WAF inspects them before the resource policy refuses them. */
   readonly strangers: number;
 };
 

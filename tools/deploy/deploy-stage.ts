@@ -8,7 +8,10 @@ import { dataPolicy, deployedStack, natGatewaysOf, setStackPolicy } from "./stac
 /** Runs a command of the CDK with these arguments, for the stage; resolves with the exit code. */
 export type StageCdk = (...args: readonly string[]) => Promise<number>;
 
-/** Deploys all stacks of a stage, in an order that CloudFormation accepts. */
+/**
+ * Deploys the stacks of a stage in an order that CloudFormation accepts, except the administrator's: the service, and what
+ * it needs.
+ */
 export const deployStage = async (stage: string, settings: StageSettings, cdk: StageCdk): Promise<number> => {
   const { egress } = settings;
   const [data, network, service] = [stackName(stage, "Data"), stackName(stage, "Network"), stackName(stage, "Service")];
@@ -22,7 +25,7 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
     const code = await cdk("deploy", data, service, "--exclusively");
     if (code !== 0) return code;
   }
-  const code = await cdk("deploy", "--all");
+  const code = await cdk("deploy", service);
   if (sells(settings)) await protectData(data, settings);
   if (code === 0 && egress.kind !== "nat-gateway" && deployedNetwork) {
     console.log(
@@ -32,10 +35,13 @@ export const deployStage = async (stage: string, settings: StageSettings, cdk: S
   return code;
 };
 
+/** Deploys what people may do on a stage, and nothing else. */
+export const deployAdministrator: typeof deployStage = (stage, _settings, cdk) =>
+  cdk("deploy", stackName(stage, "Administrator"), "--exclusively");
+
 /** Before a deployment, so that it cannot replace a table; after it, for a stack that it made. */
-const protectData = async (data: string, { adopt }: StageSettings): Promise<void> => {
-  if ((await deployedStack(data)) !== undefined)
-    await setStackPolicy(data, dataPolicy({ isAdopting: adopt !== undefined }));
+const protectData = async (data: string, settings: StageSettings): Promise<void> => {
+  if ((await deployedStack(data)) !== undefined) await setStackPolicy(data, dataPolicy(settings));
 };
 
 const deletion = (stack: string): string =>
@@ -62,10 +68,11 @@ export const destroyStage = async (stage: string, settings: StageSettings, cdk: 
   }
   const code = await cdk("destroy", "--all");
   if (code === 0) {
+    const identityKey = sells(settings) ? ", the identity key" : "";
     const addresses = settings.egress.kind === "nat-gateway" ? ", and the elastic IPs" : "";
     const vaults = recovery ? ", and the backup vaults of both regions" : "";
     console.log(
-      `Not deleted: the access and ledger tables, the reference and webhook keys${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
+      `Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys${identityKey}${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
     );
   }
   return code;

@@ -6,6 +6,7 @@ import {
   type Stack,
 } from "@aws-sdk/client-cloudformation";
 import { SettingsError } from "../../infra/settings-error.ts";
+import type { StageSettings } from "../../infra/stages.ts";
 
 /** A deployed stack; undefined if there is none, or if only its failed creation is left, which the CDK deletes. */
 export const deployedStack = (name: string, region?: string): Promise<Stack | undefined> =>
@@ -54,20 +55,31 @@ const ask = async <Answer>(
 
 /** What loses its contents when it is replaced. */
 const STATEFUL_TYPES = ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"];
+const IDENTITY_KEY_TYPE = "AWS::KMS::Key";
+
+const denied = (action: "Update:Replace" | "Update:Delete", types: readonly string[]) => ({
+  Effect: "Deny",
+  Principal: "*",
+  Action: [action],
+  Resource: "*",
+  Condition: { StringEquals: { ResourceType: types } },
+});
 
 /**
- * The policy of a stage's data: tables and secrets may change in place, but not be replaced or deleted. A stage that
- * adopts a ledger lets go of its own tables, which are retained.
+ * The policy of a stage's data: tables, secrets and the identity key may change in place, but not be replaced or deleted.
+ * A stage that adopts a ledger lets go of its own tables, and one with another identity key of its own key: they are
+ * retained.
  */
-export const dataPolicy = ({ isAdopting }: { readonly isAdopting: boolean }) => ({
-  Statement: [
-    { Effect: "Allow", Principal: "*", Action: "Update:*", Resource: "*" },
-    {
-      Effect: "Deny",
-      Principal: "*",
-      Action: isAdopting ? ["Update:Replace"] : ["Update:Replace", "Update:Delete"],
-      Resource: "*",
-      Condition: { StringEquals: { ResourceType: STATEFUL_TYPES } },
-    },
-  ],
-});
+export const dataPolicy = ({ adopt, identityKeyArn }: Pick<StageSettings, "adopt" | "identityKeyArn">) => {
+  const kept = [
+    ...(adopt === undefined ? STATEFUL_TYPES : []),
+    ...(identityKeyArn === undefined ? [IDENTITY_KEY_TYPE] : []),
+  ];
+  return {
+    Statement: [
+      { Effect: "Allow", Principal: "*", Action: "Update:*", Resource: "*" },
+      denied("Update:Replace", [...STATEFUL_TYPES, IDENTITY_KEY_TYPE]),
+      ...(kept.length > 0 ? [denied("Update:Delete", kept)] : []),
+    ],
+  };
+};

@@ -1,7 +1,7 @@
 import { SettingsError } from "../../infra/settings-error.ts";
 import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
 import { type SignInOptions, signIn } from "../aws/sign-in.ts";
-import { deployStage, destroyStage, type StageCdk } from "./deploy-stage.ts";
+import { deployAdministrator, deployStage, destroyStage, type StageCdk } from "./deploy-stage.ts";
 import { runCdk } from "./run-cdk.ts";
 
 type Command = {
@@ -17,6 +17,9 @@ const commands: Readonly<Record<"synth" | "diff" | "deploy" | "destroy", Command
   deploy: { needsAws: true, run: deployStage },
   destroy: { needsAws: true, run: destroyStage },
 };
+
+/** Of deploy: the stack that is only an administrator's. */
+const ADMINISTRATOR = "--administrator";
 
 const isCommand = (name: string | undefined): name is keyof typeof commands =>
   name !== undefined && Object.hasOwn(commands, name);
@@ -41,11 +44,14 @@ export const runStageCommand = async (
     args,
   );
   if (stage === undefined) throw new SettingsError(`Name the stage: npm run ${name} -- --stage NAME.`);
-  const { value: profile, rest } = takeOption("--profile", "a profile in ~/.aws/config", others);
+  const { value: profile, rest: options } = takeOption("--profile", "a profile in ~/.aws/config", others);
+  const rest = options.filter((option) => option !== ADMINISTRATOR);
+  const isAdministrator = rest.length < options.length;
+  if (isAdministrator && name !== "deploy") throw new SettingsError(`${ADMINISTRATOR} is an option of deploy only.`);
   const settings = settingsOf(stage, known);
   if (command.needsAws) await signIn({ stage, ...settings }, { profile, ...(askCode && { askCode }) });
   const stageCdk: StageCdk = (...selection) => cdk([...selection, "--context", `stage=${stage}`, ...rest]);
-  return command.run(stage, settings, stageCdk);
+  return (isAdministrator ? deployAdministrator : command.run)(stage, settings, stageCdk);
 };
 
 /** Extracts `--option VALUE` or `--option=VALUE`; the rest is passed to the CDK's command line. */

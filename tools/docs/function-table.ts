@@ -1,5 +1,5 @@
 import { type FunctionName, functionNames, specOf } from "../../infra/functions.ts";
-import { bundleBudget, largerBundles } from "../costs/budgets.ts";
+import { bundleBudget, identityBundleBudget, largerBundles } from "../costs/budgets.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { bundleSize } from "./bundle-sizes.ts";
 
@@ -15,9 +15,9 @@ const inKilobytes = (name: FunctionName, bytes: number, stored: string | undefin
     ? stored
     : String(Math.round(bytes / KB));
 
-const rowOf = async (name: FunctionName, current: string): Promise<readonly string[]> => {
+const rowOf = (name: FunctionName, current: string): readonly string[] => {
   const { memoryMb, timeoutS, egress } = specOf(name);
-  const { bytes, gzipBytes } = await bundleSize(name);
+  const { bytes, gzipBytes } = bundleSize(name);
   const [, kilobytes, gzip] = new RegExp(`^\\| \`${name}\` .* (\\d+) \\| (\\d+) \\|$`, "m").exec(current) ?? [];
   return [
     `\`${name}\``,
@@ -30,16 +30,16 @@ const rowOf = async (name: FunctionName, current: string): Promise<readonly stri
 };
 
 /** Memory, time-out and bundle size of each function. A stored size within the tolerance does not change. */
-export const functionTable = async (current: string): Promise<string> => {
-  const rows = await Promise.all(functionNames.map((name) => rowOf(name, current)));
+export const functionTable = (current: string): string => {
+  const rows = functionNames.map((name) => rowOf(name, current));
   const table = markdownTable([
     ["function", "memory, MB", "time-out, s", "outbound calls", "bundle, KB", "in gzip, KB"],
     ...rows,
   ]);
-  const { bytes, gzipBytes } = bundleBudget;
+  const [{ bytes, gzipBytes }, identity] = [bundleBudget, identityBundleBudget];
   const larger = Object.entries(largerBundles).map(([name, reason]) => `\`${name}\` (${reason})`);
   return `${table}
 
 ${wrap(`Sizes are accurate to ${TOLERANCE_BYTES / KB} KB, those of \`serve-console\` to ${PAGES_TOLERANCE_BYTES / KB} KB. A test limits them to ${bytes / KB} KB, and ${gzipBytes / KB} KB in
-    gzip, except for ${larger.join(", ")}. Functions of the console exist only in a stage that has one.`)}`;
+    gzip, \`check-identity\` with its client of KMS to ${identity.bytes / KB} and ${identity.gzipBytes / KB}, except for ${larger.join(", ")}. Functions of the console exist only in a stage that has one.`)}`;
 };

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { makeFolder } from "./make-folder.ts";
 import { errorText } from "./settings.ts";
+import type { DynamoDbStore } from "./start-dynamodb.ts";
 
 /**
  * Marks the directory as the runner's. It is locked while one runs; the kernel releases the lock even after a kill -9.
@@ -17,29 +18,40 @@ const LOCK_MS_MAX = 3_000;
 /** Everything that the runner writes into the directory. */
 const files = {
   database: "tables.db",
-  databasePid: "dynoxide.pid",
-  databaseLog: "dynoxide.log",
+  databasePid: "dynamodb.pid",
+  databaseLog: "dynamodb.log",
   queues: "queues",
   ledgerStream: "ledger-stream.json",
   statisticsStream: "statistics-stream.json",
+  auditStream: "audit-stream.json",
   secrets: "secrets.json",
   demoAccount: "demo-account.json",
+  sampleBooks: "sample-books.json",
   upstream: "upstream.json",
 } as const;
-const sqliteFiles = [files.database, join(files.queues, "fauxqs.db")];
+/** DynamoDB Local makes its file in a folder. */
+const DATABASE_FOLDER = "dynamodb-local";
+const sqliteFiles = [
+  files.database,
+  join(DATABASE_FOLDER, "shared-local-instance.db"),
+  join(files.queues, "fauxqs.db"),
+];
 const plainFiles = [
   files.databasePid,
   files.databaseLog,
   files.ledgerStream,
   files.statisticsStream,
+  files.auditStream,
   files.secrets,
   files.demoAccount,
+  files.sampleBooks,
   files.upstream,
 ];
 
 export type DataDir = {
   readonly path: string;
   readonly file: (name: keyof typeof files) => string;
+  readonly databaseStore: DynamoDbStore;
   /** Deletes the runner's own files and nothing else. */
   readonly clear: () => void;
   readonly close: () => void;
@@ -56,6 +68,7 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
   return {
     path,
     file: (name) => join(path, files[name]),
+    databaseStore: { databaseFile: join(path, files.database), databaseFolder: join(path, DATABASE_FOLDER) },
     clear: () => {
       for (const name of sqliteFiles.flatMap((name) =>
         ["", "-wal", "-shm", "-journal"].map((suffix) => `${name}${suffix}`),
@@ -63,7 +76,7 @@ export const openDataDir = (chosen: string | undefined): DataDir => {
         rmSync(join(path, name), { force: true });
       }
       for (const name of plainFiles) rmSync(join(path, name), { force: true });
-      removeIfEmpty(join(path, files.queues));
+      for (const name of [DATABASE_FOLDER, files.queues]) removeIfEmpty(join(path, name));
     },
     close: () => {
       lock.close();

@@ -1,6 +1,8 @@
 /** The made-up region, account and credentials of the AWS emulators on this machine. */
 export const REGION = "us-east-1";
 export const ACCOUNT_ID = "000000000000";
+/** The key that hashes the numbers of identity checks. */
+export const IDENTITY_KEY_ARN = `arn:aws:kms:${REGION}:${ACCOUNT_ID}:key/mrk-local`;
 export const credentials = { accessKeyId: "local", secretAccessKey: "local" };
 
 /** Settings of an SDK client of an emulator. */
@@ -26,6 +28,8 @@ export const localAwsEnvironment = (endpoints: { dynamodb: string; sqs: string; 
   AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
   AWS_ENDPOINT_URL_SQS: endpoints.sqs,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsManager,
+  // The same server: each request names its service.
+  AWS_ENDPOINT_URL_KMS: endpoints.secretsManager,
 });
 
 /** Sets environment variables; undefined removes one. Returns what restores them. */

@@ -1,25 +1,34 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import * as z from "zod";
 import { type SecretName, secretValues } from "../../shared/platform/secret-table.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
-import { ACCOUNT_ID, REGION } from "./local-aws.ts";
+import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";
 
 const HOST = "127.0.0.1";
 const random = (): string => randomBytes(32).toString("base64url");
 
 /** Every secret of the service by its name, and the previous value of each secret that was rotated. */
 const secretsFile = z.object({ previous: z.record(z.string(), z.string()).default({}) }).catchall(z.string().min(1));
-export type Secrets = Readonly<Record<SecretName, string>>;
+/** What a key of KMS is made of, which the real one never shows. */
+const IDENTITY_KEY = "identity-key";
+export type Secrets = Readonly<Record<SecretName | typeof IDENTITY_KEY, string>>;
 
-const generate = (name: SecretName): string => (name === "upstream-key" ? `live_${random()}` : random());
+const generate = (name: SecretName): string => `${prefixes[name] ?? ""}${random()}`;
+const prefixes: Partial<Readonly<Record<SecretName, string>>> = {
+  "upstream-key": "live_",
+  "upstream-test-key": "test_",
+};
 
 /** Reads the secrets of the file; generates and stores those that are missing. */
 export const loadSecrets = (path: string): Secrets => {
   const { previous, ...stored } = readJsonFile(path, secretsFile) ?? secretsFile.parse({});
-  const secrets = secretValues((name) => stored[name] ?? generate(name));
+  const secrets = {
+    ...secretValues((name) => stored[name] ?? generate(name)),
+    [IDENTITY_KEY]: stored[IDENTITY_KEY] ?? random(),
+  };
   writeJsonFile(path, { ...secrets, previous });
   return secrets;
 };
@@ -42,13 +51,14 @@ const getSecretValue = z.object({
   VersionStage: z.string().default("AWSCURRENT"),
 });
 const putSecretValue = z.object({ SecretId: z.string().transform(nameOf), SecretString: z.string().min(1) });
+const generateMac = z.object({ KeyId: z.string(), MacAlgorithm: z.string(), Message: z.base64().min(1) });
 
 /**
- * Serves the operations of Secrets Manager that the service and the admin commands use. With a file, new values are
- * stored in it.
+ * Serves the operations of Secrets Manager that the service and the admin commands use, and the one of KMS. With a file,
+ * new values are stored in it.
  */
 export const startSecretsManager = async (
-  secrets: Readonly<Record<string, string>>,
+  { [IDENTITY_KEY]: identityKey = random(), ...secrets }: Readonly<Record<string, string>>,
   path?: string,
 ): Promise<SecretsManager> => {
   const versions: Versions = {
@@ -59,6 +69,7 @@ export const startSecretsManager = async (
     "secretsmanager.DescribeSecret": (body) => describe(versions, body),
     "secretsmanager.GetSecretValue": (body) => getValue(versions, body),
     "secretsmanager.PutSecretValue": (body) => putValue(versions, body, path),
+    "TrentService.GenerateMac": (body) => makeMac(identityKey, body),
   };
   const server = createServer(async (request, response) => {
     const operation = operations[request.headers["x-amz-target"]?.toString() ?? ""];
@@ -128,6 +139,17 @@ const putValue = (versions: Versions, body: unknown, path: string | undefined): 
   versions.AWSCURRENT.set(name, value);
   if (path !== undefined) storeSecret(path, name, value, previous);
   return [200, description(name, "AWSCURRENT")];
+};
+
+/** Source: AWS, "GenerateMac" in the KMS API reference: an HMAC as in RFC 2104. */
+const makeMac = (key: string, body: unknown): Response => {
+  const parsed = generateMac.safeParse(body);
+  if (!parsed.success) return failure("ValidationException", "KeyId, MacAlgorithm and Message are required.");
+  const { KeyId, MacAlgorithm, Message } = parsed.data;
+  if (KeyId !== IDENTITY_KEY_ARN) return failure("NotFoundException", `Key '${KeyId}' does not exist.`);
+  if (MacAlgorithm !== "HMAC_SHA_256") return failure("InvalidKeyUsageException", "The key makes HMAC_SHA_256 only.");
+  const Mac = createHmac("sha256", key).update(Message, "base64").digest("base64");
+  return [200, { KeyId, MacAlgorithm, Mac }];
 };
 
 const failure = (type: string, message: string): Response => [400, { __type: type, message }];

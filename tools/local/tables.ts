@@ -15,6 +15,7 @@ import { localClient } from "./local-aws.ts";
 export const localTableNames = {
   access: "local-access",
   ledger: "local-ledger",
+  audit: "local-audit",
   cache: "local-cache",
 } as const satisfies Record<keyof typeof tables, string>;
 
@@ -82,26 +83,35 @@ const requireShape = async (client: DynamoDBClient, name: string, shape: TableSh
 };
 
 /** The command input that creates a table. */
-export const tableDefinition = (name: string, { partition, indexes, stream }: TableShape): CreateTableCommandInput => {
-  const attributes = new Set([partition, ...indexes.flatMap((index) => keysOf(index))]);
+export const tableDefinition = (
+  name: string,
+  { partition, sort, indexes, stream }: TableShape,
+): CreateTableCommandInput => {
+  const attributes = new Set([
+    ...keysOf({ partition, ...(sort && { sort }) }),
+    ...indexes.flatMap((index) => keysOf(index)),
+  ]);
   return {
     TableName: name,
     BillingMode: "PAY_PER_REQUEST",
     AttributeDefinitions: [...attributes].map((attribute) => ({ AttributeName: attribute, AttributeType: "S" })),
-    KeySchema: [{ AttributeName: partition, KeyType: "HASH" }],
+    KeySchema: keySchema({ partition, ...(sort && { sort }) }),
     ...(indexes.length > 0 && { GlobalSecondaryIndexes: indexes.map(indexDefinition) }),
     ...(stream && { StreamSpecification: { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } }),
   };
 };
 
-const keysOf = ({ partition, sort }: TableIndex) => (sort === undefined ? [partition] : [partition, sort]);
+type Keys = Pick<TableIndex, "partition" | "sort">;
+const keysOf = ({ partition, sort }: Keys) => (sort === undefined ? [partition] : [partition, sort]);
 
-const indexDefinition = ({ name, partition, sort, includes }: TableIndex) => ({
+const keySchema = ({ partition, sort }: Keys) => [
+  { AttributeName: partition, KeyType: "HASH" as const },
+  ...(sort === undefined ? [] : [{ AttributeName: sort, KeyType: "RANGE" as const }]),
+];
+
+const indexDefinition = ({ name, includes, ...keys }: TableIndex) => ({
   IndexName: name,
-  KeySchema: [
-    { AttributeName: partition, KeyType: "HASH" as const },
-    ...(sort === undefined ? [] : [{ AttributeName: sort, KeyType: "RANGE" as const }]),
-  ],
+  KeySchema: keySchema(keys),
   Projection: includes
     ? { ProjectionType: "INCLUDE" as const, NonKeyAttributes: [...includes] }
     : { ProjectionType: "KEYS_ONLY" as const },

@@ -27,11 +27,14 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   /**
    * `account`: on the account that the input's `account` names; its owners may do it. Only operators and readers may
    * leave it out, where the input allows that. `service`: on several accounts or
-   * the whole service. `person`: about the person who signed in, whatever their role.
+   * the whole service. `member`: on what the person sees: everything, or the accounts that the person owns; one who has
+   * neither a role nor an account is refused. `person`: about the person who signed in, whatever their role.
    */
-  readonly scope: "account" | "service" | "person";
-  /** A `read` changes nothing and is a GET; a `change` writes an audit entry and is a POST. */
+  readonly scope: "account" | "service" | "member" | "person";
+  /** A `read` changes nothing; a `change` writes an audit entry. */
   readonly kind: "read" | "change";
+  /** Of a read: its input may have a phone number, which must be in no address. */
+  readonly inBody?: true;
   /** It cannot be undone: the page asks for the name of what it changes. */
   readonly irreversible?: true;
   /** Another action ends it, but callers are refused until then: the page asks for the name of what it changes. */
@@ -42,7 +45,7 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
   readonly audited?: true;
   /** It shows phone numbers or the purposes of checks: a read by an operator or a reader writes an audit entry. */
   readonly personal?: true;
-  /** The query of a GET, so its values are texts; the JSON body of a POST. */
+  /** The query of a GET, so its values are texts; the JSON body of a POST (`methodOf`). */
   readonly input: Input;
   /** `data` of the success envelope. */
   readonly output: Output;
@@ -60,6 +63,9 @@ export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.Zod
  */
 export const needsReason = ({ irreversible, confirm, movesMoney }: Action): boolean =>
   irreversible === true || confirm === true || movesMoney === true;
+
+export const methodOf = ({ kind, inBody }: Pick<Action, "kind" | "inBody">): "GET" | "POST" =>
+  kind === "read" && inBody === undefined ? "GET" : "POST";
 
 /** Actions by name: `keys create` is `POST /console-api/keys/create`. */
 export type ActionTable = Readonly<Record<string, Action>>;

@@ -9,11 +9,16 @@ import { arnOf } from "./resolve.ts";
 const ACCOUNT = "acc_d7bdaab58fca8a5d05";
 const KEY_HASH = "JiLR5YO01Fhyau_mpHxrrzEAAlXpLpf2qP-NjAmzo6Q";
 
-const onTable = (operation: string, TableName: "Access" | "Ledger" | "Cache", input: object): readonly IamRequest[] =>
+const onTable = (
+  operation: string,
+  TableName: "Access" | "Ledger" | "Audit" | "Cache",
+  input: object,
+): readonly IamRequest[] =>
   dynamoDbRequests(operation, { TableName, ...input }, (table) => arnOf("AWS::DynamoDB::Table", table));
 const put = (pk: string) => onTable("PutItem", "Ledger", { Item: { pk } });
 const update = (pk: string) =>
   onTable("UpdateItem", "Ledger", { Key: { pk }, UpdateExpression: "SET stolen = :it", ReturnValues: "ALL_NEW" });
+const auditKey = (kind: string) => ({ pk: `${kind}#${ACCOUNT}`, sequence: "0000000001" });
 const changeKey = (attribute: string) =>
   onTable("UpdateItem", "Access", {
     Key: { pk: KEY_HASH },
@@ -41,9 +46,12 @@ export const attacks = {
   "hide a wrong balance": put(`checkpoint#${ACCOUNT}`),
   "put a consent": put("consent#transaction#DATA_1"),
   "change a consent": update("consent#transaction#DATA_1"),
-  "put an audit entry, over another one too": put("audit#2026-11-23T00:00:00.000Z#1"),
-  "end an audit log's chain elsewhere": put(`audit-head#${ACCOUNT}#ledger`),
-  "change an audit entry": update("audit#2026-11-23T00:00:00.000Z#1"),
+  "put an audit entry, over another one too": onTable("PutItem", "Audit", { Item: auditKey("entry") }),
+  "attest an audit entry": onTable("PutItem", "Audit", { Item: auditKey("attestation") }),
+  "change an audit entry": [
+    ...onTable("UpdateItem", "Audit", { Key: auditKey("entry"), UpdateExpression: "SET stolen = :it" }),
+    ...onArn("dynamodb:PartiQLUpdate", "dynamodb", "table/Audit"),
+  ],
   "replace the hash of the reference key": put("reference-key#"),
   "put an API key": onTable("PutItem", "Access", { Item: { pk: KEY_HASH } }),
   "give an API key permissions": changeKey("permissions"),
@@ -53,7 +61,9 @@ export const attacks = {
   "switch purchases on": onTable("PutItem", "Cache", { Item: { pk: "purchases" } }),
   "change the catalog": onTable("PutItem", "Cache", { Item: { pk: "catalog" } }),
   "delete an item": [
-    ...onTable("DeleteItem", "Ledger", { Key: { pk: "audit#2026-11-23T00:00:00.000Z#1" } }),
+    ...onTable("DeleteItem", "Audit", { Key: auditKey("entry") }),
+    ...onTable("DeleteItem", "Audit", { Key: auditKey("attestation") }),
+    ...onArn("dynamodb:BatchWriteItem", "dynamodb", "table/Audit"),
     ...onTable("DeleteItem", "Ledger", { Key: { pk: `wallet#${ACCOUNT}` } }),
     ...onTable("DeleteItem", "Access", { Key: { pk: KEY_HASH } }),
     ...table("BatchWriteItem"),
@@ -82,6 +92,14 @@ export const attacks = {
     ...onArn("secretsmanager:PutSecretValue", "secretsmanager", "secret:UpstreamKey-a1b2c3"),
     ...onArn("secretsmanager:UpdateSecret", "secretsmanager", "secret:ReferenceKey-a1b2c3"),
     ...onArn("secretsmanager:DeleteSecret", "secretsmanager", "secret:ReferenceKey-a1b2c3"),
+  ],
+  // With it, the person behind each hash is found by trying all numbers.
+  "hash numbers of persons": onArn("kms:GenerateMac", "kms", "key/IdentityKey"),
+  "change, share or delete the identity key": [
+    ...onArn("kms:PutKeyPolicy", "kms", "key/IdentityKey"),
+    ...onArn("kms:CreateGrant", "kms", "key/IdentityKey"),
+    ...onArn("kms:DisableKey", "kms", "key/IdentityKey"),
+    ...onArn("kms:ScheduleKeyDeletion", "kms", "key/IdentityKey"),
   ],
   "empty, redirect or delete a queue": [
     ...onArn("sqs:PurgeQueue", "sqs", "OutcomesQueue"),

@@ -14,6 +14,7 @@ const references: Readonly<Record<string, (name: string) => Readonly<Record<stri
     StreamArn: arn("dynamodb", `table/${name}/stream/2026-11-23T00:00:00.000`),
   }),
   "AWS::Events::Rule": (name) => ({ Ref: name, Arn: arn("events", `rule/${name}`) }),
+  "AWS::KMS::Key": (name) => ({ Ref: name, Arn: arn("kms", `key/${name}`) }),
   "AWS::Lambda::Function": (name) => ({ Ref: name, Arn: arn("lambda", `function:${name}`) }),
   "AWS::Logs::LogGroup": (name) => ({ Ref: name, Arn: arn("logs", `log-group:${name}:*`) }),
   "AWS::SecretsManager::Secret": (name) => ({ Ref: arn("secretsmanager", `secret:${name}-a1b2c3`) }),

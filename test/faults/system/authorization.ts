@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { outputOf, pascalCase } from "../../../infra/outputs.ts";
 import { secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
+import { IDENTITY_KEY_ARN } from "../../../tools/local/local-aws.ts";
 import { dynamoDbRequests } from "../../builders/iam/dynamodb-requests.ts";
 import { evaluate, type IamRequest, type Statement } from "../../builders/iam/evaluate.ts";
 import { arnOf } from "../../builders/iam/resolve.ts";
@@ -20,7 +21,7 @@ export type Authorization = {
   readonly denied: Set<string>;
 };
 
-/** As DynamoDB, SQS and Secrets Manager answer. Source: AWS, "Common error types" of each. */
+/** As DynamoDB, SQS, Secrets Manager and KMS answer. Source: AWS, "Common error types" of each. */
 export const accessDenied: WireAnswer = {
   status: 400,
   body: JSON.stringify({ __type: "AccessDeniedException", message: "The role of the function does not allow this" }),
@@ -28,6 +29,7 @@ export const accessDenied: WireAnswer = {
 
 const queueCall = z.object({ QueueUrl: z.string() });
 const secretCall = z.object({ SecretId: z.enum(secretNames) });
+const keyCall = z.object({ KeyId: z.literal(IDENTITY_KEY_ARN), MacAlgorithm: z.string() });
 
 /** `tables`: by the names of this system, those in the templates. */
 export const authorizationOf = (roles: Roles, tables: ReadonlyMap<string, string>): Authorization => {
@@ -39,6 +41,11 @@ export const authorizationOf = (roles: Roles, tables: ReadonlyMap<string, string
       const resource = arnOf("AWS::SQS::Queue", `${pascalCase(queue)}Queue`);
       // A batch needs the permission of its single call. Source: AWS, "Actions, resources, and condition keys for SQS".
       return [{ action: `sqs:${name.replace(/Batch$/, "")}`, resource, context: {} }];
+    }
+    if (name === "GenerateMac") {
+      const { MacAlgorithm } = keyCall.parse(body);
+      const resource = arnOf("AWS::KMS::Key", "IdentityKey");
+      return [{ action: "kms:GenerateMac", resource, context: { "kms:MacAlgorithm": [MacAlgorithm] } }];
     }
     const { variable } = secretTable[secretCall.parse(body).SecretId];
     const resource = arnOf("AWS::SecretsManager::Secret", outputOf(variable.replace(/_SECRET_ID$/, "")));

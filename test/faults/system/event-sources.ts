@@ -70,7 +70,8 @@ export type Sample = { readonly atMs: number; readonly oldestMs: number } & (
   | { readonly kind: "stream"; readonly name: ConsumerName }
 );
 
-type ConsumerName = keyof typeof streamConsumers;
+/** The consumers of the ledger. */
+type ConsumerName = Exclude<keyof typeof streamConsumers, "attestations">;
 /** What a consumer has still to get from one shard, oldest first. */
 type Shard = { readonly pending: StreamRecord[]; isBusy: boolean };
 

@@ -9,7 +9,7 @@ import { queues } from "../../../infra/queues.ts";
 import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey } from "../../../shared/contract/route.ts";
 import { routes } from "../../../shared/contract/routes.ts";
-import type { Ledger } from "../../../shared/ledger/ledger.ts";
+import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
 import { environment, type FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
@@ -19,16 +19,20 @@ import { signatureOf } from "../../../shared/upstream-events/upstream-signature.
 import { type DeliveryQueue, deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import type { EndpointStore } from "../../../shared/webhooks/endpoint.ts";
 import { startDynoxide } from "../../../tools/local/dynamodb.ts";
-import { functionEnvironment as localFunctionEnvironment } from "../../../tools/local/function-environment.ts";
+import {
+  functionEnvironment as localFunctionEnvironment,
+  simulatorProfile,
+} from "../../../tools/local/function-environment.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-aws.ts";
 import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
 import type { AdminDetails } from "../../../tools/local/service-file.ts";
 import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
-import { orderEvent, SIMULATOR_SIGNATURE } from "../../../tools/simulator/webhooks.ts";
+import { SIMULATOR_SIGNATURE, sentEvent } from "../../../tools/simulator/webhooks.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
 import { emulatorClientAt } from "../../builders/emulator-client.ts";
-import { freshTables } from "../../builders/tables.ts";
+import { addStream, freshTables } from "../../builders/tables.ts";
+import { upstreamKind as chosenUpstream, type UpstreamKind } from "../../builders/upstream-kind.ts";
 import { chanceOf } from "../../strict/chance.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { DYNAMODB_STREAMS, forwardTo } from "../../strict/wire.ts";
@@ -78,12 +82,15 @@ export type Observed = {
  */
 export type System = {
   readonly upstream: Simulator["state"];
+  /** Which orders carry our reference. */
+  readonly references: UpstreamKind["references"];
   readonly db: DynamoDBDocumentClient;
-  readonly ledger: Ledger;
+  readonly ledger: AuditedLedger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
   readonly keyedHashes: KeyedHashes;
   readonly tables: readonly string[];
+  readonly cacheTable: string;
   readonly observed: Observed;
   readonly authorization: Authorization | undefined;
   /** The faults of every run from now on. */
@@ -133,10 +140,12 @@ export const startSystem = async ({
   seed = 1,
   startMs = START_MS,
   roles,
+  upstreamKind = chosenUpstream,
 }: {
   readonly seed?: number;
   readonly startMs?: number;
   readonly roles?: Roles;
+  readonly upstreamKind?: UpstreamKind;
 } = {}): Promise<System> => {
   const restoreRandom = openRandom(seed);
   const restoreClock = openClock(startMs);
@@ -148,15 +157,21 @@ export const startSystem = async ({
     pidFile: join(folder, "dynoxide.pid"),
     logFile: join(folder, "dynoxide.log"),
   });
-  const { accessTable, ledgerTable, cacheTable } = await freshTables(emulatorClientAt(dynamodb));
-  const tables = [accessTable, ledgerTable, cacheTable];
+  const direct = emulatorClientAt(dynamodb);
+  const { accessTable, ledgerTable, auditTable, cacheTable } = await freshTables(direct);
+  for (const table of [ledgerTable, auditTable]) await addStream(direct, table);
+  const tables = [accessTable, ledgerTable, auditTable, cacheTable];
   const tableNames = new Map([
     [accessTable, "Access"],
     [ledgerTable, "Ledger"],
+    [auditTable, "Audit"],
     [cacheTable, "Cache"],
   ]);
   const authorization = roles && authorizationOf(roles, tableNames);
-  const simulator = await startSimulator({ liveKey: secrets["upstream-key"], limits: UNLIMITED, ...simulatorTiming });
+  const simulator = await startSimulator({
+    ...{ liveKey: secrets["upstream-key"], limits: UNLIMITED },
+    ...{ ...simulatorTiming, ...upstreamKind },
+  });
   const sqs = await startQueues(queues);
   const secretsManager = await startSecretsManager(secrets);
 
@@ -164,11 +179,12 @@ export const startSystem = async ({
     ...localFunctionEnvironment({
       settings: { awsCalls: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS) },
       gatewayOrigin: "http://127.0.0.1:9",
-      upstream: { baseUrl: simulator.baseUrl, isSimulated: true },
+      upstream: { baseUrl: simulator.baseUrl, profile: simulatorProfile(upstreamKind) },
       sqs,
     }),
     ACCESS_TABLE: accessTable,
     LEDGER_TABLE: ledgerTable,
+    AUDIT_TABLE: auditTable,
     CACHE_TABLE: cacheTable,
     // Only the signature authenticates an event.
     UPSTREAM_WEBHOOK_IPS: "",
@@ -207,7 +223,8 @@ export const startSystem = async ({
   };
 
   const db = withDirectReads(documentClient(), emulator.forward);
-  const accounts: AccountStore = { db, accessTable, ledgerTable };
+  const checksumKey = secret(secretsClient(), "checksum-key");
+  const accounts: AccountStore = { db, accessTable, ledgerTable, checksumKey };
   const system: Pick<System, "plan" | "weather" | "run"> = {
     plan: () => undefined,
     weather: () => undefined,
@@ -240,12 +257,14 @@ export const startSystem = async ({
 
   const opened: System = Object.assign(system, {
     upstream: simulator.state,
+    references: upstreamKind.references,
     db,
-    ledger: { db, table: ledgerTable, clock: systemClock },
+    ledger: { db, table: ledgerTable, auditTable, clock: systemClock },
     accounts,
     endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
     keyedHashes: await loadKeyedHashes(secret(secretsClient(), "reference-key"))(),
     tables,
+    cacheTable,
     fleet,
     observed,
     authorization,
@@ -263,7 +282,7 @@ export const startSystem = async ({
       return data?.statusCode === 500 && !("x-error-code" in data.headers) ? undefined : data;
     },
     sendEvent: async (order: UpstreamOrder, status: "success" | "failed") => {
-      const body = orderEvent(order, status);
+      const body = sentEvent(simulator.state, order, status);
       const signature = signatureOf(SIMULATOR_SIGNATURE, hmac, JSON.stringify(body));
       const event = {
         ...requestEvent(
@@ -287,13 +306,13 @@ export const startSystem = async ({
       setEnvironment(functionEnvironment);
       fleet.end();
       const { ACCESS_TABLE, LEDGER_TABLE } = functionEnvironment;
-      const adopted = { db, accessTable: ACCESS_TABLE, ledgerTable: LEDGER_TABLE };
+      const adopted = { db, accessTable: ACCESS_TABLE, ledgerTable: LEDGER_TABLE, checksumKey };
       const isOtherLedger = opened.ledger.table !== LEDGER_TABLE;
       Object.assign(opened, {
         ledger: { ...opened.ledger, table: LEDGER_TABLE },
         accounts: adopted,
         endpoints: { ...opened.endpoints, accounts: adopted },
-        tables: [ACCESS_TABLE, LEDGER_TABLE, cacheTable],
+        tables: [ACCESS_TABLE, LEDGER_TABLE, auditTable, cacheTable],
         ...(isOtherLedger && {
           eventSources: await openSources(LEDGER_TABLE),
         }),

@@ -14,6 +14,19 @@ const existing = {
   addresses: ["203.0.113.1"],
 };
 
+const vaultOf = (account: string): string => `arn:aws:backup:eu-west-1:${account}:backup-vault:airtime`;
+const adoption = {
+  accessTableName: "access",
+  ledgerTableName: "ledger",
+  ledgerStreamArn: "arn:",
+  auditTableName: "audit",
+  auditStreamArn: "arn:",
+  referenceKeySecretArn: "arn:",
+  checksumKeySecretArn: "arn:",
+  webhookKeySecretArn: "arn:",
+};
+const keyIn = (region: string, account = "000000000000"): string => `arn:aws:kms:${region}:${account}:key/1`;
+
 describe("settingsOf", () => {
   const withConsole = (changes: object) => ({ console: { ...aConsole, ...changes } });
 
@@ -105,14 +118,23 @@ describe("settingsOf", () => {
       "domain.certificateArn: The certificate must be in the stage's account and region",
     ],
     [{ upstreamWebhookIps: ["203.0.113.256"] }, '"203.0.113.256" is not an IP address or CIDR range'],
-    [{ upstreamSignature: { header: "X Signature", encoding: "hex" } }, "A header's name has letters, digits and"],
-    [{ upstreamSignature: { header: "X-Signature", encoding: "base32" } }, "The encoding must be hex or base64"],
+    [
+      { upstreamProfile: { signature: { header: "X Signature", encoding: "hex" } } },
+      "upstreamProfile.signature.header: A header's name has letters, digits and",
+    ],
+    [
+      { account: "111122223333" },
+      'upstreamProfile.reference: A stage that sells must say which orders carry our reference: "all", or only those "documented"',
+    ],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
-    [{ upstreamDates: "year-first" }, "upstreamDates: "],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
     [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
     [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
     [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
+    [{ identityKeyArn: keyIn("eu-west-1") }, "identityKeyArn: The key must be in the stage's account and region"],
+    [{ identityKeyArn: keyIn("us-east-1", "111122223333") }, "identityKeyArn: The key must be in the stage's account"],
+    [{ identityKeyArn: "alias/prod" }, "identityKeyArn: must be the ARN of a key in AWS KMS"],
+    [{ adopt: adoption }, "identityKeyArn: A stage that adopts a ledger needs the key that hashed its numbers"],
     [{ recovery: { region: "us-east-1" } }, "recovery.region: The copies must be in another region than the stage"],
     [{ recovery: { region: "Ireland" } }, "recovery.region: An AWS region has a name such as eu-west-1"],
     [
@@ -128,6 +150,35 @@ describe("settingsOf", () => {
     [
       { recovery: { region: "eu-west-1", lockAfterDays: 2 } },
       "recovery.lockAfterDays: AWS lets a lock be removed for at least 3 days",
+    ],
+    [
+      { recovery: { region: "eu-west-1", otherAccountVaultArn: "airtime" } },
+      "recovery.otherAccountVaultArn: must be the ARN of a vault in AWS Backup",
+    ],
+    [
+      { recovery: { region: "eu-west-1", otherAccountVaultArn: vaultOf("000000000000") } },
+      "recovery.otherAccountVaultArn: The vault must be in another account than the stage",
+    ],
+    [
+      { recovery: { region: "eu-west-1", vaultKeyArns: { backups: "alias/backups", copies: keyIn("eu-west-1") } } },
+      "recovery.vaultKeyArns.backups: must be the ARN of a key in AWS KMS",
+    ],
+    [
+      { recovery: { region: "eu-west-1", vaultKeyArns: { backups: keyIn("eu-west-1"), copies: keyIn("eu-west-1") } } },
+      "recovery.vaultKeyArns: The keys must be in the stage's account, and each in the region of its vault",
+    ],
+    [
+      { recovery: { region: "eu-west-1", vaultKeyArns: { backups: keyIn("us-east-1"), copies: keyIn("us-east-1") } } },
+      "recovery.vaultKeyArns: The keys must be in the stage's account, and each in the region of its vault",
+    ],
+    [
+      {
+        recovery: {
+          region: "eu-west-1",
+          vaultKeyArns: { backups: keyIn("us-east-1"), copies: keyIn("eu-west-1", "111122223333") },
+        },
+      },
+      "recovery.vaultKeyArns: The keys must be in the stage's account, and each in the region of its vault",
     ],
     [{ purchases: "off" }, "purchases"],
     [{ release: { kind: "linear" } }, "release.kind: "],

@@ -14,8 +14,8 @@ export const runContractSuite = async ({ run, baseUrl, outputs }: Stage, { addre
   const folder = await mkdtemp(join(tmpdir(), "acceptance-"));
   try {
     const countFile = join(folder, "requests");
-    const { AccessTable: accessTable, LedgerTable: ledgerTable } = outputs;
-    const target = JSON.stringify({ baseUrl, address, accessTable, ledgerTable, countFile });
+    const { AccessTable: accessTable, LedgerTable: ledgerTable, ChecksumKeySecretId: checksumKeyId } = outputs;
+    const target = JSON.stringify({ baseUrl, address, accessTable, ledgerTable, checksumKeyId, countFile });
     const vitest = ["vitest", "run", "--config", CONFIG];
     const { code, stdout, stderr } = await run("env", [`ACCEPTANCE_TARGET=${target}`, ...vitest]);
     requestCounts.requests += Number(await readFile(countFile, "utf8").catch(() => 0));

@@ -6,7 +6,7 @@ import { AcceptanceError } from "../outcome.ts";
 import { runCommand, runOrFail } from "../run-command.ts";
 import { outputsOf, TAG } from "../stacks.ts";
 
-/** Deploys the stage with the command that deploys every stage. */
+/** Deploys the stage with the commands that deploy every stage. */
 export const deployStage = async (
   { stage, region, signal, consoleToken }: Context,
   simulator: Simulator,
@@ -21,6 +21,7 @@ export const deployStage = async (
 
   const options = ["--stage", stage, "--require-approval", "never", "--tags", `${TAG}=${stage}`];
   await runOrFail("node", ["tools/deploy/cdk.ts", "deploy", ...options], { signal, environment });
+  await runOrFail("node", ["tools/deploy/cdk.ts", "deploy", "--administrator", ...options], { signal, environment });
   const outputs = stageOutputs.parse(await outputsOf(stackName(stage, "Service")));
   if (emulatorEndpoint() !== undefined) {
     await letFunctionsReachSimulator(stage, simulator.SimulatorUrl);

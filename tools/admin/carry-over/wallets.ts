@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { type AuditEntry, auditPut } from "../../../shared/ledger/audit.ts";
+import type { AuditEntry, AuditPut } from "../../../shared/ledger/audit.ts";
 import { type Checkpoint, readCheckpoint } from "../../../shared/ledger/checkpoint.ts";
 import { getItems } from "../../../shared/ledger/get-item.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../shared/ledger/schema.ts";
 import { transactWithRetry } from "../../../shared/ledger/transact.ts";
-import { type Wallet, walletCorrection, walletSchema } from "../../../shared/ledger/wallet.ts";
+import { type Wallet, type WalletState, walletCorrection, walletSchema } from "../../../shared/ledger/wallet.ts";
 import { queuedNumbers, queueOf } from "../../../shared/queued-orders/order-queue.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
@@ -22,24 +22,26 @@ export type WalletResult = {
 type Sums = {
   /** Of all ledger changes. */
   total_kobo: number;
+  /** How many lines they are: a closed month relies on the wallet's count of them. */
+  versions: number;
   /** Of the ledger changes that the account's checkpoint covers. */
   covered_kobo: number;
   hasCoveredOpen: boolean;
   /** The numbers of the orders in its queue. */
   queued: ReadonlySet<number>;
 };
-const NO_ITEMS: Sums = { total_kobo: 0, covered_kobo: 0, hasCoveredOpen: false, queued: new Set() };
+const NO_ITEMS: Sums = { total_kobo: 0, versions: 0, covered_kobo: 0, hasCoveredOpen: false, queued: new Set() };
 
 /**
- * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`; and the queue of
- * queued orders. Reads the table itself with strong reads, because its indexes lag behind the items just copied.
+ * Recomputes every balance: fundings and adjustments, minus transactions that are not `failed`; the number of lines;
+ * and the queue of queued orders. Reads the table itself with strong reads, because its indexes lag behind the items just copied.
  */
 export const recomputeWallets = async (
   ledger: Ledger,
   accountIds: ReadonlySet<string>,
   options: {
     /** The audit entry of a corrected balance; absent in a dry run. */
-    readonly audit?: (accountId: string, details: AuditEntry["details"]) => AuditEntry;
+    readonly audit?: (accountId: string, details: AuditEntry["details"]) => AuditPut;
     /** In a dry run, the balance changes of the items that would be copied. */
     readonly plannedChanges: ReadonlyMap<string, number>;
     readonly logProgress: (message: string) => void;
@@ -83,7 +85,7 @@ export const recomputeWallets = async (
       const result = await correct(
         ledger,
         wallet,
-        { balanceKobo: afterKobo, queued: sum.queued },
+        { balanceKobo: afterKobo, versions: sum.versions, queued: sum.queued },
         isCheckpointRight ? undefined : checkpoint,
         options.audit,
       );
@@ -94,10 +96,11 @@ export const recomputeWallets = async (
 };
 
 const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpoint | undefined): void => {
-  const { accountId, at, kobo, isOpen, queuedNumber } = change;
+  const { accountId, at, kobo, versions, isOpen, queuedNumber } = change;
   const sum = sums.get(accountId) ?? { ...NO_ITEMS };
   sums.set(accountId, sum);
   sum.total_kobo += kobo;
+  sum.versions += versions;
   if (queuedNumber !== undefined) sum.queued = new Set([...sum.queued, queuedNumber]);
   if (checkpoint === undefined || at > checkpoint.up_to) return;
   sum.covered_kobo += kobo;
@@ -105,33 +108,35 @@ const add = (sums: Map<string, Sums>, change: BalanceChange, checkpoint: Checkpo
 };
 
 /**
- * Corrects the balance and the queue of queued orders if they are wrong, and deletes a checkpoint that the carried
+ * Corrects the balance, the count of lines and the queue of queued orders if they are wrong, and deletes a checkpoint that the carried
  * items have made wrong.
  */
 const correct = async (
   ledger: Ledger,
   wallet: Wallet,
-  { balanceKobo, queued }: { readonly balanceKobo: number; readonly queued: ReadonlySet<number> },
+  right: WalletState,
   wrongCheckpoint: Checkpoint | undefined,
-  audit: ((accountId: string, details: AuditEntry["details"]) => AuditEntry) | undefined,
+  audit: ((accountId: string, details: AuditEntry["details"]) => AuditPut) | undefined,
 ): Promise<WalletResult["result"]> => {
-  const isBalanceRight = wallet.balance_kobo === balanceKobo;
-  if (audit === undefined) return isBalanceRight ? "right" : "corrected";
+  const { balanceKobo, versions, queued } = right;
+  const isCountRight = wallet.balance_kobo === balanceKobo && wallet.version === versions;
+  if (audit === undefined) return isCountRight ? "right" : "corrected";
   const counted = [...queuedNumbers(queueOf(wallet))];
   const isQueueRight = isDeepStrictEqual(new Set(counted), queued);
-  const isRight = isBalanceRight && isQueueRight;
+  const isRight = isCountRight && isQueueRight;
   if (isRight && wrongCheckpoint === undefined) return "right";
   const { db, table } = ledger;
   const details = {
     before_kobo: wallet.balance_kobo,
     after_kobo: balanceKobo,
+    ...(wallet.version !== versions && { before_version: wallet.version, after_version: versions }),
     ...(!isQueueRight && { before_queued_orders: counted.length, after_queued_orders: queued.size }),
   };
   try {
     await transactWithRetry({ db }, [
-      walletCorrection(ledger, wallet, balanceKobo, queued),
+      walletCorrection(ledger, wallet, right),
       ...(wrongCheckpoint ? [{ Delete: { TableName: table, Key: { pk: wrongCheckpoint.pk } } }] : []),
-      ...(isRight ? [] : [auditPut(table, audit(wallet.account_id, details))]),
+      ...(isRight ? [] : [audit(wallet.account_id, details)]),
     ]);
     return isRight ? "right" : "corrected";
   } catch (error) {

@@ -5,10 +5,11 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { SERVICE, verifyAudit } from "../../../shared/ledger/audit.ts";
 import type { AuditProblem } from "../../../shared/ledger/audit-chain.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
+import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
-import { allOf, pagesOf, perform } from "../perform.ts";
+import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 import { table } from "../views/print.ts";
 
@@ -38,14 +39,17 @@ const verifyLogs = async ({ ledger }: AdminContext): Promise<Report> => {
     entries += verified.count;
     problems.push(...verified.problems.map((problem) => ({ audit_log, ...problem })));
   }
-  const rows = problems.map(({ audit_log, kind, sequence, pk }) => [audit_log, kind, sequence?.toString(), pk]);
+  const rows = problems.map(({ audit_log, kind, sequence, until }) => [
+    ...[audit_log, kind],
+    until === undefined ? sequence : `${sequence} to ${until}`,
+  ]);
   return {
     ok: problems.length === 0,
     json: { entries, problems },
     text:
       problems.length === 0
         ? `${entries} audit entries: none was changed, removed or added`
-        : table(["log", "problem", "number", "entry"], rows),
+        : table(["log", "problem", "place"], rows),
   };
 };
 

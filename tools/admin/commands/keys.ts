@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { findAccount, requireAccount } from "../../../shared/access/account-store.ts";
 import { revokeUnlistedKey } from "../../../shared/access/accounts.ts";
-import { hashApiKey, isWellFormedKey } from "../../../shared/access/api-key.ts";
+import { hashApiKey, hasKeyForm } from "../../../shared/access/api-key.ts";
 import { findKey } from "../../../shared/access/key-store.ts";
 import { audited, auditItem } from "../../../shared/actions/action-context.ts";
 import { noSuchKey } from "../../../shared/actions/keys.ts";
@@ -97,8 +97,7 @@ const reconcile = async (
 
 const find = async (context: AdminContext): Promise<Report> => {
   const text = await readStdin("Key");
-  if (!isWellFormedKey(text))
-    throw new OperatorError("This is not a key of this service: its format or checksum is wrong");
+  if (!hasKeyForm(text)) throw new OperatorError("This is not a key of this service: its format is wrong");
   const item = await findKey(context.accounts.db, context.accounts.accessTable, hashApiKey(text));
   if (item === undefined) throw new OperatorError("No account has this key");
   const { account_id, key_id, status } = item;

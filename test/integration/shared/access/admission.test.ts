@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
@@ -5,6 +6,7 @@ import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { type AccessFixture, admissionCode, NEIGHBOUR, OFFICE, openAccess } from "../../../builders/access.ts";
+import { CHECKSUM_KEY } from "../../../builders/checksum-key.ts";
 
 let access: AccessFixture;
 beforeAll(async () => {
@@ -14,7 +16,7 @@ beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
 describe("a malformed key", () => {
-  const good = newApiKey("live");
+  const good = newApiKey("live", CHECKSUM_KEY);
   const misspelt = `${good.slice(0, 20)}${good[20] === "A" ? "B" : "A"}${good.slice(21)}`;
   const bad: readonly (readonly [string, Readonly<Record<string, string>>, string])[] = [
     ["no header at all", {}, "missing_api_key"],
@@ -62,8 +64,19 @@ describe("a malformed key", () => {
   });
 });
 
+test("1,000 invented keys, with the checksum that anybody can compute or a random one, cost no DynamoDB call", async () => {
+  for (let count = 0; count < 500; count += 1) {
+    const unchecked = `live_${randomBytes(24).toString("base64url")}`;
+    const guesses = [hashApiKey(unchecked).slice(0, 6), randomBytes(5).toString("base64url").slice(0, 6)];
+    for (const guess of guesses) {
+      expect(await admissionCode(access.withKey(`${unchecked}${guess}`))).toBe("invalid_api_key");
+    }
+  }
+  expect(access.proxy.calls).toEqual([]);
+});
+
 test("an unknown well-formed key is 401 after 1 call and leaves nothing in the table", async () => {
-  const key = newApiKey("live");
+  const key = newApiKey("live", CHECKSUM_KEY);
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   expect(access.proxy.calls).toHaveLength(1);
   const { Item } = await access.tables.db.send(

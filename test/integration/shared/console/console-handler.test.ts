@@ -4,11 +4,14 @@ import { changeAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { auditItem } from "../../../../shared/actions/action-context.ts";
 import type { ActionRuns } from "../../../../shared/actions/action-runs.ts";
+import { searchRuns } from "../../../../shared/actions/search.ts";
+import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts";
 import { consoleHandler } from "../../../../shared/console/console-handler.ts";
 import { consoleSettings } from "../../../../shared/console/console-settings.ts";
 import { type ActionTable, accountInput, itemInput, whySchema } from "../../../../shared/contract/actions/action.ts";
+import { searchActions } from "../../../../shared/contract/actions/search.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
-import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
 import {
   InFlightError,
   NotAllowedError,
@@ -120,7 +123,7 @@ const trouble = {
 const runs: ActionRuns<typeof actions> = {
   "notes list": async ({ isOperator }, { limit }) => ({ text: "to 08031234567", limit, isOperator }),
   "notes change": async (context, { account }) => {
-    const { by, person, caller_arn } = auditItem(context, account, { action: "notes change" });
+    const { by, person, caller_arn } = auditItem(context, account, { action: "notes change" }).Put.Item;
     return { by, person: person?.sub, caller_arn };
   },
   "notes find": async () => ({}),
@@ -141,7 +144,7 @@ type Handler = (event: unknown) => Promise<{ statusCode?: number; headers: Recor
 let handle: Handler;
 /** In a stage without a console. */
 let handleBare: Handler;
-let ledger: Ledger;
+let ledger: AuditedLedger;
 let nowMs = NOON_MS;
 let mine: string;
 let others: string;
@@ -178,13 +181,14 @@ const nobody = person([], { email: "eve@example.com" });
 type Sent = { readonly query?: Record<string, string>; readonly body?: unknown };
 
 /** Sends a request with a new token that has been verified. A body makes it a POST. */
-const send = (who: ReturnType<typeof person>, path: string, sent: Sent = {}) => {
+const send = (who: ReturnType<typeof person>, path: string, sent: Sent = {}, handler = handle) => {
   const claims = issued(who);
   return sendVerified(
     `/console-api/${path}`,
     { jwt: { claims: textClaims(claims), scopes: null } },
     { authorization: `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln` },
     sent,
+    handler,
   );
 };
 
@@ -193,8 +197,8 @@ const issued = (who: ReturnType<typeof person>) => ({ ...who, iat: nowMs / 1_000
 const USER_ARN = "arn:aws:sts::123456789012:assumed-role/operators/ada@example.com";
 
 /** Sends a request whose signature with AWS credentials has been verified. */
-const sendSigned = (path: string, sent: Sent = {}, headers: Record<string, string> = {}) =>
-  sendVerified(`/operations/${path}`, { iam: { userArn: USER_ARN, cognitoIdentity: null } }, headers, sent);
+const sendSigned = (path: string, sent: Sent = {}, headers: Record<string, string> = {}, handler = handle) =>
+  sendVerified(`/operations/${path}`, { iam: { userArn: USER_ARN, cognitoIdentity: null } }, headers, sent, handler);
 
 const sendVerified = async (
   path: string,
@@ -490,9 +494,49 @@ describe("a read of personal data", () => {
     expect(await readsOf(others)).toHaveLength(2);
   });
 
+  test("is recorded for each of two numbers with the same last two digits", async () => {
+    const before = (await readsOf(SERVICE)).length;
+    for (const reference of ["08031111167", "08099999967"]) {
+      expect(await send(operator, "people/list", { query: { reference } })).toMatchObject({ status: 200 });
+    }
+    expect((await readsOf(SERVICE)).length - before).toBe(2);
+  });
+
   test("that is refused shows nothing and is not recorded", async () => {
     const before = (await readsOf(mine)).length;
     expect(await send(nobody, "people/list", { query: { account: mine } })).toMatchObject({ status: 403 });
     expect(await readsOf(mine)).toHaveLength(before);
+  });
+});
+
+describe("a search", () => {
+  const searchAs = async (who: ReturnType<typeof person> | "signed", count: number) => {
+    const {
+      actor: _actor,
+      isOperator: _isOperator,
+      ...stores
+    } = anActionContext(await freshTables(), {
+      clock: () => nowMs,
+    });
+    const search = consoleHandler(searchActions, searchRuns, settings, stores);
+    const statuses: (number | undefined)[] = [];
+    for (let number = 0; number < count; number += 1) {
+      const body = { text: `text-${number}` };
+      const { status } = await (who === "signed"
+        ? sendSigned("search", { body }, { "x-operator-name": `eve-${number}` }, search)
+        : send(who, "search", { body }, search));
+      statuses.push(status);
+    }
+    return { statuses, recorded: (await readAudit(stores.ledger, SERVICE)).length };
+  };
+
+  test("by a person without a role or an account is refused and not recorded", async () => {
+    expect(await searchAs(nobody, 2)).toEqual({ statuses: [403, 403], recorded: 0 });
+  });
+
+  test("beyond the limit is refused and not recorded, whatever name the operator gives", async () => {
+    const { statuses, recorded } = await searchAs("signed", SEARCHES_PER_MINUTE + 2);
+    expect(statuses.slice(-3)).toEqual([200, 429, 429]);
+    expect(recorded).toBe(SEARCHES_PER_MINUTE);
   });
 });

@@ -2,7 +2,16 @@ import { randomUUID } from "node:crypto";
 import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, expect, test } from "vitest";
 import { changeWhitelist, createAccount } from "../../../../shared/access/accounts.ts";
-import { auditEntry, readAudit, recordAudit, verifyAudit } from "../../../../shared/ledger/audit.ts";
+import {
+  auditEntry,
+  auditPut,
+  readAudit,
+  readAuditAbout,
+  readAuditPage,
+  recordAudit,
+  verifyAudit,
+} from "../../../../shared/ledger/audit.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 
@@ -15,7 +24,8 @@ test("a change of an account has an audit entry; one without effect, or refused,
   const { account_id } = await createAccount(operator.storeAt(), { name: "test", whitelist: [] });
   const store = {
     ...operator.storeAt(),
-    audit: () => auditEntry({ audit_log: account_id, action: "ips allow", ...decision }, NOON_MS),
+    audit: () =>
+      auditPut(operator.ledgerAt(), auditEntry({ audit_log: account_id, action: "ips allow", ...decision }, NOON_MS)),
   };
   await changeWhitelist(store, account_id, () => ["203.0.113.7"]);
   await changeWhitelist(store, account_id, () => undefined);
@@ -39,7 +49,7 @@ test("an action outside the ledger has an audit entry of its own, without a reas
   expect(others).toEqual([]);
 });
 
-test("entries that are written at once form one chain, and a removed or changed one is found", async () => {
+test("entries that are written at once form one chain, which nothing removes or changes unseen", async () => {
   const ledger = operator.ledgerAt();
   const log = `chain-${randomUUID()}`;
   const numbers = Array.from({ length: 8 }, (_, index) => index);
@@ -48,16 +58,39 @@ test("entries that are written at once form one chain, and a removed or changed 
   );
   expect(await verifyAudit(ledger, log)).toEqual({ count: 8, problems: [] });
   const [first, second] = await readAudit(ledger, log);
-  await ledger.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: first?.pk } }));
+  const keyOf = (of: typeof first) => ({ TableName: ledger.auditTable, Key: { pk: of?.pk, sequence: of?.sequence } });
+  await ledger.db.send(new DeleteCommand(keyOf(first)));
   await ledger.db.send(
     new UpdateCommand({
-      TableName: ledger.table,
-      Key: { pk: second?.pk },
+      ...keyOf(second),
       UpdateExpression: "SET #by = :eve",
       ExpressionAttributeNames: { "#by": "by" },
       ExpressionAttributeValues: { ":eve": "eve" },
     }),
   );
   const { problems } = await verifyAudit(ledger, log);
-  expect(problems.map(({ kind }) => kind).toSorted()).toEqual(["changed", "removed"]);
+  expect(problems.map(({ kind }) => kind)).toEqual(["gap", "changed"]);
+});
+
+test("entries are read by pages, newest first, and those about an item until its time", async () => {
+  const log = `pages-${randomUUID()}`;
+  for (let second = 0; second < 52; second += 1) {
+    const about = second % 2 === 0 ? "transaction#even" : "transaction#odd";
+    const at = operator.ledgerAt(NOON_MS + second * 60_000);
+    await recordAudit(at, { audit_log: log, by: "ada", action: "test", about, details: { second } });
+  }
+  const ledger = operator.ledgerAt();
+  const page = async (cursor?: string) => {
+    const found = await readAuditPage(ledger, log, cursor);
+    if (found === "no_cursor") throw new Error("The cursor was refused");
+    return { next: found.next, seconds: found.entries.map(({ details }) => details.second) };
+  };
+  const first = await page();
+  expect([first.seconds.length, first.seconds[0], first.seconds.at(-1)]).toEqual([50, 51, 2]);
+  expect(await page(first.next)).toEqual({ next: undefined, seconds: [1, 0] });
+  expect(await readAuditPage(ledger, log, "bm9uZQ")).toBe("no_cursor");
+  // Five minutes earlier, because the clocks of two writers differ.
+  const from = isoTime(NOON_MS + 46 * 60_000);
+  const about = await readAuditAbout(ledger, log, "transaction#odd", from);
+  expect(about.map(({ details }) => details.second)).toEqual([41, 43, 45, 47, 49, 51]);
 });

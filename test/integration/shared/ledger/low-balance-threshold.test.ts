@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
-import { auditEntry, readAudit } from "../../../../shared/ledger/audit.ts";
+import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getWallet } from "../../../../shared/read-account/read-account.ts";
@@ -17,7 +17,7 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
-  const audit = auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, NOON_MS);
+  const audit = auditPut(ledger, auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, NOON_MS));
   return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), audit);
 };
 

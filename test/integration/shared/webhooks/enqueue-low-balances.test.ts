@@ -2,7 +2,7 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
-import { auditEntry } from "../../../../shared/ledger/audit.ts";
+import { auditEntry, auditPut } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
 import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
@@ -32,7 +32,12 @@ const MINUTE_MS = 60_000;
 
 const setThreshold = (accountId: string, naira: number | undefined): Promise<void> => {
   const audit = auditEntry({ audit_log: accountId, by: "ada", action: "wallet threshold" }, ledger.nowMs);
-  return setLowBalanceThreshold(ledger, accountId, naira === undefined ? undefined : koboFromNaira(naira), audit);
+  return setLowBalanceThreshold(
+    ledger,
+    accountId,
+    naira === undefined ? undefined : koboFromNaira(naira),
+    auditPut(ledger, audit),
+  );
 };
 
 /** A subscribed account with 1,000 NGN and the threshold 500. */

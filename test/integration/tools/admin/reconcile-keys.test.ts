@@ -8,7 +8,7 @@ import {
   setAccountStatus,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
-import { auditEntry, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { auditEntry, auditPut, readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { accountPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type KeyDifference, reconcileKeys, scanKeyItems } from "../../../../tools/admin/reconcile-keys.ts";
@@ -33,7 +33,8 @@ beforeAll(async () => {
 beforeEach(() => access.reset());
 afterAll(() => access.proxy.stop());
 
-const orphanAudit = () => auditEntry({ audit_log: SERVICE, by: "ada", action: "keys reconcile" }, NOON_MS);
+const orphanAudit = () =>
+  auditPut(access.tables, auditEntry({ audit_log: SERVICE, by: "ada", action: "keys reconcile" }, NOON_MS));
 const reconcile = (isDryRun = false) => reconcileKeys(access.store, { isDryRun, orphanAudit });
 /** The differences of one account: the tables also have other tests' accounts. */
 const about = (findings: readonly KeyDifference[], accountId: string) =>
@@ -128,7 +129,10 @@ describe("a reconciliation of the keys", () => {
     expect(about(await reconcile(), accountId)).toEqual([["account_unknown", "revoked"]]);
     expect(await access.isAdmitted(key)).toBe(false);
     expect(about(await reconcile(), accountId)).toEqual([]);
-    const audit = await readAudit({ db, table: ledgerTable, clock: () => NOON_MS }, SERVICE);
+    const audit = await readAudit(
+      { db, table: ledgerTable, auditTable: access.tables.auditTable, clock: () => NOON_MS },
+      SERVICE,
+    );
     expect(audit).toContainEqual(expect.objectContaining({ action: "keys reconcile" }));
     expect((await access.keyItem(key)).key_id).toBe(keyId);
   });

@@ -45,7 +45,7 @@ let calls: number;
 beforeEach(async () => {
   ({ db, ledgerTable: from } = await freshTables(emulatorClient()));
   ({ ledgerTable: to } = await freshTables());
-  await db.send(new PutCommand({ TableName: from, Item: { pk: "audit#1", action: "test" } }));
+  await db.send(new PutCommand({ TableName: from, Item: { pk: "consent#1", action: "test" } }));
   calls = 0;
   db.middlewareStack.add(
     (next, { commandName }) =>
@@ -71,10 +71,10 @@ const scan = async (): Promise<readonly string[]> => {
   await scanTable(db, from, { onPage, logProgress });
   return pks;
 };
-const read = async (): Promise<readonly string[]> => [...(await readItemMap(db, from, ["audit#1"])).keys()];
+const read = async (): Promise<readonly string[]> => [...(await readItemMap(db, from, ["consent#1"])).keys()];
 const carry = async (): Promise<readonly string[]> => {
   await carryItems({ db, from, to }, { isDryRun: false, logProgress });
-  return [...(await readItemMap(db, to, ["audit#1"])).keys()];
+  return [...(await readItemMap(db, to, ["consent#1"])).keys()];
 };
 const SEGMENTS = 8;
 
@@ -91,7 +91,7 @@ describe.each([
 
   test.each(transient)(`${name} that gets %s is retried`, async (_title, error) => {
     failWith(command, error);
-    expect(await run()).toEqual(["audit#1"]);
+    expect(await run()).toEqual(["consent#1"]);
     expect(calls).toBe(callsOnce + 1);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
 import { outputOf, pascalCase } from "../../../../infra/outputs.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
-import { aConsole } from "../../../builders/console.ts";
+import { everyFunction } from "../../../builders/console.ts";
 import { type Attack, attacks, queueReads, queueSends, secretReads } from "../../../builders/iam/attacks.ts";
 import { evaluate, type IamRequest, type Statement, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { arnOf, isKnownType, nameOf } from "../../../builders/iam/resolve.ts";
@@ -14,7 +14,7 @@ import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
  * Goal: whoever takes over a function, an operator's credentials or the pipeline can make the listed attacks on AWS, and
  * none of the others. Method: the policies of the templates are evaluated as IAM does.
  */
-const templates = templatesOf("prod", { console: aConsole });
+const templates = templatesOf("prod", everyFunction);
 const { functions, otherRoles, managed } = stagePolicies(templates);
 
 /** An attack, or the action of it that is allowed while others are not. */
@@ -55,7 +55,7 @@ const KEY_CHANGES = [
 const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
   "list-catalog": COUNTING,
   purchase: [...COUNTING, ...SETTLING, ...ORDERING],
-  "check-identity": [...COUNTING, ...SETTLING, ...ORDERING, "put a consent"],
+  "check-identity": [...COUNTING, ...SETTLING, ...ORDERING, "put a consent", "hash numbers of persons"],
   "read-account": COUNTING,
   "receive-upstream-event": [],
   "apply-upstream-event": [...SETTLING, "put an order", "claim an upstream reference"],
@@ -63,6 +63,7 @@ const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
   "deliver-webhook": [],
   "requeue-deliveries": [],
   "send-queued-orders": SETTLING,
+  "ask-upstream": [],
   "refresh-catalog": ["change the catalog"],
   "reconcile-ledger": [...SETTLING, "hide a wrong balance"],
   "serve-docs": [],
@@ -77,12 +78,15 @@ const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
     "hide a wrong balance",
     "claim an upstream reference",
     "put an audit entry, over another one too",
-    "end an audit log's chain elsewhere",
     "switch purchases on",
     "change the catalog",
   ],
+  // It changes no balance and no order: an import never moves money.
+  "reconcile-statement": ["put an audit entry, over another one too"],
   "serve-console": [],
   "count-transactions": [],
+  // It writes no entries, so that its attestations cannot make a forged one right.
+  "attest-audit": ["attest an audit entry"],
 };
 
 test("the attacks are on tables, queues, secrets and functions of the stage", () => {
@@ -93,14 +97,14 @@ test("the attacks are on tables, queues, secrets and functions of the stage", ()
   const services = new Set<string>();
   for (const { resource } of attacked) {
     const [, , service = ""] = resource.split(":");
-    if (!["dynamodb", "sqs", "secretsmanager", "lambda"].includes(service)) continue;
+    if (!["dynamodb", "sqs", "secretsmanager", "kms", "lambda"].includes(service)) continue;
     services.add(service);
     expect(
       own.some((arn) => resource === arn || resource.startsWith(`${arn}/backup/`)),
       resource,
     ).toBe(true);
   }
-  expect(services.size).toBe(4);
+  expect(services.size).toBe(5);
 });
 
 describe("with the role of a function", () => {
@@ -140,7 +144,6 @@ const OPERATING = [
   "become owner of an account",
   "hide a wrong balance",
   "put an audit entry, over another one too",
-  "end an audit log's chain elsewhere",
   "read all items: dynamodb:Scan",
   "change or delete a secret: secretsmanager:PutSecretValue",
   "empty, redirect or delete a queue: sqs:PurgeQueue",
@@ -160,7 +163,6 @@ const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
     "claim an upstream reference",
     "put a consent",
     "change a consent",
-    "change an audit entry",
     "switch purchases on",
     "change the catalog",
   ],
@@ -174,8 +176,11 @@ test("the reading policy has no secret, and no other policy has the key that sea
   const readable = [...managed].map(([name, statements]) => [name, [...allowedOf(statements, secretReads)].toSorted()]);
   expect(readable).toEqual([
     ["prod-airtime-operator-read", []],
-    ["prod-airtime-operator-act", ["UpstreamHmac", "UpstreamKey", "WebhookToken"]],
-    ["prod-airtime-operator-direct", ["ReferenceKey", "UpstreamHmac", "UpstreamKey", "WebhookKey", "WebhookToken"]],
+    ["prod-airtime-operator-act", ["UpstreamHmac", "UpstreamKey", "UpstreamTestKey", "WebhookToken"]],
+    [
+      "prod-airtime-operator-direct",
+      ["ChecksumKey", "ReferenceKey", "UpstreamHmac", "UpstreamKey", "UpstreamTestKey", "WebhookKey", "WebhookToken"],
+    ],
   ]);
 });
 
@@ -184,7 +189,7 @@ test.each([...managed])("with the policy %s the listed attacks are allowed, and 
 });
 
 test("only a role of the stage has the direct policy, and taking it pages the operators", () => {
-  const { all, outputs } = templates.service;
+  const { all, get, outputs } = templates.administrator;
   const owners = all("AWS::IAM::ManagedPolicy").map(({ Properties }) => [
     Properties.ManagedPolicyName,
     Properties.Roles,
@@ -197,9 +202,10 @@ test("only a role of the stage has the direct policy, and taking it pages the op
   expect(taken.map(({ Properties }) => Properties)).toEqual([
     expect.objectContaining({ State: "ENABLED", EventPattern: expect.objectContaining({ detail }) }),
   ]);
-  expect(mentions(taken[0]?.Properties.Targets, idIn(outputs.AlarmTopic?.Value))).toBe(true);
+  const topic = idIn(templates.service.outputs.AlarmTopic?.Value);
+  expect(JSON.stringify(taken[0]?.Properties.Targets)).toContain(`ExportsOutputRef${topic}`);
   // EventBridge of the stage's region sees no role that was taken elsewhere.
-  expect(templates.service.get(role.Ref).Properties.AssumeRolePolicyDocument).toMatchObject({
+  expect(get(role.Ref).Properties.AssumeRolePolicyDocument).toMatchObject({
     Statement: [{ Action: "sts:AssumeRole", Condition: { StringEquals: { "aws:RequestedRegion": REGION } } }],
   });
 });
@@ -224,14 +230,15 @@ describe("with the pipeline", () => {
     const statements = statementsOf([...deployment, ...denials]);
     expect(possible(statements)).toEqual(
       new Set<Possible>([
-        // The operators' policies are in the stage's stack.
-        "become another role: iam:CreatePolicyVersion",
         "change or call a function: lambda:AddPermission",
         "change or call a function: lambda:UpdateFunctionCode",
         "change or call a function: lambda:UpdateFunctionConfiguration",
         // UpdateSecret is what changes a description, and also a value.
         "change or delete a secret: secretsmanager:DeleteSecret",
         "change or delete a secret: secretsmanager:UpdateSecret",
+        // KMS deletes it after 30 days, in which an administrator can cancel that.
+        "change, share or delete the identity key: kms:ScheduleKeyDeletion",
+        "change, share or delete the identity key: kms:PutKeyPolicy",
         // Deletion protection and what the vault still holds stand before these.
         "destroy a table or its backups: backup:DeleteBackupVault",
         "destroy a table or its backups: dynamodb:DeleteTable",
@@ -246,5 +253,40 @@ describe("with the pipeline", () => {
     );
     for (const requests of [secretReads, queueSends, queueReads])
       expect(allowedOf(statements, requests)).toEqual(new Set());
+  });
+
+  const iamArn = (resource: string) => `arn:aws:iam::${ACCOUNT_ID}:${resource}`;
+  const DIRECT_ROLE = iamArn("role/Prod-Administrator-OperatorsDirectRole7D0A-x1");
+  const TAKEN = `arn:aws:events:${REGION}:${ACCOUNT_ID}:rule/Prod-Administrator-OperatorsDirectRoleTaken-x1`;
+  test.each([
+    ["give operators more", "iam:CreatePolicyVersion", iamArn("policy/prod-airtime-operator-read")],
+    ["make an earlier version current", "iam:SetDefaultPolicyVersion", iamArn("policy/prod-airtime-operator-act")],
+    ["replace a policy of operators", "iam:DeletePolicy", iamArn("policy/prod-airtime-operator-act")],
+    ["make a policy that passes for one of operators", "iam:CreatePolicy", iamArn("policy/prod-airtime-operator-x")],
+    ["let others take the direct role", "iam:UpdateAssumeRolePolicy", DIRECT_ROLE],
+    ["give the direct role more", "iam:AttachRolePolicy", DIRECT_ROLE],
+    ["make the direct role anew", "iam:CreateRole", DIRECT_ROLE],
+    ["let a function have the direct role", "iam:PassRole", DIRECT_ROLE],
+    ["let others take the role of a function", "iam:UpdateAssumeRolePolicy", iamArn("role/Prod-Service-Purchase-x1")],
+    ["free a role of its boundary", "iam:DeleteRolePermissionsBoundary", iamArn("role/Prod-Service-Purchase-x1")],
+    ["widen its own policy, and the boundary", "iam:CreatePolicyVersion", iamArn("policy/prod-airtime-deployment")],
+    ["drop its denials", "iam:CreatePolicyVersion", iamArn("policy/prod-airtime-deployment-denials")],
+    ["let another repository deploy", "iam:UpdateAssumeRolePolicy", iamArn("role/prod-airtime-deploy")],
+    ["hide that the direct role was taken", "events:DisableRule", TAKEN],
+    ["send that news elsewhere", "events:RemoveTargets", TAKEN],
+  ])("a deployment is denied to %s, whatever else CloudFormation may do", (_, action, resource) => {
+    const everything = { Effect: "Allow", Action: ["*"], Resource: ["*"] };
+    const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
+    expect(evaluate(statementsOf([everything, ...denials]), { action, resource, context })).toBe("denied");
+  });
+
+  test("a deployment may still make the stage's roles and rules", () => {
+    const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
+    const made = [
+      ["iam:CreateRole", iamArn("role/Prod-Service-Purchase-x1")],
+      ["events:PutRule", `arn:aws:events:${REGION}:${ACCOUNT_ID}:rule/Prod-Service-Schedules-x1`],
+    ] as const;
+    for (const [action, resource] of made)
+      expect(isAllowed(statementsOf([...deployment, ...denials]), { action, resource, context }), action).toBe(true);
   });
 });

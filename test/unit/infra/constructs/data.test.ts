@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { tables } from "../../../../infra/tables.ts";
 import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
+import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
+import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { idIn, templatesOf } from "../../../builders/templates.ts";
 
 const { data, service } = templatesOf("prod");
@@ -8,10 +12,10 @@ const found = data.all("AWS::DynamoDB::Table");
 const isDurable = { PointInTimeRecoveryEnabled: true };
 
 describe("tables", () => {
-  test("there are three tables, and access and ledger are protected and retained", () => {
+  test("there are four tables, and access, ledger and audit are protected and retained", () => {
     expect(found).toHaveLength(Object.keys(tables).length);
     const durable = found.filter(({ Properties }) => Properties.DeletionProtectionEnabled === true);
-    expect(durable.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger"]);
+    expect(durable.map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""))).toEqual(["Access", "Ledger", "Audit"]);
     for (const table of durable) {
       expect(table).toMatchObject({
         // Also when its creation is rolled back, which could not delete what is protected.
@@ -30,6 +34,50 @@ describe("tables", () => {
     expect(ledger?.Properties.GlobalSecondaryIndexes).toMatchObject(
       tables.ledger.indexes.map(({ name }) => ({ IndexName: name })),
     );
+  });
+});
+
+describe("the policy of the audit table", () => {
+  const policies = found.flatMap(({ id, Properties }) =>
+    Properties.ResourcePolicy ? [[id, Properties] as const] : [],
+  );
+  const { PolicyDocument } = z
+    .object({ PolicyDocument: z.looseObject({ Statement: z.array(z.looseObject({ Principal: z.unknown() })) }) })
+    .parse(policies[0]?.[1].ResourcePolicy);
+  const statements = PolicyDocument.Statement;
+  const administrator = { Effect: "Allow", Action: "*", Resource: "*" };
+  const asked = (action: string) =>
+    evaluate(
+      statementsIn({
+        ...PolicyDocument,
+        Statement: [administrator, ...statements.map(({ Principal: _, ...rest }) => rest)],
+      }),
+      { action: `dynamodb:${action}`, resource: arnOf("AWS::DynamoDB::Table", "Audit"), context: {} },
+    );
+
+  test("only the audit table has one, and it is for every principal", () => {
+    expect(policies.map(([id]) => nameOf(id))).toEqual(["Audit"]);
+    expect(statements.map(({ Principal }) => Principal)).toEqual([{ AWS: "*" }]);
+  });
+
+  test.each([
+    ...["UpdateItem", "DeleteItem", "BatchWriteItem", "PartiQLUpdate", "PartiQLDelete", "PartiQLInsert"],
+    "UpdateTimeToLive",
+  ])("denies an administrator %s", (action) => {
+    expect(asked(action)).toBe("denied");
+  });
+
+  test.each(["PutItem", "Query", "GetItem", "DescribeTable", "UpdateContinuousBackups"])(
+    "leaves %s to the policies of those who ask",
+    (action) => {
+      expect(asked(action)).toBe("allowed");
+    },
+  );
+
+  test("docs/recovery.md gives a restored table the same policy", () => {
+    const [, written = ""] =
+      /put-resource-policy[^']*--policy '([^']+)'/.exec(readFileSync("docs/recovery.md", "utf8")) ?? [];
+    expect(JSON.parse(written)).toEqual(PolicyDocument);
   });
 });
 
@@ -53,6 +101,7 @@ describe("secrets", () => {
     // AWS generates a new value when GenerateSecretString changes, and a new secret for another id, name or KMS key.
     expect(kept.map(({ id, Properties: { Description: _, Tags: __, ...rest } }) => [id, rest])).toEqual([
       ["ReferenceKeyFC159260", { GenerateSecretString: { ExcludePunctuation: true, PasswordLength: 43 } }],
+      ["ChecksumKey017C423A", { GenerateSecretString: { ExcludePunctuation: true, PasswordLength: 43 } }],
       ["WebhookKeyFF363931", { GenerateSecretString: { ExcludePunctuation: true, PasswordLength: 43 } }],
     ]);
     expect(kept).toHaveLength(ofKind("fixed").length);
@@ -66,6 +115,70 @@ describe("secrets", () => {
   });
 });
 
+describe("the identity key", () => {
+  const [key] = data.all("AWS::KMS::Key");
+  const [alias] = data.all("AWS::KMS::Alias");
+
+  test("it is one multi-region HMAC key with an alias, and stays when the stack of a stage that sells goes", () => {
+    expect(data.all("AWS::KMS::Key")).toHaveLength(1);
+    expect(key).toMatchObject({
+      id: "IdentityKeyF50EF652",
+      DeletionPolicy: "RetainExceptOnCreate",
+      UpdateReplacePolicy: "Retain",
+      Properties: { KeySpec: "HMAC_256", KeyUsage: "GENERATE_VERIFY_MAC", MultiRegion: true },
+    });
+    expect(alias?.Properties.AliasName).toBe("alias/prod-airtime-identity");
+    const [sandbox] = templatesOf("sandbox").data.all("AWS::KMS::Key");
+    expect(sandbox?.DeletionPolicy).toBe("Delete");
+  });
+
+  /** What the key's policy says of a principal whose own policy allows everything. */
+  const asked = (action: string, role: string, algorithm = "HMAC_SHA_256") => {
+    const { Statement } = z
+      .object({ Statement: z.array(z.looseObject({ Principal: z.unknown() })) })
+      .parse(resolverOf([data, service])(key?.Properties.KeyPolicy));
+    return evaluate(
+      statementsIn({ Version: "2012-10-17", Statement: Statement.map(({ Principal: _, ...rest }) => rest) }),
+      {
+        action: `kms:${action}`,
+        resource: arnOf("AWS::KMS::Key", "IdentityKey"),
+        context: { "aws:PrincipalArn": `arn:aws:iam::000000000000:${role}`, "kms:MacAlgorithm": algorithm },
+      },
+    );
+  };
+  const checker = "role/Prod-Service-CheckIdentityRole1A2B3C4D-AbCdEfGhIjKl";
+
+  test("its policy lets the role of check-identity hash, and nobody else, administrators included", () => {
+    const roles = service.all("AWS::IAM::Role").map(({ id }) => `role/Prod-Service-${id}-AbCdEfGhIjKl`);
+    const others = [
+      ...roles,
+      "role/Administrator",
+      "user/ada",
+      "root",
+      "role/Prodeu-Service-CheckIdentityRole1A2B3C4D-A",
+    ];
+    const hashing = others.filter((role) => asked("GenerateMac", role) === "allowed");
+    expect(hashing).toEqual([expect.stringMatching(/^role\/Prod-Service-CheckIdentityRole[0-9A-F]{8}-/)]);
+    expect(asked("GenerateMac", checker, "HMAC_SHA_384")).toBe("not allowed");
+  });
+
+  test.each(["VerifyMac", "CreateGrant", "ReEncryptFrom"])("its policy lets nobody call %s", (action) => {
+    expect([checker, "role/Administrator"].map((role) => asked(action, role))).toEqual(["not allowed", "not allowed"]);
+  });
+
+  test("its policy lets administrators change the policy, so that the key cannot become unusable for ever", () => {
+    expect(asked("PutKeyPolicy", "role/Administrator")).toBe("allowed");
+  });
+
+  test("a stage that names its key makes none, and its function hashes with that one", () => {
+    const identityKeyArn = "arn:aws:kms:us-east-1:000000000000:key/mrk-1";
+    const named = templatesOf("prod", { identityKeyArn });
+    expect([...named.data.all("AWS::KMS::Key"), ...named.data.all("AWS::KMS::Alias")]).toEqual([]);
+    expect(named.service.outputs.IdentityKeyArn?.Value).toBe(identityKeyArn);
+    expect(JSON.stringify(named.service.all("AWS::IAM::Policy"))).toContain(identityKeyArn);
+  });
+});
+
 describe("an adopted ledger", () => {
   const secretIdsIn = ({ all }: typeof data): readonly string[] =>
     all("AWS::SecretsManager::Secret").map(({ id }) => id.replace(/[0-9A-F]{8}$/, ""));
@@ -76,15 +189,19 @@ describe("an adopted ledger", () => {
       accessTableName: "old-access",
       ledgerTableName: "old-ledger",
       ledgerStreamArn: region,
+      auditTableName: "old-audit",
+      auditStreamArn: region,
       referenceKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:reference-AbCdEf",
+      checksumKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:checksum-AbCdEf",
       webhookKeySecretArn: "arn:aws:secretsmanager:eu-west-1:111122223333:secret:webhook-AbCdEf",
     },
+    identityKeyArn: "arn:aws:kms:us-east-1:000000000000:key/mrk-0a1b2c3d0a1b0a1b0a1b0a1b2c3d4e5f",
   });
 
   test("a stage that adopts a ledger uses its tables and keys, and creates only the cache", () => {
     expect(adopted.data.all("AWS::DynamoDB::Table").map(({ id }) => id.slice(0, 5))).toEqual(["Cache"]);
     expect(secretIdsIn(adopted.data)).toEqual(
-      secretIdsIn(data).filter((id) => !["ReferenceKey", "WebhookKey"].includes(id)),
+      secretIdsIn(data).filter((id) => !["ReferenceKey", "ChecksumKey", "WebhookKey"].includes(id)),
     );
     const purchase = adopted.service
       .all("AWS::Lambda::Function")

@@ -1,21 +1,28 @@
 import { describe, expect, test } from "vitest";
 import type { TableName } from "../../../../functions/function-spec.ts";
 import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
-import { itemKindOf, itemKinds, keyPatternOf, type LedgerItemKind } from "../../../../shared/ledger/schema.ts";
+import {
+  auditItemKinds,
+  auditKeyPattern,
+  itemKindOf,
+  itemKinds,
+  keyPatternOf,
+  type LedgerItemKind,
+} from "../../../../shared/ledger/schema.ts";
 import { cacheItemKinds, cacheKeyPattern } from "../../../../shared/platform/cache-keys.ts";
-import { aConsole } from "../../../builders/console.ts";
+import { everyFunction } from "../../../builders/console.ts";
 import { evaluate } from "../../../builders/iam/evaluate.ts";
 import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: a function's role writes only the kinds of items that its spec names, whatever code runs with it. */
-const { functions } = stagePolicies(templatesOf("prod", { console: aConsole }));
+const { functions } = stagePolicies(templatesOf("prod", everyFunction));
 
 /** A call to a table as IAM sees it. Each part of a transaction is a call of its own. */
 type ItemCall = {
   readonly action: "GetItem" | "BatchGetItem" | "PutItem" | "UpdateItem" | "DeleteItem" | "ConditionCheckItem" | "Scan";
-  readonly table: "Access" | "Ledger" | "Cache";
+  readonly table: "Access" | "Ledger" | "Audit" | "Cache";
   /** The partition keys that the request names. */
   readonly keys: readonly string[];
   /** The other attributes that it names. */
@@ -26,6 +33,7 @@ type ItemCall = {
 const ACCOUNT = "acc_d7bdaab58fca8a5d05";
 const KEY_HASH = "JiLR5YO01Fhyau_mpHxrrzEAAlXpLpf2qP-NjAmzo6Q";
 const keyOf = (kind: LedgerItemKind): string => `${kind}#${ACCOUNT}`;
+const auditKeyOf = (kind: string): string => `${kind}#${ACCOUNT}`;
 const cacheKeyOf = (kind: string): string =>
   cacheKeyPattern(cacheItemKinds.find((each) => each === kind) ?? "replay").replace("*", "transaction#1");
 
@@ -69,13 +77,22 @@ describe("what an attacker with a function's role may not do", () => {
     ["endpoint-health", ["deliver-webhook"]],
     ["funding", ["console-api"]],
     ["adjustment", ["console-api"]],
-    ["audit", ["console-api"]],
-    ["audit-head", ["console-api"]],
+    ["statement", ["reconcile-statement"]],
+    ["statement-rows", ["reconcile-statement"]],
+    ["statement-case", ["reconcile-statement"]],
     ["consent", ["check-identity"]],
     ["reference-key", ["purchase", "check-identity"]],
     ["checkpoint", ["reconcile-ledger", "console-api"]],
   ])("items of the kind %s are written by those functions only that need it", (kind, writers) => {
     expect(functionNames.filter((name) => writableBy(name).includes(kind))).toEqual(writers);
+  });
+
+  test("only the functions of actions put audit entries, and only attest-audit, which puts none, attests them", () => {
+    const putting = (kind: string) => functionNames.filter((name) => isAllowed(name, put("Audit", auditKeyOf(kind))));
+    expect([putting("entry"), putting("attestation")]).toEqual([
+      ["console-api", "reconcile-statement"],
+      ["attest-audit"],
+    ]);
   });
 
   test("only console-api puts wallets, and only what takes orders, or voids them, puts transactions", () => {
@@ -87,11 +104,16 @@ describe("what an attacker with a function's role may not do", () => {
 
   test("no function deletes an item, or scans a table", () => {
     for (const name of functionNames) {
-      for (const table of ["Access", "Ledger", "Cache"] as const) {
+      for (const table of ["Access", "Ledger", "Audit", "Cache"] as const) {
         for (const action of ["DeleteItem", "Scan"] as const) {
           expect(isAllowed(name, { action, table, keys: [] }), name).toBe(false);
         }
-        for (const key of [...itemKinds.map(keyOf), ...cacheItemKinds.map(cacheKeyOf), KEY_HASH]) {
+        for (const key of [
+          ...itemKinds.map(keyOf),
+          ...auditItemKinds.map(auditKeyOf),
+          ...cacheItemKinds.map(cacheKeyOf),
+          KEY_HASH,
+        ]) {
           expect(isAllowed(name, { action: "DeleteItem", table, keys: [key] }), `${name} ${key}`).toBe(false);
         }
       }
@@ -144,6 +166,8 @@ test("the keys of one kind of items are never those of another", () => {
     expect(matching(ledger, keyOf(kind))).toEqual([keyPatternOf(kind)]);
     expect(itemKindOf(keyOf(kind))).toBe(kind);
   }
+  const audit = auditItemKinds.map(auditKeyPattern);
+  for (const kind of auditItemKinds) expect(matching(audit, auditKeyOf(kind))).toEqual([auditKeyPattern(kind)]);
   const cache = cacheItemKinds.map(cacheKeyPattern);
   for (const kind of cacheItemKinds) expect(matching(cache, cacheKeyOf(kind))).toEqual([cacheKeyPattern(kind)]);
 });
@@ -151,6 +175,7 @@ test("the keys of one kind of items are never those of another", () => {
 test("every function may write the kinds that its spec names, and no other", () => {
   const tables: Readonly<Record<Exclude<TableName, "access">, readonly string[]>> = {
     ledger: itemKinds,
+    audit: auditItemKinds,
     cache: cacheItemKinds,
   };
   for (const name of functionNames) {
@@ -159,7 +184,9 @@ test("every function may write the kinds that its spec names, and no other", () 
         const call = (kind: string): ItemCall =>
           table === "ledger"
             ? { action, table: "Ledger", keys: [`${kind}#1`] }
-            : { action, table: "Cache", keys: [cacheKeyOf(kind)] };
+            : table === "audit"
+              ? { action, table: "Audit", keys: [auditKeyOf(kind)] }
+              : { action, table: "Cache", keys: [cacheKeyOf(kind)] };
         const granted: unknown = Object.entries(specOf(name).tables ?? {})
           .filter(([own]) => own === table)
           .flatMap(([, grants]) => Object.entries(grants))

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { functionSpecs } from "../../../../functions/specs.ts";
 import { type FunctionName, functionNames, functionNamesOf } from "../../../../infra/functions.ts";
-import { aConsole } from "../../../builders/console.ts";
+import { everyFunction } from "../../../builders/console.ts";
 import { idIn, resourceName, statementsOf, templatesOf } from "../../../builders/templates.ts";
 
-const { service, data } = templatesOf("prod", { console: aConsole });
+const { service, data, administrator } = templatesOf("prod", everyFunction);
 const sandbox = templatesOf("sandbox");
 
 /** The statements of the role of the function with this name. */
@@ -25,14 +25,15 @@ const CONSUME = "ChangeMessageVisibility DeleteMessage GetQueueAttributes GetQue
 
 /** All that each function may do, its own log group and `wildcards` aside. */
 const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> = {
-  "list-catalog": { Access: "UpdateItem", Cache: "GetItem" },
+  "list-catalog": { Access: "UpdateItem", Ledger: "GetItem", Cache: "GetItem", ChecksumKey: READ },
   purchase: {
     Access: "UpdateItem",
     Ledger: "GetItem PutItem UpdateItem",
-    Cache: "BatchGetItem GetItem UpdateItem",
+    Cache: "BatchGetItem GetItem PutItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
     ReferenceKey: READ,
+    ChecksumKey: READ,
   },
   "check-identity": {
     Access: "UpdateItem",
@@ -41,13 +42,16 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
     ReferenceKey: READ,
+    ChecksumKey: READ,
     ReplayKey: READ,
+    IdentityKey: "GenerateMac",
   },
   "read-account": {
     Access: "UpdateItem",
     Ledger: "BatchGetItem GetItem",
     "Ledger/index/by_list": "Query",
     ReferenceKey: READ,
+    ChecksumKey: READ,
   },
   "receive-upstream-event": {
     OutcomesQueue: "SendMessage",
@@ -80,6 +84,13 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
   },
+  "ask-upstream": {
+    Ledger: "BatchGetItem",
+    "Ledger/index/by_open": "Query",
+    Cache: "BatchGetItem UpdateItem",
+    OutcomesQueue: "SendMessage",
+    UpstreamKey: READ,
+  },
   "refresh-catalog": {
     Cache: "GetItem PutItem",
     "Ledger/index/by_open": "Query",
@@ -93,11 +104,13 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   },
   "console-api": {
     Access: "BatchGetItem PutItem UpdateItem",
-    Ledger: "BatchGetItem GetItem PutItem UpdateItem",
+    Ledger: "BatchGetItem ConditionCheckItem GetItem PutItem UpdateItem",
     "Ledger/index/by_list": "Query",
     "Ledger/index/by_upstream_reference": "Query",
     "Ledger/index/by_open": "Query",
-    Cache: "BatchGetItem GetItem PutItem",
+    "Ledger/index/by_phone": "Query",
+    Audit: "PutItem Query",
+    Cache: "BatchGetItem GetItem PutItem UpdateItem",
     OutcomesQueue: "SendMessage",
     DeliveryQueue: "SendMessage",
     OutcomesDeadLetters: "DeleteMessage GetQueueAttributes ReceiveMessage",
@@ -105,10 +118,19 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     LedgerDeadLetters: "GetQueueAttributes ReceiveMessage",
     SchedulesDeadLetters: "GetQueueAttributes ReceiveMessage",
     ReferenceKey: READ,
+    ChecksumKey: READ,
     WebhookKey: READ,
+    UpstreamTestKey: READ,
+  },
+  "reconcile-statement": {
+    Ledger: "BatchGetItem GetItem PutItem",
+    "Ledger/index/by_list": "Query",
+    Audit: "PutItem Query",
+    ReferenceKey: READ,
   },
   "serve-console": {},
   "count-transactions": { "Ledger/stream": "DescribeStream GetRecords GetShardIterator", Cache: "UpdateItem" },
+  "attest-audit": { "Audit/stream": "DescribeStream GetRecords GetShardIterator", Audit: "PutItem Query" },
   "serve-docs": {},
   "not-found": {},
 };
@@ -126,7 +148,7 @@ const egress = functionNames.filter((name) => "egress" in functionSpecs[name]);
 /** The actions on `*` and the functions that have them. AWS authorises these actions without a resource. */
 const wildcards: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(networkInterfaces.map((action) => [action, egress])),
-  "dynamodb:ListStreams": ["enqueue-webhooks", "count-transactions"],
+  "dynamodb:ListStreams": ["enqueue-webhooks", "count-transactions", "attest-audit"],
 };
 
 describe("functions' permissions", () => {
@@ -163,9 +185,9 @@ describe("functions' permissions", () => {
     for (const stack of [service, data, sandbox.service, sandbox.data]) {
       for (const { Properties } of stack.all("AWS::IAM::Role")) expect(Properties.ManagedPolicyArns).toBeUndefined();
     }
-    // That of direct access is tested in attacks.test.ts, and that of canary releases in canary-release.test.ts.
-    expect(sandbox.service.all("AWS::IAM::Role")).toHaveLength(functionNamesOf({}).length + 1);
-    expect(service.all("AWS::IAM::Role")).toHaveLength(functionNames.length + 2);
+    // That of canary releases is tested in canary-release.test.ts.
+    expect(sandbox.service.all("AWS::IAM::Role")).toHaveLength(functionNamesOf({ upstreamProfile: {} }).length);
+    expect(service.all("AWS::IAM::Role")).toHaveLength(functionNames.length + 1);
     expect(service.all("AWS::IAM::Policy")).toHaveLength(functionNames.length);
   });
 
@@ -192,7 +214,7 @@ describe("functions' permissions", () => {
 });
 
 test("an operator's permission for items with certain keys holds only for requests that name a key", () => {
-  const limited = service
+  const limited = administrator
     .all("AWS::IAM::ManagedPolicy")
     .flatMap(statementsOf)
     .filter(({ Condition }) => Condition !== undefined);

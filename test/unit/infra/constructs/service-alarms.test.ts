@@ -90,7 +90,7 @@ describe("a metric in a function's log", () => {
 });
 
 /** An adopted table has the name of its settings. */
-const adoptedTables: Readonly<Record<string, string>> = { access: "access", ledger: "ledger" };
+const adoptedTables: Readonly<Record<string, string>> = { access: "access", ledger: "ledger", audit: "audit" };
 
 describe.each([
   ["prod", {}, ({ TableName }: Dimensions) => resourceName(TableName).toLowerCase()],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maskPhones } from "../../../../shared/console/mask-phones.ts";
+import { maskedDigits, maskPhones } from "../../../../shared/console/mask-phones.ts";
 
 test.each([
   ["08031234567", "*********67"],
@@ -41,4 +41,24 @@ test("phone numbers are masked in lists, objects and names of fields, and other 
     list: [{ phone: "*********67", balance: 12.5, none: null }],
     "*********67": true,
   });
+});
+
+test.each([
+  ["NIN 12345678901", "NIN *********01"],
+  ["bvn:22123456789", "bvn:*********89"],
+  ["12345678901 Ada Obi", "*********01 Ada Obi"],
+  ["1234 567 8901 of Ada", "**** *** **01 of Ada"],
+  ["call 08031234567 now", "call *********67 now"],
+  ["12345678901 23456789012", "*********** *********12"],
+])("the audit entry of a search for %s has %s", (text, masked) => {
+  expect(maskedDigits(text)).toBe(masked);
+});
+
+test.each([
+  "AIRTIME_01234567890123456789012345",
+  "0b1d9e6c-0812-4f7a-9070-081234567890",
+  "acc_08031234567abcdef0",
+  "2026-11-22T08:09:10.123Z",
+])("the audit entry of a search for %s has it as a whole", (text) => {
+  expect(maskedDigits(text)).toBe(text);
 });

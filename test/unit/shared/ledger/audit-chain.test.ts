@@ -1,83 +1,105 @@
 import { expect, test } from "vitest";
-import { type AuditHead, linkEntry, type StoredAuditItem, verifyChain } from "../../../../shared/ledger/audit-chain.ts";
+import { type AuditItem, linkEntry, verifyChain } from "../../../../shared/ledger/audit-chain.ts";
+import { attestationsPk, entriesPk, sequenceKey } from "../../../../shared/ledger/schema.ts";
 
-const chainOf = (auditLog: string, length: number) => {
-  let head: AuditHead = { count: 0, hash: "" };
-  const items = Array.from({ length }, (_, index) => {
-    const time = `2026-11-23T12:00:0${index}.000Z`;
-    const entry = {
-      ...{ pk: `audit#${time}#${auditLog}${index}`, audit_log: auditLog, list_key: `audit#${auditLog}` },
-      ...{ by: "ada", action: "wallet fund", details: { amount: index, id: "GTB-1" }, created_at: time },
-    };
-    const item = linkEntry(entry, head, "ledger");
-    head = { count: item.sequence, hash: item.hash };
-    return item;
+const NOW_MS = Date.parse("2026-11-23T13:00:00.000Z");
+
+const chainOf = (auditLog: string, entries: readonly object[]) => {
+  let newest: { readonly sequence: string; readonly hash: string } | undefined;
+  return entries.map((entry) => {
+    newest = linkEntry({ pk: entriesPk(auditLog), ...entry }, newest);
+    return { created_at: "", previous: "", ...newest, pk: entriesPk(auditLog) };
   });
-  return { items, head };
 };
-
-const { items, head } = chainOf("acc_1", 5);
-const pkAt = (index: number): string => items[index]?.pk ?? "";
-const withThird = (change: object): readonly StoredAuditItem[] =>
+const entry = (index: number) => ({
+  ...{ by: "ada", action: "wallet fund", details: { amount: index, id: "GTB-1" } },
+  created_at: `2026-11-23T12:00:0${index}.000Z`,
+});
+const five = [0, 1, 2, 3, 4].map(entry);
+const items = chainOf("acc_1", five);
+const attestationsOf = (entries: typeof items) =>
+  entries.map(({ sequence, hash }) => ({ pk: attestationsPk("acc_1"), sequence, hash }));
+const attested = attestationsOf(items);
+const withThird = (change: object): readonly AuditItem[] =>
   items.map((item, index) => (index === 2 ? { ...item, ...change } : item));
 const without = (...indexes: readonly number[]) => items.filter((_, index) => !indexes.includes(index));
+const at = (...places: readonly number[]) => places.map(sequenceKey);
 
 test("an untouched chain has no problem, whatever the order of its items and of their attributes", () => {
-  const turned = items.map((item) => ({ pk: item.pk, ...Object.fromEntries(Object.entries(item).toReversed()) }));
-  expect(verifyChain(turned.toReversed(), head)).toEqual([]);
-  expect(verifyChain([], { count: 0, hash: "" })).toEqual([]);
+  const turned = items.map((item) => ({ ...item, ...Object.fromEntries(Object.entries(item).toReversed()) }));
+  expect(verifyChain(turned.toReversed(), attested, NOW_MS)).toEqual([]);
+  expect(verifyChain([], [], NOW_MS)).toEqual([]);
 });
 
-/** The chain again with another third entry, as one who can compute hashes would write it. */
-const rewritten = (): readonly StoredAuditItem[] => {
-  let end: AuditHead = { count: 0, hash: "" };
-  return items.map(({ sequence: _, previous: __, hash: ___, ...entry }, index) => {
-    const item = linkEntry({ ...entry, ...(index === 2 && { by: "eve" }) }, end, "ledger");
-    end = { count: item.sequence, hash: item.hash };
-    return item;
-  });
-};
+test("an entry that nothing attested is a problem after 15 minutes", () => {
+  const late = five.map((each) => ({ ...each, created_at: "2026-11-23T12:45:00.000Z" }));
+  const chain = chainOf("acc_1", late);
+  expect(verifyChain(chain, attestationsOf(chain).slice(0, 4), NOW_MS - 1)).toEqual([]);
+  expect(verifyChain(chain, attestationsOf(chain).slice(0, 4), NOW_MS)).toEqual([
+    { kind: "not_attested", sequence: sequenceKey(5) },
+  ]);
+});
 
-const changedThird = [{ kind: "changed", sequence: 3, pk: pkAt(2) }];
-test.each<readonly [string, readonly StoredAuditItem[], readonly object[]]>([
-  ["a changed field", withThird({ details: { amount: 3, id: "GTB-1" } }), changedThird],
-  ["a changed time", withThird({ created_at: "2026-11-23T11:00:00.000Z" }), changedThird],
-  ["a changed actor", withThird({ by: "eve" }), changedThird],
-  ["a removed entry in the middle", without(2), [{ kind: "removed", sequence: 3 }]],
-  ["a removed last entry", without(4), [{ kind: "removed", sequence: 5 }]],
-  ["a removed first entry", without(0), [{ kind: "removed", sequence: 1 }]],
+/** The chain again with another third entry, as somebody who can compute hashes would write it. */
+const rewritten = chainOf(
+  "acc_1",
+  five.map((each, index) => (index === 2 ? { ...each, by: "eve" } : each)),
+);
+/** The last entry again with right hashes: entry and end of the chain together. */
+const otherLast = chainOf(
+  "acc_1",
+  five.map((each, index) => (index === 4 ? { ...each, by: "eve" } : each)),
+);
+const { hash: _, ...unhashed } = items[2] ?? { hash: "", pk: "", sequence: "" };
+
+test.each<readonly [edit: string, stored: readonly AuditItem[], kind: string, places: readonly string[]]>([
+  ["a changed field", withThird({ details: { amount: 3, id: "GTB-1" } }), "changed", at(3)],
+  ["a changed time", withThird({ created_at: "2026-11-23T11:00:00.000Z" }), "changed", at(3)],
+  ["a changed actor", withThird({ by: "eve" }), "changed", at(3)],
+  ["a removed entry in the middle", without(2), "removed", at(3)],
+  ["a removed first entry", without(0), "removed", at(1)],
+  ["the removed last entries", without(3, 4), "removed", at(4, 5)],
+  ["all entries removed", [], "removed", at(1, 2, 3, 4, 5)],
   [
-    "two entries with swapped numbers",
-    items.map((item, index) => ({ ...item, ...(index === 1 && { sequence: 3 }), ...(index === 2 && { sequence: 2 }) })),
-    [
-      { kind: "changed", sequence: 2, pk: pkAt(2) },
-      { kind: "changed", sequence: 3, pk: pkAt(1) },
-      { kind: "out_of_order", sequence: 4, pk: pkAt(3) },
-    ],
+    "two entries with swapped places",
+    items.map((item, index) => ({ ...item, sequence: sequenceKey([1, 3, 2, 4, 5][index] ?? 0) })),
+    "changed",
+    at(2, 3),
   ],
+  ["an entry without its hash", items.map((item, index) => (index === 2 ? unhashed : item)), "changed", at(3)],
   [
-    "a forged entry behind the last",
-    [...items, linkEntry({ pk: "audit#forged" }, head, "ledger")],
-    [{ kind: "not_in_chain", pk: "audit#forged" }],
+    "an entry of another log in its place",
+    items.map((item, index) => (index === 2 ? (chainOf("acc_2", five)[2] ?? item) : item)),
+    "changed",
+    at(3),
   ],
-  [
-    "a forged entry with the number and predecessor of another",
-    [...items, linkEntry({ pk: "audit#forged" }, { count: 2, hash: items[1]?.hash ?? "" }, "ledger")],
-    [{ kind: "not_in_chain", sequence: 3, pk: "audit#forged" }],
-  ],
-  [
-    "an entry copied from another account",
-    [...without(2), ...chainOf("acc_2", 3).items.slice(2)],
-    [
-      { kind: "out_of_order", sequence: 3, pk: chainOf("acc_2", 3).items[2]?.pk },
-      { kind: "out_of_order", sequence: 4, pk: pkAt(3) },
-    ],
-  ],
-  [
-    "a chain that was rewritten with right hashes, but not its head",
-    rewritten(),
-    [{ kind: "head_differs", sequence: 5 }],
-  ],
-])("%s is found", (_, stored, problems) => {
-  expect(verifyChain(stored, head)).toEqual(problems);
+  ["a last entry that was overwritten with the right hashes", otherLast, "changed", at(5)],
+  ["a chain that was written again with the right hashes", rewritten, "changed", at(3, 4, 5)],
+])("%s is found", (_edit, stored, kind, places) => {
+  expect(verifyChain(stored, attested, NOW_MS)).toEqual(places.map((sequence) => ({ kind, sequence })));
+});
+
+test("stored and attested keys that are no place are found, and a gap is one problem however wide it is", () => {
+  const far = { ...linkEntry({ ...entry(5), pk: entriesPk("acc_1") }, undefined), pk: entriesPk("acc_1") };
+  expect(
+    verifyChain(
+      [...items, { ...far, sequence: "!" }, { ...far, sequence: "9999999999" }],
+      [...attested, { pk: attestationsPk("acc_1"), sequence: "00000002.5", hash: "" }],
+      NOW_MS - 3_600_000,
+    ),
+  ).toEqual([
+    { kind: "misplaced", sequence: "!" },
+    { kind: "misplaced", sequence: "00000002.5" },
+    { kind: "gap", sequence: sequenceKey(6), until: "9999999998" },
+    // Its hash is of another place.
+    { kind: "changed", sequence: "9999999999" },
+  ]);
+});
+
+test("without attestations only the chain tells: an entry that was written again shows by its successor", () => {
+  const young = NOW_MS - 3_600_000;
+  expect(verifyChain(withThird(rewritten[2] ?? {}), [], young)).toEqual([
+    { kind: "out_of_order", sequence: sequenceKey(4) },
+  ]);
+  expect(verifyChain(rewritten, [], young)).toEqual([]);
 });

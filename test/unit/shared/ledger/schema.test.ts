@@ -5,22 +5,28 @@ import {
   accountIdOf,
   accountPk,
   adjustmentPk,
-  auditList,
-  auditPk,
+  attestationsPk,
+  auditKeyPattern,
+  auditLogOf,
   checkpointPk,
   consentPk,
   deliveriesList,
   deliveryPk,
   EVENTS_LIST,
   entriesList,
+  entriesPk,
   eventHashOf,
   eventPk,
   fundingPk,
+  isEntryPk,
   isTransactionPk,
   itemKindOf,
   ownerPk,
   parkedAccountPk,
+  periodLinesPk,
+  periodPk,
   phoneRetentionPk,
+  sequenceKey,
   subscriberOf,
   subscriptionPk,
   transactionIdOf,
@@ -41,8 +47,10 @@ test.each([
   ["an upstream reference", upstreamReferencePk("UP-1"), "upstream-reference#UP-1", "upstream-reference"],
   ["a funding", fundingPk("Bank-1"), "funding#BANK-1", "funding"],
   ["an adjustment", adjustmentPk("acc_1", "Case-1"), "adjustment#acc_1#Case-1", "adjustment"],
+  ["a closed month of the service", periodPk("2026-10"), "period#2026-10", "period"],
+  ["a closed month of an account", periodPk("2026-10", "acc_1"), "period#2026-10#acc_1", "period"],
+  ["the lines of one", periodLinesPk("2026-10", "acc_1", 5_000), "period-lines#2026-10#acc_1#5000", "period-lines"],
   ["a checkpoint", checkpointPk("acc_1"), "checkpoint#acc_1", "checkpoint"],
-  ["an audit entry", auditPk("2026-11-21T12:00:00.000Z", "r"), "audit#2026-11-21T12:00:00.000Z#r", "audit"],
   ["a consent", consentPk({ pk: transaction }), `consent#transaction#${ID}`, "consent"],
   ["an event", eventPk("hash"), "event#hash", "event"],
   ["a delivery", deliveryPk({ transaction_pk: transaction, status: "success" }), `delivery#${ID}#success`, "delivery"],
@@ -82,7 +90,15 @@ describe("the list key", () => {
   });
 
   test("the list of every other kind of item is its own", () => {
-    const lists = [entriesList("acc_1"), deliveriesList("acc_1"), auditList("acc_1"), ACCOUNTS_LIST, EVENTS_LIST];
-    expect(lists).toEqual(["acc_1#entries", "acc_1#deliveries", "audit#acc_1", "accounts", "events"]);
+    const lists = [entriesList("acc_1"), deliveriesList("acc_1"), ACCOUNTS_LIST, EVENTS_LIST];
+    expect(lists).toEqual(["acc_1#entries", "acc_1#deliveries", "accounts", "events"]);
   });
+});
+
+test("the items of the audit table are those of a log and kind, sorted by their place", () => {
+  expect([entriesPk("acc_1"), attestationsPk("acc_1")]).toEqual(["entry#acc_1", "attestation#acc_1"]);
+  expect([entriesPk("acc_1"), attestationsPk("acc_1")].map(isEntryPk)).toEqual([true, false]);
+  expect([auditKeyPattern("entry"), auditKeyPattern("attestation")]).toEqual(["entry#*", "attestation#*"]);
+  expect(auditLogOf(attestationsPk("acc_1"))).toBe("acc_1");
+  expect([1, 10, 2_000_000_000].map(sequenceKey)).toEqual(["0000000001", "0000000010", "2000000000"]);
 });

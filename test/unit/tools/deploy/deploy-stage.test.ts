@@ -58,21 +58,27 @@ const policyBody = () => aws.requests.findLast(({ Action }) => Action === "SetSt
 
 const all: Deployed = { "Prod-Data": {}, "Prod-Network": { natGateways: 2 }, "Prod-Service": {} };
 
+const identityKeyArn = "arn:aws:kms:us-east-1:000000000000:key/mrk-0a1b2c3d0a1b0a1b0a1b0a1b2c3d4e5f";
+
 describe("deployStage", () => {
   test("the stack policy is set before the deployment that could violate it, and after it", async () => {
     deployed = all;
     expect(await deployStage("prod", prodWith({}), cdkThatEnds(0))).toBe(0);
-    expect(events).toEqual(["policy", "deploy --all", "policy"]);
+    expect(events).toEqual(["policy", "deploy Prod-Service", "policy"]);
     expect(JSON.parse(policyBody())).toEqual({
       Statement: [
         { Effect: "Allow", Principal: "*", Action: "Update:*", Resource: "*" },
-        {
+        ...["Update:Replace", "Update:Delete"].map((action) => ({
           Effect: "Deny",
           Principal: "*",
-          Action: ["Update:Replace", "Update:Delete"],
+          Action: [action],
           Resource: "*",
-          Condition: { StringEquals: { ResourceType: ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"] } },
-        },
+          Condition: {
+            StringEquals: {
+              ResourceType: ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret", "AWS::KMS::Key"],
+            },
+          },
+        })),
       ],
     });
   });
@@ -83,11 +89,30 @@ describe("deployStage", () => {
       accessTableName: "a",
       ledgerTableName: "l",
       ledgerStreamArn: "arn:",
+      auditTableName: "audit",
+      auditStreamArn: "arn:",
       referenceKeySecretArn: "arn:",
+      checksumKeySecretArn: "arn:",
       webhookKeySecretArn: "arn:",
     };
-    await deployStage("prod", prodWith({ adopt }), cdkThatEnds(0));
+    await deployStage("prod", prodWith({ adopt, identityKeyArn }), cdkThatEnds(0));
     expect(JSON.parse(policyBody())).toMatchObject({ Statement: [{}, { Action: ["Update:Replace"] }] });
+    expect(JSON.parse(policyBody()).Statement).toHaveLength(2);
+  });
+
+  test("a stage that names another identity key lets its own key go, and nothing else", async () => {
+    deployed = all;
+    await deployStage("prod", prodWith({ identityKeyArn }), cdkThatEnds(0));
+    expect(JSON.parse(policyBody())).toMatchObject({
+      Statement: [
+        {},
+        { Action: ["Update:Replace"] },
+        {
+          Action: ["Update:Delete"],
+          Condition: { StringEquals: { ResourceType: ["AWS::DynamoDB::Table", "AWS::SecretsManager::Secret"] } },
+        },
+      ],
+    });
   });
 
   test("the data of a first deployment are protected even if a later stack failed", async () => {
@@ -97,20 +122,20 @@ describe("deployStage", () => {
       return cdkThatEnds(1)(...args);
     };
     expect(await deployStage("prod", prodWith({}), cdk)).toBe(1);
-    expect(events).toEqual(["deploy --all", "policy"]);
+    expect(events).toEqual(["deploy Prod-Service", "policy"]);
   });
 
   test("the remains of a failed creation have no stack policy", async () => {
     deployed = { "Prod-Data": { status: "ROLLBACK_COMPLETE" } };
     await deployStage("prod", prodWith({}), cdkThatEnds(1));
-    expect(events).toEqual(["deploy --all"]);
+    expect(events).toEqual(["deploy Prod-Service"]);
   });
 
   test("the service leaves a zone before the network gives it up", async () => {
     deployed = all;
     const egress = { kind: "nat-gateway", zones: ["us-east-1a"] };
     expect(await deployStage("prod", prodWith({ egress }), cdkThatEnds(0))).toBe(0);
-    expect(events).toEqual(["policy", "deploy Prod-Data Prod-Service --exclusively", "deploy --all", "policy"]);
+    expect(events).toEqual(["policy", "deploy Prod-Data Prod-Service --exclusively", "deploy Prod-Service", "policy"]);
     expect(printed).toContain("Prod-Service leaves the zones that Prod-Network gives up, and is deployed first.");
   });
 
@@ -127,7 +152,7 @@ describe("deployStage", () => {
   ])("with %i zones instead of 2 the network is deployed first", async (_count, zones) => {
     deployed = all;
     await deployStage("prod", prodWith({ egress: { kind: "nat-gateway", zones } }), cdkThatEnds(0));
-    expect(events).toEqual(["policy", "deploy --all", "policy"]);
+    expect(events).toEqual(["policy", "deploy Prod-Service", "policy"]);
   });
 
   test("a stage in an existing VPC without an endpoint of DynamoDB is refused before the deployment", async () => {
@@ -144,7 +169,7 @@ describe("deployStage", () => {
     deployed = { "Sandbox-Network": { natGateways: 2 }, "Sandbox-Data": {} };
     expect(await deployStage("sandbox", settingsOf("sandbox"), cdkThatEnds(0))).toBe(0);
     // A stage for test keys has no stack policy.
-    expect(events).toEqual(["deploy --all"]);
+    expect(events).toEqual(["deploy Sandbox-Service"]);
     expect(printed).toContain("Not deleted: Sandbox-Network, which Sandbox-Service no longer uses");
     expect(printed).toContain("aws cloudformation delete-stack --stack-name Sandbox-Network");
   });
@@ -195,7 +220,7 @@ describe("destroyStage", () => {
     expect(await destroyStage("prod", prodWith({}), cdkThatEnds(0))).toBe(0);
     expect(events).toEqual(["destroy --all"]);
     expect(printed).toMatch(
-      /^Not deleted: the access and ledger tables, the reference and webhook keys, and the elastic IPs\./,
+      /^Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys(, the identity key)?, and the elastic IPs\./,
     );
   });
 });

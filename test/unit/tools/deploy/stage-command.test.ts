@@ -18,7 +18,8 @@ beforeEach(() => aws.enter(keys));
 const { prod } = stages;
 if (prod === undefined) throw new Error("There is no stage prod");
 const egress = { kind: "nat-gateway" as const, zones: ["eu-west-1a", "eu-west-1b"] };
-const here = { account: FAKE_ACCOUNT, region: "eu-west-1", egress };
+const upstreamProfile = { reference: "documented" } as const;
+const here = { account: FAKE_ACCOUNT, region: "eu-west-1", egress, upstreamProfile };
 const known = { ...stages, prod: { ...prod, ...here } };
 
 /** Runs a command of npm, which must be refused before the CDK runs; resolves with the message. */
@@ -65,6 +66,18 @@ test("the operator's command line is refused in another account or region, or wi
   expect(await operate(stages)).toContain('Stage "prod" has the placeholder');
   aws.enter({ ...keys, AWS_DEFAULT_REGION: "us-east-1" });
   expect(await operate(known)).toContain("but yours is us-east-1");
+});
+
+test("deploy --administrator deploys what people may do, and nothing else; other commands refuse the option", async () => {
+  const ran: (readonly string[])[] = [];
+  const cdk = async (args: readonly string[]): Promise<number> => ran.push(args) - 1;
+  aws.enter({ ...keys, AWS_REGION: "eu-west-1" });
+  expect(await runStageCommand(["deploy", "--stage", "prod", "--administrator"], { known, cdk })).toBe(0);
+  expect(ran).toEqual([["deploy", "Prod-Administrator", "--exclusively", "--context", "stage=prod"]]);
+  expect(otherRequests()).toEqual([]);
+  expect(await refusalOf(["destroy", "--stage", "prod", "--administrator"])).toBe(
+    "--administrator is an option of deploy only.",
+  );
 });
 
 test("deploy is refused without credentials, with an unknown profile, and without a stage of that name", async () => {
@@ -164,12 +177,14 @@ test("the profile of the command line reaches the CDK as the environment's, and 
 test("docs/deployment.md quotes what deploy says about a wrong account, region, stage and settings", async () => {
   const quoted = readFileSync(new URL("../../../../docs/deployment.md", import.meta.url), "utf8");
   const { alarmEmail: _address, ...withoutAddress } = known.prod;
+  const { upstreamProfile: _reference, ...withoutReference } = known.prod;
   const domain: object = { domain: { name: "api.example.com" } };
   const said = [
     await refusalOf(["deploy", "--stage", "prod"], elsewhere),
     await refusalOf(["deploy", "--stage", "prdo"]),
     await refusalOf(["deploy", "--stage", "prod"], { prod: { ...known.prod, ...domain } }),
     await refusalOf(["deploy", "--stage", "prod"], { prod: withoutAddress }),
+    await refusalOf(["deploy", "--stage", "prod"], { prod: withoutReference }),
   ];
   aws.enter({ ...keys, AWS_REGION: "us-east-1" });
   said.push(await refusalOf(["deploy", "--stage", "prod"]));

@@ -3,12 +3,11 @@ import { GetCommand, PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
-import { auditEntry } from "../../../../../shared/ledger/audit.ts";
-import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
+import { auditEntry, auditPut } from "../../../../../shared/ledger/audit.ts";
+import type { AuditedLedger, Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
 import { ALL_TIMES } from "../../../../../shared/ledger/query-index.ts";
-import { transactionPk } from "../../../../../shared/ledger/schema.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
@@ -16,6 +15,7 @@ import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../../shared/platform/time.ts";
 import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
 import { recomputeWallets } from "../../../../../tools/admin/carry-over/wallets.ts";
+import { checksumKey } from "../../../../builders/checksum-key.ts";
 import { copyTable } from "../../../../builders/copy-table.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../../builders/emulator.ts";
@@ -23,13 +23,13 @@ import { NOON_MS } from "../../../../builders/noon.ts";
 import { seeded } from "../../../../builders/seeded.ts";
 import { readStatement } from "../../../../builders/statement.ts";
 import { emulatorClient, freshTables } from "../../../../builders/tables.ts";
-import { aTransaction } from "../../../../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../../../../builders/transaction.ts";
 import type { WireFault } from "../../../../strict/faults.ts";
 
 let proxy: DynamoDbProxy;
 /** The old ledger and the restored one, both without the proxy. */
-let old: Ledger;
-let restored: Ledger;
+let old: AuditedLedger;
+let restored: AuditedLedger;
 let accountId: string;
 let accessTable: string;
 const clock = () => NOON_MS;
@@ -42,7 +42,7 @@ beforeEach(async () => {
   proxy.fault = () => undefined;
   const tables = await freshTables();
   accessTable = tables.accessTable;
-  old = { db: tables.db, table: tables.ledgerTable, clock };
+  old = { db: tables.db, table: tables.ledgerTable, auditTable: tables.auditTable, clock };
   ({ account_id: accountId } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] }));
   await fund("first", 5_000);
 });
@@ -52,7 +52,7 @@ const fund = (fundingId: string, naira: number, ledger = old, account = accountI
 const buy = async (account = accountId): Promise<Transaction> => {
   const at = isoTime(clock());
   const transaction = aTransaction({
-    pk: transactionPk(randomUUID()),
+    pk: newTransactionPk(),
     list_key: `${account}#live`,
     account_id: account,
     write_token: randomUUID(),
@@ -77,7 +77,8 @@ const restore = async (): Promise<void> => {
 const silent = { logProgress: () => {} };
 const carry = (isDryRun = false): Promise<CarriedItems> =>
   carryItems({ db: emulatorClient(proxy.endpoint), from: old.table, to: restored.table }, { isDryRun, ...silent });
-const audit = (subject: string) => auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over" }, NOON_MS);
+const audit = (subject: string) =>
+  auditPut(old, auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over" }, NOON_MS));
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), ...silent });
 const itemsOf = async ({ db, table }: Ledger): Promise<ReadonlyMap<unknown, unknown>> => {
@@ -101,7 +102,7 @@ const settleAndOrderAfterRestore = async (): Promise<void> => {
   await settle(old, refused, refusal);
   await fund("second", 700);
   await settle(old, await buy(), refusal);
-  const store = { db: old.db, ledgerTable: old.table, accessTable, clock };
+  const store = { db: old.db, ledgerTable: old.table, accessTable, clock, checksumKey };
   const { account_id: newcomer } = await createAccount(store, { name: "newcomer", whitelist: [] });
   await fund("third", 1_000, old, newcomer);
   await buy(newcomer);

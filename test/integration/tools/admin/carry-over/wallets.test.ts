@@ -1,15 +1,16 @@
 import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
-import { type AuditEntry, auditEntry, readAudit } from "../../../../../shared/ledger/audit.ts";
+import { type AuditEntry, auditEntry, auditPut, readAudit } from "../../../../../shared/ledger/audit.ts";
 import { readCheckpoint } from "../../../../../shared/ledger/checkpoint.ts";
 import { readTransactions } from "../../../../../shared/ledger/find-transactions.ts";
-import type { Ledger } from "../../../../../shared/ledger/ledger.ts";
+import type { AuditedLedger, Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { queuedKeys } from "../../../../../shared/ledger/query-index.ts";
 import { walletPk } from "../../../../../shared/ledger/schema.ts";
-import { settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
+import { voidDebit } from "../../../../../shared/ledger/void-debit.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { enqueueOrder, queuedOrdersPage } from "../../../../../shared/queued-orders/queue-store.ts";
@@ -30,7 +31,7 @@ const DAY_MS = 24 * 3_600_000;
 let proxy: DynamoDbProxy;
 let old: LedgerAtNoon;
 /** Without the proxy. */
-let restored: Ledger;
+let restored: AuditedLedger;
 let accountId: string;
 
 beforeAll(async () => {
@@ -52,7 +53,7 @@ const fund = (ledger: Ledger, fundingId: string, naira: number) =>
 const deleteItem = (pk: string) => restored.db.send(new DeleteCommand({ TableName: restored.table, Key: { pk } }));
 const logProgress = (): void => {};
 const audit = (subject: string, details: AuditEntry["details"]) =>
-  auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over", details }, NOON_MS);
+  auditPut(old, auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over", details }, NOON_MS));
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), logProgress });
 
@@ -73,9 +74,21 @@ test("recomputed balances equal the entries, and a correction has an audit entry
   await setBalance(1);
   const { version } = await readWallet(restored, accountId);
   expect(await recompute()).toMatchObject([{ result: "corrected", before_kobo: 1, after_kobo: 4_500_00 }]);
-  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, version: version + 1 });
+  expect(await readWallet(restored, accountId)).toMatchObject({ balance_kobo: 4_500_00, version });
   expect((await readAudit(restored, accountId)).map(({ action }) => action)).toEqual(["ledger carry-over"]);
   expect(await reconcileWallet(restored, accountId)).toMatchObject({ difference_kobo: 0 });
+});
+
+test("a recomputed wallet counts its lines: entries, debits and refunds, without orders that were never debited", async () => {
+  await settleTransaction(old, await old.anOpenTransaction(accountId), NOT_DELIVERED, deadlineIn(20_000));
+  await voidDebit(old, old.aTransaction(accountId), deadlineIn(20_000));
+  await restore();
+  await fund(old, "after the backup", 100);
+  await old.anOpenTransaction(accountId);
+  await carryOver();
+  const { version } = await readWallet(old, accountId);
+  expect(version).toBe(5);
+  expect(await readWallet(restored, accountId)).toMatchObject({ version, balance_kobo: 4_600_00 });
 });
 
 test("recomputing balances deletes a checkpoint that the carried items made wrong, and keeps a right one", async () => {

@@ -1,0 +1,17 @@
+import { CliCredentialsStackSynthesizer, Stack, type StackProps } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+import { OperatorPolicies, type OperatorPoliciesProps } from "./operator-policies.ts";
+
+export interface AdministratorProps extends StackProps, OperatorPoliciesProps {}
+
+/**
+ * What people may do, and therefore no pipeline may change. The stack is deployed with the administrator's own
+ * credentials: CloudFormation would use a role that is given to a stack for all later operations on it, by whomever they
+ * are asked for. Source: AWS, "CreateChangeSet", RoleARN.
+ */
+export class Administrator extends Stack {
+  constructor(scope: Construct, id: string, { stage, data, service, ...props }: AdministratorProps) {
+    super(scope, id, { ...props, synthesizer: new CliCredentialsStackSynthesizer() });
+    new OperatorPolicies(this, "Operators", { stage, data, service });
+  }
+}

@@ -1,0 +1,35 @@
+import { errorFields, log } from "../platform/log.ts";
+import type { Secret } from "../platform/secrets.ts";
+import { type Clock, systemClock } from "../platform/time.ts";
+
+/** Between two attempts, because each may take the request's whole time budget for Secrets Manager. */
+const RETRY_AFTER_MS = 60_000;
+
+/** The key of the checksums of API keys; undefined while it cannot be read. */
+export type ChecksumKey = () => Promise<string | undefined>;
+
+/**
+ * Reads the key once in a process, because it never changes. While it cannot be read, admission looks up every key of
+ * the right form: the checksum saves money, and protects nothing.
+ */
+export const loadChecksumKey = (secret: Secret, clock: Clock = systemClock): ChecksumKey => {
+  let read: string | undefined;
+  let failedUntilMs = 0;
+  return async () => {
+    if (read !== undefined || clock() < failedUntilMs) return read;
+    try {
+      read = await checksumKeyOf(secret);
+    } catch (error) {
+      failedUntilMs = clock() + RETRY_AFTER_MS;
+      log.warn("checksum_key.unreadable", errorFields(error));
+    }
+    return read;
+  };
+};
+
+/** The key, with which keys are made. Throws if it cannot be read. */
+export const checksumKeyOf = async (secret: Secret): Promise<string> => {
+  const key = await secret.value();
+  if (key === undefined) throw new Error("The checksum key is absent");
+  return key;
+};

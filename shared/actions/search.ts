@@ -1,0 +1,108 @@
+import type { Account } from "../access/account-store.ts";
+import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
+import { phoneNumberOf } from "../contract/phone-spelling.ts";
+import { modeSchema } from "../contract/transaction.ts";
+import {
+  findByOwnReference,
+  findByPhone,
+  findByUpstreamReference,
+  readTransactions,
+} from "../ledger/find-transactions.ts";
+import { getItems } from "../ledger/get-item.ts";
+import { accountIdsOf } from "../ledger/query-index.ts";
+import { accountEventDeliveryPk, transactionPk } from "../ledger/schema.ts";
+import type { Transaction } from "../ledger/transaction.ts";
+import { findEvent, storedEventId } from "../upstream-events/stored-event.ts";
+import { deliverySchema } from "../webhooks/delivery.ts";
+import { accountView, keyView, readAccounts } from "./accounts.ts";
+import type { ActionContext } from "./action-context.ts";
+import type { ActionRuns } from "./action-runs.ts";
+import { countSearch } from "./search-limit.ts";
+import { transactionView } from "./transactions.ts";
+
+const NOTHING = { transactions: [], accounts: [], keys: [], events: [], deliveries: [] };
+
+export const searchRuns: ActionRuns<typeof searchActions> = {
+  search: async (context, { text }) => {
+    const { request, ledger, purchases } = context;
+    if (request === undefined) throw new Error("Only the console has a person who searches");
+    await countSearch(purchases, request.identity, ledger.clock());
+    const isForAll = request.role !== null;
+    const accounts = isForAll ? await readAccounts(context, await accountIdsOf(ledger)) : await request.ownedAccounts();
+    const found = foundIn(accounts);
+    const phoneNumber = phoneNumberOf(text);
+    if (phoneNumber !== undefined) {
+      const orders = await findByPhone(ledger, await context.keyedHashes(), phoneNumber, found.isOwn, FOUND_MAX);
+      return { ...NOTHING, transactions: found.transactions(orders) };
+    }
+    const [orders, events, deliveries] = await Promise.all([
+      findByReference(context, accounts, text),
+      isForAll ? findEvents(context, text) : [],
+      findDeliveries(context, text),
+    ]);
+    return {
+      transactions: found.transactions(orders),
+      ...found.named(text, ledger.clock()),
+      events,
+      deliveries: found.own(deliveries).map(({ webhook_id, event, state, created_at, ...owner }) => ({
+        ...{ webhook_id, event, state, created_at },
+        ...{ account_id: owner.account_id, account_name: owner.account_name },
+      })),
+    };
+  },
+};
+
+/** What of the found belongs to these accounts. */
+const foundIn = (accounts: readonly Account[]) => {
+  const names = new Map(accounts.map(({ account_id, name }) => [account_id, name]));
+  const own = <Item extends { readonly account_id: string }>(items: readonly Item[]) =>
+    items.flatMap((item) => {
+      const account_name = names.get(item.account_id);
+      return account_name === undefined ? [] : [{ ...item, account_name }];
+    });
+  return {
+    own,
+    isOwn: ({ account_id }: Transaction) => names.has(account_id),
+    transactions: (orders: readonly Transaction[]) => own(orders.map(transactionView)),
+    /** Accounts by name or id, and keys by the start of their id. */
+    named: (text: string, nowMs: number) => {
+      const wanted = text.toLowerCase();
+      const keys = accounts.flatMap(({ account_id, keys: all }) =>
+        all.filter(({ key_id }) => key_id.startsWith(wanted)).map((key) => ({ account_id, ...keyView(key, nowMs) })),
+      );
+      return {
+        accounts: accounts
+          .filter(({ account_id, name }) => name.toLowerCase().includes(wanted) || account_id.startsWith(wanted))
+          .slice(0, FOUND_MAX)
+          .map(accountView),
+        keys: own(keys).slice(0, FOUND_MAX),
+      };
+    },
+  };
+};
+
+/** The orders with this reference: our own, the upstream's, or what the caller of any of the accounts gave. */
+const findByReference = async (
+  { ledger, keyedHashes }: ActionContext,
+  accounts: readonly Account[],
+  text: string,
+): Promise<readonly Transaction[]> => {
+  const own = await findByOwnReference(ledger, text.toUpperCase());
+  if (own !== undefined) return [own];
+  const { transactionId } = await keyedHashes();
+  const byCaller = accounts.flatMap(({ account_id: accountId }) =>
+    modeSchema.options.map((mode) => ({
+      pk: transactionPk(transactionId({ accountId, mode, callerReference: text })),
+    })),
+  );
+  const byUpstream = await findByUpstreamReference(ledger, text);
+  return readTransactions(ledger, [...byCaller, ...byUpstream.slice(0, FOUND_MAX)]);
+};
+
+const findEvents = async ({ ledger }: ActionContext, text: string) => {
+  const event = await findEvent(ledger, text);
+  return event === undefined ? [] : [{ event: storedEventId(event), state: event.state, at: event.created_at }];
+};
+
+const findDeliveries = ({ ledger }: ActionContext, text: string) =>
+  getItems(ledger, [{ pk: accountEventDeliveryPk(text) }], deliverySchema);

@@ -1,0 +1,76 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import { unmarshall } from "@aws-sdk/util-dynamodb";
+import * as z from "zod";
+import type { Change } from "../call/change.ts";
+import { type Attestation, attestationSchema, NO_HASH, readAttested } from "../ledger/audit-chain.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { attestationsPk, auditLogOf, isEntryPk, placeOf } from "../ledger/schema.ts";
+import { log } from "../platform/log.ts";
+
+const itemKey = z.object({ pk: z.string(), sequence: z.string() });
+const newEntry = itemKey.extend({ previous: z.string(), hash: z.string() });
+type NewEntry = z.infer<typeof newEntry>;
+
+/**
+ * More entries than are written in a day in which none is attested. What is put farther behind is not attested: the next
+ * entry would follow it (audit-chain.ts).
+ */
+const GAP_MAX = 10_000;
+
+/**
+ * Keeps the hash of each new audit entry, under a key that only this function may write. Nothing changes or removes an
+ * item of the audit table, and each entry continues the one before it, so everything else is an alarm. A batch may be
+ * handled twice.
+ */
+export const attestEntries = (audit: Table) => async (changes: readonly Change[]) => {
+  let attested = 0;
+  for (const { before, after } of changes) {
+    const { pk, sequence } = itemKey.parse(after ?? before);
+    const alarm = (change: string): void =>
+      log.alarm("audit.tampered", { audit_log: auditLogOf(pk), sequence, change });
+    const entry = newEntry.safeParse(after).data;
+    if (before !== undefined || entry === undefined) {
+      alarm(after === undefined ? "removed" : before === undefined ? "unreadable" : "changed");
+    } else if (isEntryPk(pk)) {
+      attested += await attestEntry(audit, entry, alarm);
+    }
+  }
+  return { changes: changes.length, attested };
+};
+
+/** How many are attested: one, unless its place is none, or far behind all others. */
+const attestEntry = async (
+  audit: Table,
+  { pk, sequence, previous, hash }: NewEntry,
+  alarm: (change: string) => void,
+): Promise<number> => {
+  const place = placeOf(sequence);
+  if (place === undefined) {
+    alarm("misplaced");
+    return 0;
+  }
+  const auditLog = auditLogOf(pk);
+  const { value: last } = await readAttested(audit, auditLog, sequence).next();
+  const gap = place - (last?.place ?? 0) - 1;
+  if (gap > 0 || previous !== (last?.hash ?? NO_HASH)) alarm("out_of_order");
+  if (gap > GAP_MAX) return 0;
+  const kept = await attest(audit, { pk: attestationsPk(auditLog), sequence, hash });
+  if (kept !== hash) alarm("attested_before");
+  return 1;
+};
+
+/** The hash that is kept: the first one of each place. */
+const attest = async ({ db, table }: Table, Item: Attestation): Promise<string> => {
+  const put = new PutCommand({
+    ...{ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD",
+  });
+  try {
+    await db.send(put);
+    return Item.hash;
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException && error.Item)) throw error;
+    return attestationSchema.parse(unmarshall(error.Item)).hash;
+  }
+};

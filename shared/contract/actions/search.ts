@@ -1,0 +1,50 @@
+import * as z from "zod";
+import { modeSchema } from "../transaction.ts";
+import { accountView, keyViewSchema } from "./accounts.ts";
+import { type ActionTable, printableText } from "./action.ts";
+import { listedTransaction } from "./transactions.ts";
+
+/** The most that is found of one kind. */
+export const FOUND_MAX = 50;
+
+const searchText = printableText
+  .min(3, "Must have at least 3 characters")
+  .max(100, "Must be at most 100 characters")
+  // Texts that are searched for are recorded.
+  .refine((text) => !/(?:live|test)_[\w-]{30}/.test(text), "Must be no API key: search for its id, such as key_0123");
+
+/** What was found belongs to an account, whose name says more than its id. */
+const named = { account_id: z.string(), account_name: z.string() };
+
+/** One search over everything that the person may see. */
+export const searchActions = {
+  search: {
+    scope: "member",
+    kind: "read",
+    inBody: true,
+    personal: true,
+    input: z.object({ text: searchText }),
+    /** At most 50 of each kind. */
+    output: z.object({
+      /** Newest first. */
+      transactions: z.array(listedTransaction.extend(named)),
+      accounts: z.array(accountView),
+      keys: z.array(keyViewSchema.extend({ ...named, mode: modeSchema })),
+      /** Events of the upstream. */
+      events: z.array(z.object({ event: z.string(), state: z.string(), at: z.iso.datetime() })),
+      /** Deliveries of one webhook id. */
+      deliveries: z.array(
+        z.object({
+          ...named,
+          webhook_id: z.string(),
+          event: z.string(),
+          state: z.string(),
+          created_at: z.iso.datetime(),
+        }),
+      ),
+    }),
+    summary:
+      "Find orders by phone number or reference, accounts by name or id, keys, events and deliveries by the start of their id",
+    command: "none",
+  },
+} as const satisfies ActionTable;

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import { findAccount } from "../../../../shared/access/account-store.ts";
+import { createKey } from "../../../../shared/access/accounts.ts";
+import type { ActionContext, ConsoleRequest } from "../../../../shared/actions/action-context.ts";
+import { searchRuns } from "../../../../shared/actions/search.ts";
+import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts";
+import { FOUND_MAX, searchActions } from "../../../../shared/contract/actions/search.ts";
+import type { ServiceError } from "../../../../shared/contract/errors.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
+import {
+  findEvent,
+  latestEvents,
+  recordEvent,
+  storedEventId,
+} from "../../../../shared/upstream-events/stored-event.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { anEvent, keyedHashes } from "../../../builders/event-message.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+
+const PHONE = "08039990001";
+const DAY_MS = 86_400_000;
+
+let ledger: LedgerAtNoon;
+let mine: string;
+let other: string;
+let first: Transaction;
+let second: Transaction;
+
+const anOrderFor = async (accountId: string, phoneNumber: string, callerReference: string): Promise<Transaction> => {
+  const hashes = await keyedHashes();
+  const caller = { accountId, mode: "live" as const, callerReference };
+  ledger.nowMs += 1_000;
+  return ledger.anOpenTransaction(accountId, {
+    pk: transactionPk(hashes.transactionId(caller)),
+    ...{ caller_reference: callerReference, phone_number: phoneNumber, phone_key: hashes.phoneKey(phoneNumber) },
+    upstream_reference: `UP-${randomUUID()}`,
+  });
+};
+
+const contextOf = (changes: Partial<ActionContext>): ActionContext =>
+  anActionContext(ledger.tables, { clock: ledger.clock, ...changes });
+
+/** What a person with a role finds; by default each search is another person's. */
+const findAs = async (role: ConsoleRequest["role"], typed: string, identity: string = randomUUID()) => {
+  const { text } = searchActions.search.input.parse({ text: typed });
+  const ownedAccounts = async () => {
+    const account = await findAccount(contextOf({}).accounts, mine);
+    return account === undefined ? [] : [account];
+  };
+  return searchRuns.search(contextOf(anOwnersRequest({ role, identity, ownedAccounts })), { text });
+};
+const referencesOf = ({ transactions }: Awaited<ReturnType<typeof findAs>>) =>
+  transactions.map(({ reference }) => reference);
+
+beforeAll(async () => {
+  ledger = await openLedgerAtNoon();
+  mine = await ledger.anAccount(10_000);
+  other = await ledger.anAccount(10_000);
+  first = await anOrderFor(mine, PHONE, "order-1");
+  second = await anOrderFor(other, PHONE, "order-1");
+  await anOrderFor(mine, "08039990002", "order-2");
+});
+
+describe("a search", () => {
+  test.each([PHONE, "+234 803 999 0001", "0803-999-0001", "8039990001"])(
+    "for %s finds the orders of all accounts for that number, newest first",
+    async (text) => {
+      const found = await findAs("operator", text);
+      expect(referencesOf(found)).toEqual([referenceOf(second), referenceOf(first)]);
+      expect(found.transactions[0]).toMatchObject({ account_id: other, account_name: "test", status: "processing" });
+    },
+  );
+
+  test("of an owner finds the own orders alone, and no event of the upstream", async () => {
+    expect(referencesOf(await findAs(null, PHONE))).toEqual([referenceOf(first)]);
+    expect(referencesOf(await findAs(null, referenceOf(second)))).toEqual([]);
+    expect((await findAs(null, other)).accounts).toEqual([]);
+  });
+
+  test("finds orders by our reference, the upstream's, and the caller's in each account", async () => {
+    expect(referencesOf(await findAs("reader", referenceOf(first).toLowerCase()))).toEqual([referenceOf(first)]);
+    expect(referencesOf(await findAs("reader", String(second.upstream_reference)))).toEqual([referenceOf(second)]);
+    expect(new Set(referencesOf(await findAs("reader", "order-1")))).toEqual(
+      new Set([referenceOf(first), referenceOf(second)]),
+    );
+  });
+
+  test("finds an account by a part of its name and by its id, and a key by the start of its id", async () => {
+    const { accounts } = await findAs("operator", "TES");
+    expect(new Set(accounts.map(({ account_id }) => account_id))).toEqual(new Set([mine, other]));
+    expect((await findAs("operator", mine)).accounts).toMatchObject([{ account_id: mine, name: "test" }]);
+    const { keyId } = await createKey(contextOf({}).accounts, mine, { mode: "live" });
+    const { keys } = await findAs("operator", keyId.slice(0, -2));
+    expect(keys).toMatchObject([{ key_id: keyId, account_id: mine, account_name: "test", status: "active" }]);
+  });
+
+  test("finds an event of the upstream by its id", async () => {
+    await recordEvent(ledger, await anEvent(), "no_candidate");
+    const [event] = await latestEvents(ledger);
+    if (event === undefined) throw new Error("No event was stored");
+    const { events } = await findAs("operator", storedEventId(event));
+    expect(events).toEqual([{ event: storedEventId(event), state: "open", at: event.created_at }]);
+    expect((await findAs(null, storedEventId(event))).events).toEqual([]);
+    expect(await findEvent(ledger, storedEventId(event))).toBeDefined();
+  });
+
+  test("for an API key is refused, because what is searched for is recorded", () => {
+    const { error } = searchActions.search.input.safeParse({ text: `live_${"a".repeat(38)}` });
+    expect(error?.issues[0]?.message).toBe("Must be no API key: search for its id, such as key_0123");
+  });
+
+  test(`is refused after ${SEARCHES_PER_MINUTE} of one person in a minute, until the next minute`, async () => {
+    ledger.nowMs += 60_000 - (ledger.nowMs % 60_000);
+    const search = () => findAs("operator", "nothing", "eve@example.com");
+    for (let count = 0; count < SEARCHES_PER_MINUTE; count += 1) await search();
+    await expect(search()).rejects.toMatchObject({ code: "rate_limited" } satisfies Partial<ServiceError>);
+    await findAs("operator", "nothing", "ada@example.com");
+    ledger.nowMs += 60_000;
+    await search();
+  });
+});
+
+test("an order whose number is masked is not found by it any more", async () => {
+  const accountId = await ledger.anAccount(1_000);
+  const order = await anOrderFor(accountId, "08039990009", "order-9");
+  expect(referencesOf(await findAs("operator", "08039990009"))).toEqual([referenceOf(order)]);
+  ledger.nowMs += 100 * DAY_MS;
+  await settleTransaction(ledger, order, { status: "success" }, deadlineIn(20_000));
+  await maskOldPhones(ledger, 90, deadlineIn(600_000, ledger.clock));
+  expect(referencesOf(await findAs("operator", "08039990009"))).toEqual([]);
+});
+
+test("an owner finds the own order although 50 newer ones of other accounts are for the same number", async () => {
+  const number = "08039990077";
+  const own = await anOrderFor(mine, number, "own-77");
+  const rich = await ledger.anAccount(100_000);
+  for (let count = 0; count < FOUND_MAX; count += 1) await anOrderFor(rich, number, `theirs-${count}`);
+  expect(referencesOf(await findAs("operator", number))).toHaveLength(FOUND_MAX);
+  expect(referencesOf(await findAs(null, number))).toEqual([referenceOf(own)]);
+});
