@@ -1,5 +1,7 @@
+import { openLists } from "../shared/ledger/schema.ts";
 import {
   API_FUNCTION_TIMEOUT_S,
+  ASK_FUNCTION_TIMEOUT_S,
   QUEUE_FUNCTION_TIMEOUT_S,
   RECONCILE_FUNCTION_TIMEOUT_S,
   REFRESH_FUNCTION_TIMEOUT_S,
@@ -13,8 +15,12 @@ export const listCatalogSpec = {
   memoryMb: 512,
   timeoutS: 10,
   canary: true,
-  tables: { access: { UpdateItem: ["rate-counters"] }, cache: { GetItem: ["catalog"] } },
-  environment: ["ACCESS_TABLE", "CACHE_TABLE", "AWS_CALLS"],
+  tables: {
+    access: { UpdateItem: ["rate-counters"] },
+    ledger: { GetItem: ["price-list"] },
+    cache: { GetItem: ["catalog"] },
+  },
+  environment: ["ACCESS_TABLE", "LEDGER_TABLE", "CACHE_TABLE", "AWS_CALLS", "CHECKSUM_KEY_SECRET_ID"],
   impact: "Apps do not get the list of plans.",
 } as const satisfies FunctionSpec;
 
@@ -29,9 +35,13 @@ export const purchaseSpec = {
     ledger: {
       GetItem: "any",
       PutItem: ["transaction", "refund", "reference-key"],
-      UpdateItem: ["transaction", "wallet"],
+      UpdateItem: ["transaction", "wallet", "key-usage"],
     },
-    cache: { GetItem: "any", BatchGetItem: "any", UpdateItem: ["upstream-refusal", "upstream-pace"] },
+    cache: {
+      ...{ GetItem: "any", BatchGetItem: "any" },
+      PutItem: ["duplicate"],
+      UpdateItem: ["upstream-refusal", "upstream-pace"],
+    },
   },
   sendsTo: ["outcomes"],
   environment: [
@@ -40,12 +50,16 @@ export const purchaseSpec = {
     "CACHE_TABLE",
     "OUTCOMES_QUEUE_URL",
     "UPSTREAM_BASE_URL",
+    "UPSTREAM_PROFILE",
+    "UPSTREAM_COSTS",
     "AIRTIME_NAIRA_MAX",
     "PURCHASES_INITIALLY",
     "QUEUE_MINUTES",
+    "TIME_ZONE",
     "AWS_CALLS",
     "UPSTREAM_KEY_SECRET_ID",
     "REFERENCE_KEY_SECRET_ID",
+    "CHECKSUM_KEY_SECRET_ID",
   ],
   impact: "Purchases are not answered; some stay debited and open until an upstream event or an operator settles them.",
 } as const satisfies FunctionSpec;
@@ -61,7 +75,7 @@ export const checkIdentitySpec = {
     ledger: {
       GetItem: "any",
       PutItem: ["transaction", "refund", "consent", "reference-key"],
-      UpdateItem: ["transaction", "wallet"],
+      UpdateItem: ["transaction", "wallet", "key-usage"],
     },
     cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["replay"], UpdateItem: ["upstream-refusal"] },
   },
@@ -72,12 +86,16 @@ export const checkIdentitySpec = {
     "CACHE_TABLE",
     "OUTCOMES_QUEUE_URL",
     "UPSTREAM_BASE_URL",
+    "UPSTREAM_PROFILE",
+    "UPSTREAM_COSTS",
     "IDENTITY_PRICES",
-    "UPSTREAM_DATES",
+    "IDENTITY_KEY_ARN",
     "PURCHASES_INITIALLY",
+    "TIME_ZONE",
     "AWS_CALLS",
     "UPSTREAM_KEY_SECRET_ID",
     "REFERENCE_KEY_SECRET_ID",
+    "CHECKSUM_KEY_SECRET_ID",
     "REPLAY_KEY_SECRET_ID",
   ],
   impact: "Identity checks are not answered; their debits are refunded after 5 minutes.",
@@ -90,7 +108,7 @@ export const readAccountSpec = {
   canary: true,
   tables: { access: { UpdateItem: ["rate-counters"] }, ledger: { GetItem: "any", BatchGetItem: "any" } },
   queries: ["by_list"],
-  environment: ["ACCESS_TABLE", "LEDGER_TABLE", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
+  environment: ["ACCESS_TABLE", "LEDGER_TABLE", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID", "CHECKSUM_KEY_SECRET_ID"],
   impact: "Apps cannot look up balances and transactions.",
 } as const satisfies FunctionSpec;
 
@@ -102,7 +120,7 @@ export const receiveUpstreamEventSpec = {
   sendsTo: ["outcomes"],
   environment: [
     "OUTCOMES_QUEUE_URL",
-    "UPSTREAM_SIGNATURE",
+    "UPSTREAM_PROFILE",
     "UPSTREAM_WEBHOOK_IPS",
     "REFERENCE_KEY_SECRET_ID",
     "WEBHOOK_TOKEN_SECRET_ID",
@@ -121,11 +139,11 @@ export const applyUpstreamEventSpec = {
       GetItem: "any",
       BatchGetItem: "any",
       PutItem: ["transaction", "refund", "event"],
-      UpdateItem: ["transaction", "wallet", "event", "upstream-reference"],
+      UpdateItem: ["transaction", "wallet", "key-usage", "event", "upstream-reference"],
     },
   },
   queries: ["by_upstream_reference", "by_open"],
-  environment: ["LEDGER_TABLE", "OUTCOMES_QUEUE_URL", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
+  environment: ["LEDGER_TABLE", "OUTCOMES_QUEUE_URL", "UPSTREAM_COSTS", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID"],
   impact: "Transactions stay `processing` and refunds wait: outcomes stay in their queue.",
 } as const satisfies FunctionSpec;
 
@@ -193,7 +211,7 @@ export const sendQueuedOrdersSpec = {
       GetItem: "any",
       BatchGetItem: "any",
       PutItem: ["refund"],
-      UpdateItem: ["transaction", "wallet"],
+      UpdateItem: ["transaction", "wallet", "key-usage"],
       ConditionCheckItem: ["wallet"],
     },
     cache: { GetItem: "any", BatchGetItem: "any", UpdateItem: ["upstream-refusal", "upstream-pace"] },
@@ -205,12 +223,46 @@ export const sendQueuedOrdersSpec = {
     "CACHE_TABLE",
     "OUTCOMES_QUEUE_URL",
     "UPSTREAM_BASE_URL",
+    "UPSTREAM_PROFILE",
+    "UPSTREAM_COSTS",
     "PURCHASES_INITIALLY",
     "QUEUE_MINUTES",
     "AWS_CALLS",
     "UPSTREAM_KEY_SECRET_ID",
   ],
   impact: "Orders that wait for the upstream's rate limit are neither sent nor refunded.",
+} as const satisfies FunctionSpec;
+
+/** It settles nothing: what it hears goes to the outcomes queue. So it may write neither wallets nor transactions. */
+export const askUpstreamSpec = {
+  invokedBy: {
+    kind: "schedule",
+    urgency: "ticket",
+    isWorker: true,
+    idleRun: { calls: openLists.map(() => "Query"), readUnits: 4, logBytes: 120 },
+  },
+  needsLookup: true,
+  memoryMb: 256,
+  timeoutS: ASK_FUNCTION_TIMEOUT_S,
+  egress: true,
+  tables: {
+    ledger: { BatchGetItem: ["transaction"] },
+    cache: { BatchGetItem: ["upstream-lookup"], UpdateItem: ["upstream-lookup"] },
+  },
+  queries: ["by_open"],
+  sendsTo: ["outcomes"],
+  environment: [
+    "LEDGER_TABLE",
+    "CACHE_TABLE",
+    "OUTCOMES_QUEUE_URL",
+    "UPSTREAM_BASE_URL",
+    "UPSTREAM_PROFILE",
+    "UPSTREAM_COSTS",
+    "AWS_CALLS",
+    "UPSTREAM_KEY_SECRET_ID",
+  ],
+  impact:
+    "The upstream is not asked for orders without an outcome: they stay open until an event or an operator settles them.",
 } as const satisfies FunctionSpec;
 
 export const refreshCatalogSpec = {
@@ -232,6 +284,7 @@ export const refreshCatalogSpec = {
     "CACHE_TABLE",
     "DELIVERY_QUEUE_URL",
     "UPSTREAM_BASE_URL",
+    "UPSTREAM_PROFILE",
     "AWS_CALLS",
     "UPSTREAM_KEY_SECRET_ID",
   ],
@@ -244,8 +297,9 @@ export const reconcileLedgerSpec = {
     urgency: "page",
     isWorker: true,
     idleRun: {
-      calls: ["Query", "Query", "BatchGetItem", "GetItem"],
-      readUnits: 2.5,
+      // The lists of open orders, and that of the accounts.
+      calls: [...openLists.map(() => "Query"), "Query", "BatchGetItem", "GetItem", "GetItem", "GetItem"],
+      readUnits: 8,
       putsMetrics: true,
       logBytes: 480,
     },
@@ -256,12 +310,12 @@ export const reconcileLedgerSpec = {
     ledger: {
       GetItem: "any",
       BatchGetItem: "any",
-      PutItem: ["refund", "checkpoint", "phone-retention"],
-      UpdateItem: ["transaction", "wallet", "event"],
+      PutItem: ["refund", "checkpoint", "phone-retention", "order-sums", "period-verification"],
+      UpdateItem: ["transaction", "wallet", "key-usage", "event", "order-day", "float"],
     },
   },
   queries: ["by_list", "by_open"],
-  environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "AWS_CALLS"],
+  environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "TIME_ZONE", "AWS_CALLS"],
   impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
 } as const satisfies FunctionSpec;
 
@@ -283,7 +337,7 @@ export const consoleApiSpec = {
   invokedBy: { kind: "routes" },
   memoryMb: 512,
   timeoutS: API_FUNCTION_TIMEOUT_S,
-  // `webhook test` leaves from the same addresses as webhooks do.
+  // `webhook test` leaves from the same addresses as webhooks do, and `upstream probe` from those of orders.
   egress: true,
   tables: {
     access: { BatchGetItem: "any", PutItem: ["key"], UpdateItem: ["key"] },
@@ -292,42 +346,85 @@ export const consoleApiSpec = {
       BatchGetItem: "any",
       PutItem: [
         "account",
+        "price-list",
         "wallet",
-        "audit",
-        "audit-head",
         "funding",
         "adjustment",
+        "float-payment",
         "refund",
         "checkpoint",
+        "period",
+        "period-lines",
         "parked",
         "subscription",
       ],
-      UpdateItem: ["transaction", "wallet", "event", "upstream-reference", "owner"],
+      UpdateItem: ["transaction", "wallet", "key-usage", "event", "upstream-reference", "owner", "float"],
+      ConditionCheckItem: ["period"],
     },
-    cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["purchases", "catalog"] },
+    audit: { Query: "any", PutItem: ["entry"] },
+    cache: {
+      GetItem: "any",
+      BatchGetItem: "any",
+      PutItem: ["purchases", "catalog"],
+      UpdateItem: ["searches", "upstream-lookup"],
+    },
   },
-  queries: ["by_list", "by_upstream_reference", "by_open"],
+  queries: ["by_list", "by_upstream_reference", "by_open", "by_phone"],
   sendsTo: ["outcomes", "delivery"],
   redrives: ["outcomes", "delivery"],
   environment: [
     "ACCESS_TABLE",
     "LEDGER_TABLE",
+    "AUDIT_TABLE",
     "CACHE_TABLE",
     "OUTCOMES_QUEUE_URL",
     "DELIVERY_QUEUE_URL",
     "WEBHOOK_ALLOWED_CIDRS",
     "WEBHOOK_REFUSED_HOSTS",
+    "UPSTREAM_BASE_URL",
+    "UPSTREAM_PROFILE",
+    "UPSTREAM_COSTS",
+    "IDENTITY_PRICES",
     "PURCHASES_INITIALLY",
     "QUEUE_MINUTES",
     "OPERATOR_ACT_MAX_NAIRA",
+    "TIME_ZONE",
     "WORKERS",
     "SELLS",
     "CONSOLE",
     "AWS_CALLS",
     "REFERENCE_KEY_SECRET_ID",
+    "CHECKSUM_KEY_SECRET_ID",
     "WEBHOOK_KEY_SECRET_ID",
+    "UPSTREAM_TEST_KEY_SECRET_ID",
   ],
   impact: "People cannot use the console, nor operators the same actions; no app is affected.",
+} as const satisfies FunctionSpec;
+
+/** An import of a statement must not be able to move money, so it is no part of console-api, which can. */
+export const reconcileStatementSpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 512,
+  timeoutS: API_FUNCTION_TIMEOUT_S,
+  tables: {
+    ledger: {
+      GetItem: "any",
+      BatchGetItem: "any",
+      PutItem: ["statement", "statement-rows", "statement-case"],
+    },
+    audit: { Query: "any", PutItem: ["entry"] },
+  },
+  queries: ["by_list"],
+  environment: [
+    "LEDGER_TABLE",
+    "AUDIT_TABLE",
+    "QUEUE_MINUTES",
+    "UPSTREAM_COSTS",
+    "CONSOLE",
+    "AWS_CALLS",
+    "REFERENCE_KEY_SECRET_ID",
+  ],
+  impact: "The upstream's statements can be neither imported nor compared; no app is affected.",
 } as const satisfies FunctionSpec;
 
 export const serveConsoleSpec = {
@@ -345,8 +442,18 @@ export const countTransactionsSpec = {
   memoryMb: 256,
   timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
   tables: { cache: { UpdateItem: ["statistics", "balances"] } },
-  environment: ["CACHE_TABLE", "AWS_CALLS"],
+  environment: ["CACHE_TABLE", "TIME_ZONE", "AWS_CALLS"],
   impact: "The console's charts miss the orders of this time; no app is affected.",
+} as const satisfies FunctionSpec;
+
+export const attestAuditSpec = {
+  invokedBy: { kind: "stream", stream: "attestations" },
+  memoryMb: 256,
+  timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+  // `console-api`, which writes the entries, may not write these, and this function writes no entries.
+  tables: { audit: { Query: ["attestation"], PutItem: ["attestation"] } },
+  environment: ["AUDIT_TABLE", "AWS_CALLS"],
+  impact: "Nobody notices when an audit entry is overwritten; no app is affected.",
 } as const satisfies FunctionSpec;
 
 /**
@@ -364,11 +471,14 @@ export const functionSpecs = {
   "deliver-webhook": deliverWebhookSpec,
   "requeue-deliveries": requeueDeliveriesSpec,
   "send-queued-orders": sendQueuedOrdersSpec,
+  "ask-upstream": askUpstreamSpec,
   "refresh-catalog": refreshCatalogSpec,
   "reconcile-ledger": reconcileLedgerSpec,
   "serve-docs": serveDocsSpec,
   "not-found": notFoundSpec,
   "console-api": consoleApiSpec,
+  "reconcile-statement": reconcileStatementSpec,
   "serve-console": serveConsoleSpec,
   "count-transactions": countTransactionsSpec,
+  "attest-audit": attestAuditSpec,
 } as const satisfies Record<string, FunctionSpec>;

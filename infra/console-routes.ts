@@ -1,13 +1,26 @@
 export type ConsoleRoute = {
   readonly method: "GET" | "POST";
-  /** `{path+}` stands for any rest of the path. No two of them overlap: AWS does not say which it prefers. */
+  /**
+   * `{path+}` stands for any rest of the path. No two of those overlap: AWS does not say which it prefers. It prefers a
+   * route that matches in full. Source: AWS, "Create routes for HTTP APIs in API Gateway".
+   */
   readonly path: `/console${string}` | `/operations/${string}`;
-  readonly function: "console-api" | "serve-console";
+  readonly function: "console-api" | "reconcile-statement" | "serve-console";
   /** What API Gateway verifies: a token of the company's identity provider, or a signature with AWS credentials. */
   readonly authorizer?: "jwt" | "iam";
   /** Its share of the stage's rate limit. */
   readonly share: number;
 };
+
+/** Those of the actions on the upstream's statements: `/operations/reconciliation/cases/list`. */
+const statementRoutes = (prefix: "/console-api" | "/operations", authorizer: "jwt" | "iam"): readonly ConsoleRoute[] =>
+  (["GET", "POST"] as const).map((method) => ({
+    method,
+    path: `${prefix}/reconciliation/{subject}/{verb}`,
+    function: "reconcile-statement",
+    authorizer,
+    share: method === "GET" ? 0.25 : 0.1,
+  }));
 
 /**
  * The routes that only a stage with a console has. One route stands for all actions of a method, here and for operators:
@@ -18,12 +31,14 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   { method: "GET", path: "/console/{path+}", function: "serve-console", share: 0.25 },
   { method: "GET", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.25 },
   { method: "POST", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.1 },
+  ...statementRoutes("/console-api", "jwt"),
 ];
 
 /** The same actions for operators, in every stage. The method lets IAM tell reads from changes. */
 export const operatorRoutes: readonly ConsoleRoute[] = [
   { method: "GET", path: "/operations/{path+}", function: "console-api", authorizer: "iam", share: 0.25 },
   { method: "POST", path: "/operations/{path+}", function: "console-api", authorizer: "iam", share: 0.1 },
+  ...statementRoutes("/operations", "iam"),
 ];
 
 /** Those of operators come first, so that a console changes none of what API Gateway has for them. */

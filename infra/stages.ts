@@ -1,10 +1,11 @@
 import * as z from "zod";
 import { consoleSettings } from "../shared/console/console-settings.ts";
-import { dateOrders } from "../shared/contract/date-order.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
+import { upstreamCosts } from "../shared/ledger/upstream-costs.ts";
 import { PHONE_RETENTION_DAYS_MIN, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
-import { upstreamSignature } from "../shared/upstream-events/upstream-signature.ts";
+import { isTimeZone } from "../shared/platform/time-zone.ts";
+import { profileChanges } from "../shared/upstream/profile.ts";
 import { REQUESTS_PER_SECOND_MAX } from "./gateway.ts";
 import { QUEUE_CONCURRENCY_MAX, QUEUE_CONCURRENCY_MIN, queues } from "./queues.ts";
 import { SettingsError } from "./settings-error.ts";
@@ -53,7 +54,7 @@ const KEEP_DAYS_MIN = 7;
 /** Source: AWS Backup, "PutBackupVaultLockConfiguration", ChangeableForDays. */
 const LOCK_AFTER_DAYS_MIN = 3;
 
-/** Stands in the committed settings until the operator names the account: a stage with it can be synthesised only. */
+/** The committed placeholder until the operator names the account: a stage with it can be synthesised only. */
 export const ACCOUNT_PLACEHOLDER = "000000000000";
 
 /** Tables and secrets of an earlier stack that the stage uses instead of creating them. */
@@ -61,7 +62,10 @@ const adoption = z.object({
   accessTableName: z.string().min(1),
   ledgerTableName: z.string().min(1),
   ledgerStreamArn: z.string().startsWith("arn:"),
+  auditTableName: z.string().min(1),
+  auditStreamArn: z.string().startsWith("arn:"),
   referenceKeySecretArn: z.string().startsWith("arn:"),
+  checksumKeySecretArn: z.string().startsWith("arn:"),
   webhookKeySecretArn: z.string().startsWith("arn:"),
 });
 
@@ -108,6 +112,10 @@ const front = z.discriminatedUnion("kind", [
 
 const regionName = z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "An AWS region has a name such as eu-west-1");
 
+const KEY_ARN = /^arn:aws[a-z-]*:kms:([a-z0-9-]+):(\d{12}):key\/[\w-]+$/;
+const VAULT_ARN = /^arn:aws[a-z-]*:backup:[a-z0-9-]+:(\d{12}):backup-vault:[\w-]{2,50}$/;
+const keyArn = z.string().regex(KEY_ARN, "must be the ARN of a key in AWS KMS");
+
 /** A copy of the ledger, the access table and the never-rotated keys in another region, for when this one is lost. */
 const recovery = z.strictObject({
   region: regionName,
@@ -120,6 +128,13 @@ const recovery = z.strictObject({
     .int()
     .min(LOCK_AFTER_DAYS_MIN, `AWS lets a lock be removed for at least ${LOCK_AFTER_DAYS_MIN} days`)
     .optional(),
+  /** A vault of another account of the organisation, which gets a copy too: for when this account is lost. */
+  otherAccountVaultArn: z.string().regex(VAULT_ARN, "must be the ARN of a vault in AWS Backup").optional(),
+  /**
+   * The company's keys that encrypt the backups and their copies in the other region; without them AWS Backup's own
+   * key. AWS never changes the key of a vault.
+   */
+  vaultKeyArns: z.strictObject({ backups: keyArn, copies: keyArn }).optional(),
 });
 
 const queueConcurrency = z
@@ -170,21 +185,25 @@ export const stageSettings = z
     upstreamBaseUrl: z.url({ protocol: /^https$/, error: "The upstream's URL must begin with https://" }),
     /** Addresses from which the upstream sends its events; empty if it has named none. */
     upstreamWebhookIps: ipRanges,
-    /** Header and encoding of the upstream's signatures; absent if it signs nothing. The key is a secret. */
-    upstreamSignature: upstreamSignature.optional(),
+    /** How the upstream differs from the document (docs/upstream.md). A stage that sells must name its `reference`. */
+    upstreamProfile: profileChanges.default({}),
     egress,
-    /** Which number comes first in the upstream's dates, such as `01/02/1990`. */
-    upstreamDates: z.enum(dateOrders).default("day-first"),
     /** NGN. */
     identityPrices: z.custom<z.input<typeof identityPrices>>().superRefine((prices, context) => {
       for (const issue of identityPrices.safeParse(prices).error?.issues ?? []) {
         context.addIssue({ code: "custom", message: issue.message, path: issue.path });
       }
     }),
+    /** What `amount` in the upstream's answers is, and its expected discounts: costs, margins and the float follow. */
+    upstreamCosts: upstreamCosts.prefault({}),
+    /** Days and months of statements, periods, charts and files begin at its midnight. The API stays UTC. */
+    timeZone: z.string().refine(isTimeZone, "is not a time zone such as Africa/Lagos").default("Africa/Lagos"),
     /** NGN. */
     airtimeMax: z.int().min(50).default(50_000),
     /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
     operatorActMaxNaira: z.int().min(1).default(5_000_000),
+    /** An alarm is raised if what was paid to the upstream lasts for fewer hours, at the pace of the last 24. */
+    floatAlarmHours: z.int().min(1).max(720).default(12),
     /** How long an order may wait for the upstream's rate limit; with 0 minutes none waits. */
     queue: z.strictObject({ minutes: z.int().min(0).max(QUEUE_MINUTES_MAX) }).default({ minutes: 15 }),
     /** Phone numbers of settled transactions are masked after this many days. */
@@ -236,6 +255,8 @@ export const stageSettings = z
       )
       .default({}),
     adopt: adoption.optional(),
+    /** An HMAC key of KMS that hashes the numbers of identity checks; without it the stage makes one. */
+    identityKeyArn: keyArn.optional(),
     recovery: recovery.optional(),
     /** The name of a managed policy of the account, beyond which no role of the stage has permissions. */
     permissionsBoundary: z
@@ -251,6 +272,25 @@ export const stageSettings = z
     error: "The copies must be in another region than the stage",
     path: ["recovery", "region"],
   })
+  .refine(
+    ({ recovery, account }) => VAULT_ARN.exec(recovery?.otherAccountVaultArn ?? "")?.[1] !== account || !account,
+    {
+      error: "The vault must be in another account than the stage",
+      path: ["recovery", "otherAccountVaultArn"],
+    },
+  )
+  .refine(({ recovery, account, region }) => !recovery?.vaultKeyArns || areKeysOf(recovery, account, region), {
+    error: "The keys must be in the stage's account, and each in the region of its vault",
+    path: ["recovery", "vaultKeyArns"],
+  })
+  .refine(({ adopt, identityKeyArn }) => !adopt || identityKeyArn !== undefined, {
+    error: "A stage that adopts a ledger needs the key that hashed its numbers: output IdentityKeyArn of its stage",
+    path: ["identityKeyArn"],
+  })
+  .refine(({ identityKeyArn: arn, account, region }) => !arn || placeOfKey(arn) === `${region},${account}`, {
+    error: "The key must be in the stage's account and region, which the stage must name",
+    path: ["identityKeyArn"],
+  })
   .refine(({ egress }) => hasAddressForEachZone(egress), {
     error: "There must be one elastic IP for each zone",
     path: ["egress", "allocationIds"],
@@ -259,6 +299,15 @@ export const stageSettings = z
     error: "A stage that sells needs the address of those who must receive its alarms",
     path: ["alarmEmail"],
   })
+  // With the placeholder nothing is deployed, so nothing is known of the upstream yet.
+  .refine(
+    (settings) =>
+      !sells(settings) || settings.account === ACCOUNT_PLACEHOLDER || settings.upstreamProfile.reference !== undefined,
+    {
+      error: `A stage that sells must say which orders carry our reference: "all", or only those "documented", which every upstream takes. Set "documented", deploy, and run npm run admin -- --stage NAME upstream probe: it says which one this upstream takes (docs/upstream.md)`,
+      path: ["upstreamProfile", "reference"],
+    },
+  )
   .refine(({ egress, region }) => isInRegion(egress, region), {
     error: "The zones must be in the stage's region",
     path: ["egress", "zones"],
@@ -289,6 +338,17 @@ const hasAddressForEachZone = (egress: Egress): boolean =>
 
 const isInRegion = (egress: Egress, region: string | undefined): boolean =>
   egress.kind !== "nat-gateway" || egress.zones.every((zone) => region !== undefined && zone.slice(0, -1) === region);
+
+const placeOfKey = (arn: string): string | undefined => KEY_ARN.exec(arn)?.slice(1).join();
+
+const areKeysOf = (
+  { region: copiesRegion, vaultKeyArns }: z.output<typeof recovery>,
+  account: string | undefined,
+  region: string | undefined,
+): boolean => {
+  const places = [vaultKeyArns?.backups, vaultKeyArns?.copies].map((arn = "") => placeOfKey(arn));
+  return places.join(" ") === `${region},${account} ${copiesRegion},${account}`;
+};
 
 const isPlaceOf = (
   { certificateArn }: z.output<typeof domain>,
@@ -352,7 +412,7 @@ const throwAwayStages = (text: string | undefined): Stages => {
       region,
       upstreamBaseUrl,
       upstreamWebhookIps: [],
-      upstreamSignature: { header: "x-webhook-signature", encoding: "hex" },
+      upstreamProfile: { reference: "all", signature: { header: "x-webhook-signature", encoding: "hex" } },
       egress: { kind: "none" },
       identityPrices: prices,
       logRetentionDays: 7,

@@ -1,5 +1,6 @@
 import { createPostpone } from "../../shared/lambda/postpone.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
+import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
@@ -11,6 +12,7 @@ import { applyUpstreamEventSpec } from "../specs.ts";
 
 const env = readEnv(applyUpstreamEventSpec.environment);
 const deps = {
+  costs: parseUpstreamCosts(env.UPSTREAM_COSTS),
   ledger: { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClock },
   keyedHashes: loadKeyedHashes(secret(secretsClient(), env.REFERENCE_KEY_SECRET_ID)),
 };

@@ -1,10 +1,12 @@
-import { runs } from "../../shared/actions/runs.ts";
+import { consoleRuns } from "../../shared/actions/runs.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { consoleHandler } from "../../shared/console/console-handler.ts";
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
-import { actions } from "../../shared/contract/actions/actions.ts";
+import { consoleActions } from "../../shared/contract/actions/actions.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
+import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
@@ -13,6 +15,7 @@ import { LOCAL_STAGE, stageName } from "../../shared/platform/log.ts";
 import { queueUrls } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { consoleApiSpec } from "../specs.ts";
 
@@ -20,14 +23,15 @@ const env = readEnv(consoleApiSpec.environment);
 const db = documentClient();
 const secrets = secretsClient();
 const clock = systemClock;
-const accounts = { db, accessTable: env.ACCESS_TABLE, ledgerTable: env.LEDGER_TABLE, clock };
-const ledger = { db, table: env.LEDGER_TABLE, clock };
+const checksumKey = secret(secrets, env.CHECKSUM_KEY_SECRET_ID);
+const accounts = { db, accessTable: env.ACCESS_TABLE, ledgerTable: env.LEDGER_TABLE, clock, checksumKey };
+const ledger = { db, table: env.LEDGER_TABLE, auditTable: env.AUDIT_TABLE, clock };
 const stage = stageName();
 
 /** The actions of the console, and of operators. */
 export const handler = consoleHandler(
-  actions,
-  runs,
+  consoleActions,
+  consoleRuns,
   env.CONSOLE === "" ? undefined : parseConsoleSettings(env.CONSOLE),
   {
     ledger,
@@ -40,8 +44,16 @@ export const handler = consoleHandler(
     },
     catalog: catalogStore(db, env.CACHE_TABLE),
     purchases: { db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY },
+    costs: parseUpstreamCosts(env.UPSTREAM_COSTS),
+    identityPrices: parseIdentityPrices(env.IDENTITY_PRICES),
+    probe: {
+      baseUrl: env.UPSTREAM_BASE_URL,
+      profile: parseUpstreamProfile(env.UPSTREAM_PROFILE),
+      testKey: secret(secrets, env.UPSTREAM_TEST_KEY_SECRET_ID),
+    },
     queueMinutes: env.QUEUE_MINUTES,
     operatorActMax: koboFromNaira(env.OPERATOR_ACT_MAX_NAIRA),
+    timeZone: env.TIME_ZONE,
     facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
     keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
     sqs: sqsClient(),

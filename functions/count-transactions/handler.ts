@@ -7,4 +7,7 @@ import { countTransactionsSpec } from "../specs.ts";
 const env = readEnv(countTransactionsSpec.environment);
 
 /** Reads the ledger's stream, and adds to the statistics of the console. */
-export const handler = streamBatchHandler(countTransactions({ db: documentClient(), table: env.CACHE_TABLE }));
+export const handler = streamBatchHandler(
+  "changes.counted",
+  countTransactions({ db: documentClient(), table: env.CACHE_TABLE, timeZone: env.TIME_ZONE }),
+);

@@ -1,4 +1,6 @@
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
+import { measureFloat } from "../../shared/margin/float.ts";
+import { verifyPeriods } from "../../shared/periods/verify-periods.ts";
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -11,9 +13,12 @@ const ledger = { db: documentClient(), table: env.LEDGER_TABLE, clock: systemClo
 
 /**
  * Each minute: measures open transactions, refunds abandoned identity checks and reconciles the wallets that are due.
- * Once a day: masks phone numbers past their retention.
+ * Once an hour: adds up what orders cost, and measures the float. Once a day: masks phone numbers past their retention, and
+ * verifies closed months.
  */
 export const handler = scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
   ...(await reconcileLedger(ledger, deadline)),
   phones_masked: await maskOldPhones(ledger, env.PHONE_RETENTION_DAYS, deadline),
+  float_measured: await measureFloat({ ...ledger, timeZone: env.TIME_ZONE }, deadline),
+  months_verified: await verifyPeriods(ledger, deadline),
 }));

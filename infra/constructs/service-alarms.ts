@@ -127,6 +127,12 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     urgency: "ticket",
     impact: `A customer's paid order waits for the upstream's rate limit, and is refunded after ${queue.minutes} minutes. admin transactions list --waiting; add an upstream key, or ask the upstream for a higher limit.`,
   });
+  alarms.addFloorAlarm("FloatLow", {
+    metric: alarms.stageMetric("FloatHoursLeft", "Minimum"),
+    threshold: settings.floatAlarmHours,
+    urgency: "page",
+    impact: `Orders will fail and be refunded: what was paid to the upstream lasts for less than ${settings.floatAlarmHours} hours at the pace of the last 24. Pay the upstream, and book it: admin float fund.`,
+  });
   for (const [event, spec] of Object.entries<LogEventSpec>(logEvents)) {
     if (spec.level !== "alarm") continue;
     const id = `Event-${event}`;
@@ -142,6 +148,7 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
 const throttled: Readonly<Record<TableName, string>> = {
   access: "Callers get a 5xx and send again: their requests are not counted in time.",
   ledger: "Orders are refused with 503 before they cost anything, and settlements, refunds and webhooks are late.",
+  audit: "People cannot change anything in the console or by a command.",
   cache: "Orders are refused with 503 while the switch of purchases cannot be read, and catalogs become stale.",
 };
 

@@ -2,18 +2,11 @@ import * as z from "zod";
 import { requireAccount } from "../access/account-store.ts";
 import type { consentsActions } from "../contract/actions/consents.ts";
 import { consentView, readConsent, readConsents } from "../identity/consent.ts";
-import {
-  type ChainEnd,
-  chainEndSchema,
-  consentLine,
-  type ExportHeader,
-  exportHeaderSchema,
-  footerLine,
-  headerLine,
-} from "../identity/consent-export.ts";
+import { consentLine, type ExportHeader, exportHeaderSchema, headerLine } from "../identity/consent-export.ts";
 import { encodeCursor } from "../ledger/list-transactions.ts";
 import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema } from "../ledger/query-index.ts";
 import type { Transaction } from "../ledger/transaction.ts";
+import { type ChainEnd, chainEndSchema, footerLine } from "../platform/chained-lines.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
@@ -26,9 +19,10 @@ import { requireCursor, requireTimeRange } from "./time-range.ts";
 const READS_PER_PAGE = 4;
 
 export const consentsRuns: ActionRuns<typeof consentsActions> = {
-  "consents list": async ({ accounts, ledger }, { account, mode, cursor, ...period }) => {
+  "consents list": async (context, { account, mode, cursor, ...period }) => {
+    const { accounts, ledger } = context;
     await requireAccount(accounts, account);
-    const range = requireTimeRange(period);
+    const range = requireTimeRange(context, period);
     let start = cursor === undefined ? undefined : requireCursor(cursor, range);
     for (let read = 0; read < READS_PER_PAGE; read += 1) {
       const page = await readConsents(ledger, { accountId: account, mode }, range, start, "newest");
@@ -49,7 +43,7 @@ export const consentsRuns: ActionRuns<typeof consentsActions> = {
     const lines: string[] = [];
     let position: ExportPosition;
     if (cursor === undefined) {
-      const header = exportHeader(account, period, ledger.clock());
+      const header = exportHeader(context, account, period);
       await recordExport(context, header);
       const { line, end } = headerLine(header);
       lines.push(line);
@@ -82,12 +76,21 @@ const consentOf = async ({ ledger }: ActionContext, transaction: Transaction, re
 };
 
 /** Only what is surely in the index is exported, so that a period has the same consents whenever it is exported. */
-const exportHeader = (account: string, period: Parameters<typeof requireTimeRange>[0], nowMs: number): ExportHeader => {
-  const range = requireTimeRange(period);
-  const indexedUntil = isoTime(nowMs - INDEXED_AGE_MS);
+const exportHeader = (
+  context: ActionContext,
+  account: string,
+  period: Parameters<typeof requireTimeRange>[1],
+): ExportHeader => {
+  const range = requireTimeRange(context, period);
+  const indexedUntil = isoTime(context.ledger.clock() - INDEXED_AGE_MS);
   const to = range.to < indexedUntil ? range.to : indexedUntil;
   if (range.from > to) throw new OperatorError(`Consents can be exported until ${to} only: the period begins later`);
-  return { account, from: period.from === undefined ? null : range.from, to, exported_at: isoTime(nowMs) };
+  return {
+    account,
+    from: period.from === undefined ? null : range.from,
+    to,
+    exported_at: isoTime(context.ledger.clock()),
+  };
 };
 
 const exportPositionSchema = z.object({

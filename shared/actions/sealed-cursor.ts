@@ -2,15 +2,17 @@ import * as z from "zod";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import type { ActionContext } from "./action-context.ts";
 
+type Sealing = Pick<ActionContext, "keyedHashes">;
+
 const sealedSchema = z.object({ position: z.record(z.string(), z.unknown()), mac: z.string() });
 
 /** A cursor that carries more than a place, such as a balance or a hash: nobody else may make one. */
-export const sealCursor = async (context: ActionContext, list: readonly string[], position: object): Promise<string> =>
+export const sealCursor = async (context: Sealing, list: readonly string[], position: object): Promise<string> =>
   encodePageCursor({ position, mac: await macOf(context, list, position) });
 
 /** Undefined unless it is a cursor that was sealed for this list. */
 export const openCursor = async <Position>(
-  context: ActionContext,
+  context: Sealing,
   list: readonly string[],
   schema: z.ZodType<Position>,
   cursor: string,
@@ -20,5 +22,5 @@ export const openCursor = async <Position>(
   return schema.safeParse(sealed.position).data;
 };
 
-const macOf = async ({ keyedHashes }: ActionContext, list: readonly string[], position: object): Promise<string> =>
+const macOf = async ({ keyedHashes }: Sealing, list: readonly string[], position: object): Promise<string> =>
   (await keyedHashes()).cursorMac([...list, JSON.stringify(position)]);

@@ -15,7 +15,7 @@ export const endedCountView = ({ kobo, latency, ...count }: EndedCount) => ({
 });
 
 export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
-  "statistics show": async ({ purchases: cache }, { from, to }) => {
+  "statistics show": async ({ purchases: cache, timeZone }, { from, to }) => {
     const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
     if (toMs < fromMs) throw new OperatorError("The end must not be before the beginning");
     if (toMs - fromMs > (STATISTICS_HOURS_MAX - 1) * 3_600_000) {
@@ -23,6 +23,7 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
     }
     const hours = await readHours(cache, fromMs, toMs);
     return {
+      time_zone: timeZone,
       latency_bounds_ms: [...LATENCY_BOUNDS_MS],
       hours: hours.map(({ hourMs, counts }) => ({
         hour: isoTime(hourMs),
@@ -31,10 +32,10 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
     };
   },
 
-  "statistics balances": async ({ accounts, ledger, purchases: cache }, { account, days }) => {
+  "statistics balances": async ({ accounts, ledger, purchases: cache, timeZone }, { account, days }) => {
     await requireAccount(accounts, account);
     const [known, wallet] = await Promise.all([
-      readDailyBalances(cache, account, days, ledger.clock()),
+      readDailyBalances({ ...cache, timeZone }, account, days, ledger.clock()),
       readWallet(ledger, account),
     ]);
     return {

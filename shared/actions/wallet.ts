@@ -11,6 +11,7 @@ import { readStatementPage, type StatementLine, statementPositionSchema } from "
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
+import { timeIn } from "../platform/time-zone.ts";
 import { queueLength, queueOf } from "../queued-orders/order-queue.ts";
 import { type ActionContext, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -72,31 +73,26 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
   },
   "wallet statement": async (context, { account, cursor, ...period }) => {
     await requireAccount(context.accounts, account);
-    const range = requireTimeRange(period);
+    const range = requireTimeRange(context, period);
     const start = cursor === undefined ? undefined : await statementPosition(context, account, cursor, range);
     const page = await readStatementPage(context.ledger, account, range, start, PAGE_LIMITS);
     return {
       account_id: account,
       opening: nairaFromKobo(page.opening_kobo),
       closing: nairaFromKobo(page.closing_kobo),
-      lines: page.lines.map(statementLineView),
+      lines: page.lines.map((line) => statementLineView(line, context.timeZone)),
       next_cursor: page.next === undefined ? null : await sealCursor(context, statementOf(account), page.next),
     };
   },
   "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
 };
 
-export const statementLineView = ({
+export const statementLineView = (
+  { at, kind, id, caller_reference, network, description, effect_kobo, balance_after_kobo }: StatementLine,
+  timeZone: string,
+) => ({
   at,
-  kind,
-  id,
-  caller_reference,
-  network,
-  description,
-  effect_kobo,
-  balance_after_kobo,
-}: StatementLine) => ({
-  at,
+  local_time: timeIn(Date.parse(at), timeZone),
   kind,
   id,
   caller_reference,

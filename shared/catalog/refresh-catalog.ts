@@ -3,7 +3,8 @@ import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
-import { type Clock, isoTime } from "../platform/time.ts";
+import { type Clock, EPOCH, isoTime } from "../platform/time.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { NO_UPSTREAM_KEY } from "../upstream/upstream.ts";
 import { type CatalogChange, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
@@ -13,6 +14,8 @@ import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */
 const REFRESH_AFTER_MS = 3_600_000;
+/** A call that fails once raises no alarm, one that fails for this time does. */
+const LASTING_MS = 15 * 60_000;
 /** A catalog with less than this share of the served plans counts as an error of the upstream. */
 const SHRINK_LIMIT = 0.5;
 /** Leaves room for the other attributes within DynamoDB's limit of 400 KB per item. */
@@ -54,7 +57,12 @@ export const refreshCatalog = async (
   if (fetched.kind === "refused" && fetched.details.answer === NO_UPSTREAM_KEY && before === undefined) {
     return { kind: "not_set_up" };
   }
-  if (fetched.kind === "refused") return refuse(fetched.reason, fetched.details);
+  if (fetched.kind === "refused") {
+    const isLasting = clock() - (before?.fetchedAtMs ?? 0) > REFRESH_AFTER_MS + LASTING_MS;
+    if (!fetched.isTransient || isLasting) return refuse(fetched.reason, fetched.details);
+    log.warn("catalog.refresh_delayed", { answer: fetched.details.answer });
+    return { kind: "refused", reason: fetched.reason };
+  }
   const { catalog } = fetched;
   const plans = catalog.data_plans.length;
   const snapshot = snapshotOf(catalog, clock(), fetched.dropped);
@@ -95,14 +103,17 @@ const replaceServed = (store: CatalogStore, before: Served | undefined, next: Sn
  * Announces the changes of a stored catalog and then removes them from it: a crash in between announces them again. A
  * fault does not stop the refresh; the next run tries again. Resolves with the catalog as it is stored then.
  */
-const announceChanges = async ({ store, announce }: RefreshDeps, stored: Snapshot): Promise<Snapshot> => {
+const announceChanges = async ({ store, announce, clock }: RefreshDeps, stored: Snapshot): Promise<Snapshot> => {
   if (stored.unannounced.length === 0) return stored;
   try {
     for (const change of stored.unannounced) await announce(change);
     const announced = { ...stored, unannounced: [] };
     return (await store.replace(stored, announced)) ? announced : stored;
   } catch (error) {
-    log.alarm("catalog.change_not_announced", errorFields(error));
+    const [{ at } = { at: EPOCH }] = stored.unannounced;
+    const isLasting = clock() - Date.parse(at) > LASTING_MS;
+    if (isTransient(error) && !isLasting) log.warn("catalog.announcement_delayed", errorFields(error));
+    else log.alarm("catalog.change_not_announced", errorFields(error));
     return stored;
   }
 };
@@ -134,24 +145,29 @@ export type FetchedCatalog =
       readonly kind: "refused";
       readonly reason: "unreachable" | "invalid";
       readonly details: Details;
+      /** The next fetch may succeed: no answer came, or the upstream is busy or broken. */
+      readonly isTransient: boolean;
     };
 
 /** Fetches the usable part of the upstream's catalog. A catalog without a usable entry is invalid. */
 export const fetchCatalog = async (upstream: RefreshDeps["upstream"], deadline: Deadline): Promise<FetchedCatalog> => {
-  const refused = (reason: Extract<FetchedCatalog, { kind: "refused" }>["reason"], details: Details) =>
-    ({ kind: "refused", reason, details }) as const;
+  const unreachable = (answer: string, isTransient: boolean) =>
+    ({ kind: "refused", reason: "unreachable", details: { answer }, isTransient }) as const;
+  const invalid = (details: Details) => ({ kind: "refused", reason: "invalid", details, isTransient: false }) as const;
   const result = await upstream.fetchCatalog(deadline);
-  if (result.kind !== "answered") return refused("unreachable", { answer: result.reason });
-  if (result.status !== 200) return refused("unreachable", { answer: `status_${result.status}` });
+  if (result.kind !== "answered") return unreachable(result.reason, result.reason !== NO_UPSTREAM_KEY);
+  const { status } = result;
+  if (status !== 200) return unreachable(`status_${status}`, status === 429 || status >= 500);
   const parsed = sentEnvelope.safeParse(tryParseJson(result.body));
-  if (!parsed.success) return refused("invalid", { at: parsed.error.issues[0]?.path.join(".") });
+  if (!parsed.success) return invalid({ at: parsed.error.issues[0]?.path.join(".") });
   const { catalog, dropped } = usableCatalog(parsed.data.data);
   if (catalog.data_plans.length === 0 && dropped.length > 0) {
-    return refused("invalid", { dropped: listed(dropped.length, dropped.map(entryText)) });
+    return invalid({ dropped: listed(dropped.length, dropped.map(entryText)) });
   }
   return { kind: "fetched", catalog, dropped };
 };
-const sentEnvelope = successEnvelope(sentCatalog);
+/** Nothing needs the message, which an upstream may leave out. */
+const sentEnvelope = successEnvelope(sentCatalog).partial({ message: true });
 
 /** The refused catalog, if it is newer than the one that is served. */
 export const readCandidate = async (store: CatalogStore): Promise<Snapshot | undefined> => {

@@ -37,7 +37,7 @@ const usableEntries = <Entry extends { readonly id: number }>(
   const dropped: DroppedEntry[] = [];
   const byId = new Map<number, Entry[]>();
   for (const [index, entry] of sent.entries()) {
-    const { data, error } = schema.safeParse(entry);
+    const { data, error } = schema.safeParse(withNumbers(entry));
     if (data === undefined) dropped.push({ kind, id: idOf(entry, index), field: fieldOf(error) });
     else byId.set(data.id, [...(byId.get(data.id) ?? []), data]);
   }
@@ -51,6 +51,18 @@ const usableEntries = <Entry extends { readonly id: number }>(
   }
   return { usable, dropped };
 };
+
+/** The same entry, its numbers that were sent as text as numbers. */
+const withNumbers = (entry: unknown): unknown => {
+  const fields = z.record(z.string(), z.unknown()).safeParse(entry).data;
+  if (fields === undefined) return entry;
+  const numbers = NUMBERS.flatMap((name) => {
+    const sent = fields[name];
+    return typeof sent === "string" && /^\d{1,12}(\.\d{1,12})?$/.test(sent) ? [[name, Number(sent)]] : [];
+  });
+  return { ...fields, ...Object.fromEntries(numbers) };
+};
+const NUMBERS = ["id", "network_id", "price"] as const;
 
 const WHOLE_ENTRY = "entry";
 const fieldOf = (error: z.ZodError | undefined): string => String(error?.issues[0]?.path[0] ?? WHOLE_ENTRY);

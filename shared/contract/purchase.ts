@@ -12,6 +12,10 @@ export const dataPurchaseRequest = withoutOwnNumber(
     network_id: idField.meta({ description: "The `id` of a network in the catalog." }),
     plan_id: idField.meta({ description: "The `id` of a plan in the catalog. The plan must belong to the network." }),
     phone_number: phoneNumberField,
+    expected_price: nairaField.min(0, "Must not be negative").optional().meta({
+      description:
+        "The price that the caller knows, in NGN. If the plan has another one, the order is refused with `price_changed` and nothing is charged.",
+    }),
     reference: referenceField.optional(),
   }),
 ).register(components, { id: "DataPurchaseRequest" });

@@ -20,26 +20,35 @@ import { type Failure, referenceOf, type Transaction, transactionCore } from "..
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { FinalisedOrder, OrderDeps, PlacedOrder } from "../orders/order.ts";
 import { failureError, orderHeaders } from "../orders/order-response.ts";
-import { finaliseOrder, openOrder, outcomeNotRecorded, prepareOrder, refusalOf } from "../orders/place-order.ts";
-import { settlementFactsOf } from "../orders/settlement-facts.ts";
+import {
+  finaliseOrder,
+  openOrder,
+  outcomeNotRecorded,
+  prepareOrder,
+  refusalOf,
+  refuseUncompared,
+} from "../orders/place-order.ts";
+import { withUpstreamFacts } from "../orders/settlement-facts.ts";
 import type { RefusalNotes } from "../orders/upstream-refusal.ts";
 import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { priceOrder } from "../prices/price-order.ts";
 import type { CheckOutcome, IdentityCheck, Upstream } from "../upstream/upstream.ts";
 import type { Consent } from "./consent.ts";
 import { noteEmptyCheck } from "./empty-checks.ts";
 import { normaliseRecord } from "./normalise-record.ts";
 import type { IdentityPrices } from "./prices.ts";
 import type { ReplayStore } from "./replay-store.ts";
+import type { HashSubject, SubjectHash } from "./subject-hash.ts";
 
 export type IdentityDeps = OrderDeps & {
   readonly gate: RefusalNotes;
   readonly upstreams: Readonly<Record<Mode, Upstream>>;
-  readonly prices: IdentityPrices;
+  readonly identityPrices: IdentityPrices;
   /** How the upstream orders day and month in dates without a month's name. */
   readonly upstreamDates: DateOrder;
   readonly replays: ReplayStore;
+  readonly hashSubject: HashSubject;
 };
 
 /** Transaction type and title of each product. */
@@ -81,12 +90,13 @@ export const retrieveNin = (deps: IdentityDeps) => (call: IdentityCall<Retrieval
 export const retrieveBvn = (deps: IdentityDeps) => (call: IdentityCall<Retrieval>) =>
   checkIdentity(deps, call, { ...retrieval(deps, "bvn", call.input.phone_number), result: bvnRetrieveResult });
 
-/** A product, and the number that identifies the subject: sent upstream, and stored only as an HMAC. */
+/** A product, and the number that identifies the subject: sent upstream, and stored only as a keyed hash. */
 type IdentityRequest<Result extends z.ZodObject> = {
   readonly type: TransactionType;
   readonly title: string;
   readonly extent: IdentityMode | "retrieval";
-  readonly amountKobo: Kobo;
+  /** The price without a price rule. */
+  readonly faceKobo: Kobo;
   readonly check: IdentityCheck;
   readonly subject: { readonly field: string; readonly number: string };
   readonly result: Result;
@@ -101,26 +111,26 @@ const entitlementFor = {
 type IdentityRequestBase = Omit<IdentityRequest<z.ZodObject>, "result">;
 
 const verification = (
-  { prices }: IdentityDeps,
+  { identityPrices }: IdentityDeps,
   idType: IdentityCheck["idType"],
   number: string,
   mode: IdentityMode,
 ): IdentityRequestBase => ({
   ...products[idType].verify,
   extent: mode,
-  amountKobo: prices[idType][mode],
+  faceKobo: identityPrices[idType][mode],
   check: { kind: "identity", idType, by: { number, mode } },
   subject: { field: idType, number },
 });
 
 const retrieval = (
-  { prices }: IdentityDeps,
+  { identityPrices }: IdentityDeps,
   idType: IdentityCheck["idType"],
   phoneNumber: string,
 ): IdentityRequestBase => ({
   ...products[idType].retrieve,
   extent: "retrieval",
-  amountKobo: prices[idType].retrieve,
+  faceKobo: identityPrices[idType].retrieve,
   check: { kind: "identity", idType, by: { phoneNumber } },
   subject: { field: "phone_number", number: phoneNumber },
 });
@@ -135,20 +145,31 @@ const checkIdentity = async <Result extends z.ZodObject>(
   { input, caller, request: { requestId }, deadline }: IdentityCall<CommonInput>,
   identityRequest: IdentityRequest<Result>,
 ) => {
-  const { type, title, amountKobo, check, subject, extent } = identityRequest;
-  const fields = [subject.field, subject.number, extent];
-  const quote = await deps.upstreams[caller.mode]
-    .assertReady(check, deadline)
-    .then(() => ({ amountKobo, description: title }), refusalOf);
-  const request = { caller, type, entitlement: entitlementFor[extent], callerReference: input.reference, fields };
-  const prepared = await prepareOrder(deps, request, quote);
+  const { type, title, faceKobo, check, subject, extent } = identityRequest;
+  const [quote, hashed] = await Promise.all([
+    deps.upstreams[caller.mode]
+      .assertReady(check, deadline)
+      .then(() => priceOrder(deps, caller, { kind: type, faceKobo }))
+      .then((price) => ({ ...price, description: title }), refusalOf),
+    deps.hashSubject(subject.field, subject.number).catch(keyUnusable),
+  ]);
+  const order = { caller, callerReference: input.reference };
+  if (hashed instanceof ServiceError) return refuseUncompared(deps, order, hashed);
+  const fields = [subject.field, hashed.hash, extent];
+  const prepared = await prepareOrder(deps, { ...order, type, entitlement: entitlementFor[extent], fields }, quote);
   if (prepared.kind === "placed") return responseFor(deps.replays, prepared.placed, identityRequest, undefined);
-  const { transaction, keyedHashes } = prepared;
-  const records = [newConsent(transaction, keyedHashes, identityRequest, requestId, input.purpose)];
+  const records = [newConsent(prepared.transaction, hashed, extent, requestId, input.purpose)];
   const opened = await openOrder(deps, prepared, { records }, deadline);
   if (opened.kind === "placed") return responseFor(deps.replays, opened.placed, identityRequest, undefined);
-  const { placed, found } = await checkAndFinalise(deps, identityRequest, transaction, deadline);
+  const { placed, found } = await checkAndFinalise(deps, identityRequest, opened.transaction, deadline);
   return responseFor(deps.replays, placed, identityRequest, found);
+};
+
+const KEY_RETRY_S = 5;
+/** Without the hash neither the consent nor the fingerprint can be written, so nothing is charged. */
+const keyUnusable = (cause: unknown): ServiceError => {
+  log.alarm("identity_key.unusable", errorFields(cause));
+  return new ServiceError("provider_unavailable", { retryAfterS: KEY_RETRY_S }, { cause });
 };
 
 /** Sends the check upstream and settles it. From the debit on no error may be sent. */
@@ -164,7 +185,7 @@ const checkAndFinalise = async <Result extends z.ZodObject>(
     if (found !== undefined) await storeForReplay(deps.replays, transaction, found, deadline);
     const settlement: Settlement =
       found === undefined ? { status: "failed", failure: failureFor(outcome) } : { status: "success" };
-    const fulfilment = { settlement: { ...settlement, ...settlementFactsOf(outcome) } };
+    const fulfilment = { settlement: withUpstreamFacts(settlement, outcome, deps.costs) };
     const placed = await finaliseOrder(deps, transaction, fulfilment, deadline);
     if (outcome.kind === "no_record" && transaction.mode === "live") {
       await noteEmptyCheck(deps.ledger, transaction.account_id, deadline);
@@ -249,14 +270,14 @@ const responseFor = async <Result extends z.ZodObject>(
 };
 
 const checkUpstream = async (
-  { upstreams, gate }: IdentityDeps,
+  { upstreams, gate, costs }: IdentityDeps,
   check: IdentityCheck,
   transaction: Transaction,
   deadline: Deadline,
 ): Promise<CheckOutcome> => {
   const { mode } = transaction;
   const outcome = await upstreams[mode].check(check, referenceOf(transaction), deadline);
-  logOutcome(transaction, outcome);
+  logOutcome(transaction, outcome, costs);
   if (mode === "live") await gate.noteOutcome(outcome, deadline);
   return outcome;
 };
@@ -289,8 +310,8 @@ const failureFor = (outcome: CheckOutcome): Failure => {
 /** The consent is written together with the debit. */
 const newConsent = (
   transaction: Transaction,
-  keyedHashes: KeyedHashes,
-  { subject, extent }: Pick<IdentityRequest<z.ZodObject>, "subject" | "extent">,
+  { hash, keyId }: SubjectHash,
+  extent: Consent["extent"],
   requestId: string,
   purpose: string | undefined,
 ): Consent => ({
@@ -298,7 +319,8 @@ const newConsent = (
   account_id: transaction.account_id,
   key_id: transaction.key_id,
   mode: transaction.mode,
-  subject: keyedHashes.hashSubject(subject.field, subject.number),
+  subject: hash,
+  subject_key: keyId,
   operation: transaction.type,
   extent,
   ...(purpose !== undefined && { purpose }),

@@ -1,5 +1,6 @@
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
+import { dayRange } from "../platform/time-zone.ts";
 import { type AccountMode, readTransactions } from "./find-transactions.ts";
 import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
@@ -15,12 +16,19 @@ export const decodeCursor = (text: string): Cursor | undefined => decodeIndexKey
 /** Keys read for one page, so a filter that fits little does not read a whole ledger in one request. */
 const KEYS_PER_REQUEST_MAX = 500;
 
-/** The range of a list. A date alone means that whole day, in UTC. Undefined if `to` is before `from`. */
-export const timeRange = ({ from, to }: Pick<TransactionQuery, "from" | "to">): TimeRange | undefined => {
-  const isDateOnly = (moment: string): boolean => moment.length === "2026-11-21".length;
+/** The range of a list. A date alone means that whole day in the zone. Undefined if `to` is before `from`. */
+export const timeRange = (
+  { from, to }: Pick<TransactionQuery, "from" | "to">,
+  timeZone = "UTC",
+): TimeRange | undefined => {
+  const rangeOf = (moment: string): TimeRange => {
+    if (moment.length === "2026-11-21".length) return dayRange(moment, timeZone);
+    const at = new Date(moment).toISOString();
+    return { from: at, to: at };
+  };
   const range = {
-    from: from === undefined ? ALL_TIMES.from : new Date(from).toISOString(),
-    to: to === undefined ? ALL_TIMES.to : isDateOnly(to) ? `${to}T23:59:59.999Z` : new Date(to).toISOString(),
+    from: from === undefined ? ALL_TIMES.from : rangeOf(from).from,
+    to: to === undefined ? ALL_TIMES.to : rangeOf(to).to,
   };
   return range.from <= range.to ? range : undefined;
 };

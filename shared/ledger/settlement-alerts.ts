@@ -2,6 +2,7 @@ import type { Kobo } from "../contract/money.ts";
 import { log } from "../platform/log.ts";
 import type { Settlement } from "./settle-transaction.ts";
 import type { Transaction } from "./transaction.ts";
+import { expectedAmount, isExpectedAmount, type UpstreamCosts } from "./upstream-costs.ts";
 
 /**
  * Raises an alarm when a settlement has another final status than its transaction. Final statuses never change, so the
@@ -20,13 +21,15 @@ export const alertIfContradicted = (
 };
 
 /**
- * Raises an alarm when the upstream charged another amount for a live transaction than its account paid: more costs us
- * money, and less means that our price is wrong.
+ * Raises an alarm when the upstream states another amount for a live transaction than is expected: more costs us money,
+ * and less means that the settings are wrong.
  */
 export const alertIfAmountDiffers = (
-  { pk, mode, amount_kobo }: Pick<Transaction, "pk" | "mode" | "amount_kobo">,
+  costs: UpstreamCosts,
+  { pk, mode, ...priced }: Pick<Transaction, "pk" | "mode" | "amount_kobo" | "face_kobo" | "cost_kobo">,
   upstreamAmountKobo: Kobo,
 ): void => {
-  if (mode !== "live" || upstreamAmountKobo === amount_kobo) return;
-  log.alarm("transaction.amount_differs", { transaction: pk, ours: amount_kobo, theirs: upstreamAmountKobo });
+  if (mode !== "live" || isExpectedAmount(costs, priced, upstreamAmountKobo)) return;
+  const ours = expectedAmount(costs, priced);
+  log.alarm("transaction.amount_differs", { transaction: pk, ours, theirs: upstreamAmountKobo });
 };

@@ -1,7 +1,9 @@
 import * as z from "zod";
-import { getItems } from "./get-item.ts";
+import { isoTime } from "../platform/time.ts";
+import { BATCH_KEYS_MAX, getItems } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
+import { lastPeriodBefore } from "./period.ts";
 import {
   ALL_TIMES,
   type IndexKey,
@@ -117,10 +119,11 @@ const readDebitLines =
     return { lines: debited.map((item) => ({ key: item, line: debitLine(item) })), next: page.next };
   };
 
+/** Each reads its order too, and what a page does not take is read again by the next one: so one batch at a time. */
 const readRefundLines =
   (ledger: Ledger, accountId: string, range: TimeRange): ReadLines =>
   async (start) => {
-    const { keys, next } = await queryList(ledger, refundsList(accountId), range, start, { oldest: LINES_PER_READ });
+    const { keys, next } = await queryList(ledger, refundsList(accountId), range, start, { oldest: BATCH_KEYS_MAX });
     const refunds = new Map(keys.map((key) => [transactionPkOfRefund(key), key]));
     const transactionKeys = [...refunds.keys()].map((pk) => ({ pk }));
     const lines = (await getItems(ledger, transactionKeys, statedTransactionSchema)).flatMap((transaction) => {
@@ -132,10 +135,14 @@ const readRefundLines =
 
 /** Where a page of a statement continues: behind the last item of each list that is summed up. */
 export const statementPositionSchema = z.object({
+  /** The balance point that it is summed up from. */
+  after: z.string(),
   entry: indexKeySchema.optional(),
   transaction: indexKeySchema.optional(),
   refund: indexKeySchema.optional(),
   balance_after_kobo: z.int(),
+  /** The wallet's version after the last line: each line raised it by one. */
+  version: z.int(),
 });
 export type StatementPosition = z.infer<typeof statementPositionSchema>;
 
@@ -144,17 +151,21 @@ export type StatementPage = {
   readonly opening_kobo: number;
   readonly lines: readonly StatementLine[];
   readonly closing_kobo: number;
+  /** The wallet's version after its last line. */
+  readonly version: number;
   readonly next: StatementPosition | undefined;
 };
 
-const LINES_PER_READ = 500;
+/** An item of the index has some 300 bytes, and DynamoDB returns 1 MB at once. */
+const LINES_PER_READ = 1_000;
 
 /** `itemsMax`: also those before the range, so that a page of a large wallet is there in time. */
 type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
 
 /**
- * One page of the changes of a wallet within a time range, oldest first: balances are summed up from the wallet's first
- * entry. Of the same millisecond, entries come first, then debits, then refunds.
+ * One page of the changes of a wallet within a time range, oldest first: balances are summed up from the last period
+ * that was closed before the range, or from the wallet's first entry. Of the same millisecond, entries come first, then
+ * debits, then refunds.
  */
 export const readStatementPage = async (
   ledger: Ledger,
@@ -163,19 +174,22 @@ export const readStatementPage = async (
   start: StatementPosition | undefined,
   { linesMax, itemsMax }: PageLimits,
 ): Promise<StatementPage> => {
-  const range = { from: ALL_TIMES.from, to };
+  const point = start ?? (await balancePointBefore(ledger, accountId, from));
+  const range = { from: point.after, to };
   const entries = unsummedLines(readEntryLines(ledger, accountId, range), start?.entry);
   const transactions = unsummedLines(readDebitLines(ledger, accountId, range), start?.transaction);
   const refunds = unsummedLines(readRefundLines(ledger, accountId, range), start?.refund);
   const lines: StatementLine[] = [];
-  let balance_after_kobo = start?.balance_after_kobo ?? 0;
+  let { balance_after_kobo, version } = point;
   let opening_kobo = balance_after_kobo;
   for (let taken = 0; taken < itemsMax && lines.length < linesMax; taken += 1) {
     const oldest = await oldestOf([entries, transactions, refunds]);
-    if (oldest === undefined) return { opening_kobo, lines, closing_kobo: balance_after_kobo, next: undefined };
+    if (oldest === undefined)
+      return { opening_kobo, lines, closing_kobo: balance_after_kobo, version, next: undefined };
     const { list, line } = oldest;
     list.take();
     balance_after_kobo += line.effect_kobo;
+    version += 1;
     if (line.at < from) opening_kobo = balance_after_kobo;
     else lines.push({ ...line, balance_after_kobo });
   }
@@ -183,10 +197,26 @@ export const readStatementPage = async (
     entry: entries.position(),
     transaction: transactions.position(),
     refund: refunds.position(),
+    after: point.after,
     balance_after_kobo,
+    version,
   };
-  return { opening_kobo, lines, closing_kobo: balance_after_kobo, next };
+  return { opening_kobo, lines, closing_kobo: balance_after_kobo, version, next };
 };
+
+/** Where a statement begins to sum up: behind the last closed period whose lines are all before the range. */
+const balancePointBefore = async (ledger: Ledger, accountId: string, from: string): Promise<StatementPosition> => {
+  const period = from === ALL_TIMES.from ? undefined : await lastPeriodBefore(ledger, accountId, from);
+  return period === undefined
+    ? { after: ALL_TIMES.from, balance_after_kobo: 0, version: 0 }
+    : positionAfter(period.to, { balance_after_kobo: period.closing_kobo, version: period.version });
+};
+
+/** Where a statement continues behind everything that was booked until a moment. */
+export const positionAfter = (
+  to: string,
+  { balance_after_kobo, version }: Pick<StatementPosition, "balance_after_kobo" | "version">,
+): StatementPosition => ({ after: isoTime(Date.parse(to) + 1), balance_after_kobo, version });
 
 /** The list whose next line is the oldest: of the same time, the first of these lists. */
 const oldestOf = async <List extends Pick<ReturnType<typeof unsummedLines>, "first">>(lists: readonly List[]) => {

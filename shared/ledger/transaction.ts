@@ -14,6 +14,7 @@ import {
   transactionType,
 } from "../contract/transaction.ts";
 import { transactionIdOf, transactionPk } from "./schema.ts";
+import { countedSchema } from "./usage.ts";
 
 /**
  * `processing` leads to `success` or `failed`, and those are final: settle-transaction.ts writes only to a transaction
@@ -23,6 +24,9 @@ export const isFinalStatus = (status: TransactionStatus): boolean => status !== 
 
 /** A live transaction that is open for longer is stuck: an operator should look into it. */
 export const STUCK_MS = 15 * 60_000;
+
+/** An identity check that is open for longer is abandoned: its request ended without a result, and it is refunded. */
+export const CHECK_OPEN_MS_MAX = 5 * 60_000;
 
 /** Why a transaction failed: the error in the response, kept so that a replay gets the same one. */
 export const failureSchema = z.object({
@@ -54,13 +58,24 @@ export const transactionSchema = z.object({
   /** HMAC over the order's normalised fields: distinguishes a replay from another order with the same reference. */
   fingerprint: z.string(),
   caller_reference: z.string().optional(),
+  /** The price: what the caller pays. */
   amount_kobo: koboSchema,
+  /** What is ordered from the upstream, if a price rule makes the price another one. */
+  face_kobo: koboSchema.optional(),
+  /** What the upstream charged, or is expected to charge if it is delivered; absent if that is unknown. */
+  cost_kobo: koboSchema.optional(),
+  /** The rule that made the price; absent for the face value. */
+  price_rule: z.string().optional(),
+  /** Where it was counted, if a limit of a day or a month of its account or key counts it (usage.ts). */
+  counted: countedSchema.optional(),
   description: z.string(),
   network: z.string().optional(),
   phone_number: z.string().optional(),
+  /** A keyed hash of the phone number, by which an order is found until the number is masked. */
+  phone_key: z.string().optional(),
   /** Set as soon as it is known. */
   upstream_reference: z.string().optional(),
-  /** What the upstream charged us. */
+  /** The upstream's `amount`: the face value, or what it charged (upstream-costs.ts). */
   upstream_amount_kobo: koboSchema.optional(),
   failure: failureSchema.optional(),
   /** Set if an operator settled it: when it ended says nothing of the upstream. */

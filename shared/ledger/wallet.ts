@@ -1,10 +1,16 @@
+import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import type { DailyQuota, Entitlement } from "../contract/permission.ts";
-import { isoTime } from "../platform/time.ts";
+import { retryContention } from "../platform/backoff.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
 import { getItem } from "./get-item.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, Table } from "./ledger.ts";
 import { QUEUED, walletPk } from "./schema.ts";
+import { type UpdateParts, updateOf } from "./update-parts.ts";
+import { usageFields } from "./usage.ts";
 
 /** The attributes that count the orders of `quota_day`. */
 const quotaUsed = {
@@ -15,8 +21,8 @@ const quotaUsed = {
 } as const satisfies Record<Entitlement, string>;
 
 /**
- * An account's wallet. `version` counts the changes of the balance, so a reconciliation knows whether it has found them
- * all.
+ * An account's wallet. `version` counts the changes of the balance, each of which is a line: a reconciliation, or who
+ * closes a month, knows by it whether all lines were found.
  */
 export const walletSchema = z.object({
   pk: z.string(),
@@ -26,6 +32,8 @@ export const walletSchema = z.object({
   low_balance_threshold_kobo: koboSchema.optional(),
   /** The account is restricted: nothing is debited, and no queued order is sent. */
   restricted: z.literal(true).optional(),
+  /** What is dated until then is final: no line is booked at this time or an earlier one. It only rises. */
+  sealed_to: z.iso.datetime().optional(),
   /** While the sender of queued orders lists the wallet, new orders of the account wait too. */
   open: z.literal(QUEUED).optional(),
   /** Since when it is listed, or when the account's last turn ended. */
@@ -45,6 +53,8 @@ export const walletSchema = z.object({
   quota_used_identity: z.int().optional(),
   quota_used_advanced: z.int().optional(),
   quota_used_retrieve: z.int().optional(),
+  /** What its account's limits count (usage.ts). */
+  ...usageFields,
   /** Live identity checks that were debited, and those that found nobody. */
   checks: z.int().optional(),
   empty_checks: z.int().optional(),
@@ -54,6 +64,10 @@ export const walletSchema = z.object({
   updated_at: z.iso.datetime(),
 });
 export type Wallet = z.infer<typeof walletSchema>;
+
+/** What a wallet holds of everything that is dated until its seal. */
+const sealedWalletSchema = walletSchema.pick({ balance_kobo: true, version: true }).extend({ sealed_to: z.string() });
+export type SealedWallet = z.infer<typeof sealedWalletSchema>;
 
 /** An empty wallet; it is created together with its account. */
 export const emptyWallet = (accountId: string, nowMs: number): Wallet => ({
@@ -86,14 +100,56 @@ export const returned = { ReturnValuesOnConditionCheckFailure: "ALL_OLD" as cons
 const changedBalance = (sign: "+" | "-"): string =>
   `balance_kobo = balance_kobo ${sign} :amount, version = version + :one, updated_at = :now`;
 
-const balanceValues = ({ clock }: Ledger, amount: Kobo) => ({
+/** An amount, and the time of the line that says why. */
+type Booking = { readonly amount: Kobo; readonly bookedAt: string };
+
+const balanceValues = ({ clock }: Ledger, { amount, bookedAt }: Booking) => ({
   ":amount": amount,
   ":one": 1,
   ":now": isoTime(clock()),
+  ":booked_at": bookedAt,
 });
 
+/** Each change of a balance requires it, so that a write that lands after its period was sealed is refused. */
+const IS_NOT_SEALED = "(attribute_not_exists(sealed_to) OR sealed_to < :booked_at)";
 const IS_SUFFICIENT = "balance_kobo >= :amount";
-const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted)`;
+const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted) AND ${IS_NOT_SEALED}`;
+
+/** Whether a wallet refused a booking because of its seal. */
+export const isSealedAt = <Sealed extends Pick<Wallet, "sealed_to">>(
+  wallet: Sealed | undefined,
+  bookedAt: string,
+): wallet is Sealed & { readonly sealed_to: string } => wallet?.sealed_to !== undefined && wallet.sealed_to >= bookedAt;
+
+/** When a line is booked: now, but always after the seal that refused it, because a clock may be slow. */
+export const bookingTime = ({ clock }: Pick<Ledger, "clock">, sealedTo: string = EPOCH): string =>
+  isoTime(Math.max(clock(), Date.parse(sealedTo) + 1));
+
+/**
+ * Makes what is dated until `to` final, and resolves with the wallet as this write leaves it. Undefined: the wallet is
+ * sealed until then or later, and stays as it is.
+ */
+export const sealWallet = async (
+  { db, table }: Table,
+  accountId: string,
+  to: string,
+): Promise<SealedWallet | undefined> => {
+  const { Update } = walletUpdate({ table }, accountId, {
+    UpdateExpression: "SET sealed_to = :to",
+    ConditionExpression: "attribute_exists(pk) AND (attribute_not_exists(sealed_to) OR sealed_to < :to)",
+    ExpressionAttributeValues: { ":to": to },
+    ReturnValues: "ALL_NEW" as const,
+    ...returned,
+  });
+  try {
+    const { Attributes } = await retryContention(() => db.send(new UpdateCommand(Update)));
+    return sealedWalletSchema.parse(Attributes);
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (error.Item === undefined) throw new OperatorError(`${accountId} has no wallet`, { cause: error });
+    return undefined;
+  }
+};
 
 /** What a debit requires and does besides. */
 export type DebitOptions = {
@@ -103,51 +159,50 @@ export type DebitOptions = {
   readonly isCheck?: boolean;
   /** It is counted. `beginsDay`: as the first order of the day, of all that have a quota. */
   readonly quota?: DailyQuota & { readonly day: number; readonly beginsDay: boolean };
+  /** It is counted for the limits of its account. */
+  readonly usage?: UpdateParts | undefined;
 };
 
-/** Takes the amount from the wallet if it is not restricted and holds enough: one part of a transaction of writes. */
+/**
+ * Takes the amount from the wallet if it is not restricted and holds enough, and is not sealed at the booking time: one
+ * part of a transaction of writes.
+ */
 export const walletDebit = (
   ledger: Ledger,
   accountId: string,
-  amount: Kobo,
-  { unlessQueued = false, isCheck = false, quota }: DebitOptions = {},
+  booking: Booking,
+  { unlessQueued = false, isCheck = false, quota, usage }: DebitOptions = {},
 ) => {
-  const counted = quota && countedBy(quota);
-  const added = [...(isCheck ? ["checks"] : []), ...(counted?.adds ?? [])];
+  const debit: Partial<UpdateParts> = {
+    sets: [changedBalance("-")],
+    adds: isCheck ? ["checks :one"] : [],
+    conditions: [MAY_BE_DEBITED, ...(unlessQueued ? ["attribute_not_exists(#open)"] : [])],
+    values: balanceValues(ledger, booking),
+  };
   return walletUpdate(ledger, accountId, {
-    UpdateExpression: [
-      `SET ${[changedBalance("-"), ...(counted?.sets ?? [])].join(", ")}`,
-      ...(added.length === 0 ? [] : [`ADD ${added.map((name) => `${name} :one`).join(", ")}`]),
-      ...(counted === undefined || counted.removes.length === 0 ? [] : [`REMOVE ${counted.removes.join(", ")}`]),
-    ].join(" "),
-    ConditionExpression: [
-      MAY_BE_DEBITED,
-      ...(unlessQueued ? ["attribute_not_exists(#open)"] : []),
-      ...(counted ? [counted.condition] : []),
-    ].join(" AND "),
+    ...updateOf(debit, ...(quota ? [countedBy(quota)] : []), ...(usage ? [usage] : [])),
     ...(unlessQueued && { ExpressionAttributeNames: { "#open": "open" } }),
-    ExpressionAttributeValues: { ...balanceValues(ledger, amount), ...counted?.values },
-    ...returned,
   });
 };
 
 /** The part of a debit that counts it. */
-const countedBy = ({ entitlement, perDay, day, beginsDay }: NonNullable<DebitOptions["quota"]>) => {
+const countedBy = ({
+  entitlement,
+  perDay,
+  day,
+  beginsDay,
+}: NonNullable<DebitOptions["quota"]>): Partial<UpdateParts> => {
   const used = quotaUsed[entitlement];
-  const others = Object.values(quotaUsed).filter((each) => each !== used);
   return beginsDay
     ? {
         sets: ["quota_day = :day", `${used} = :one`],
-        adds: [],
-        removes: others,
-        condition: "(attribute_not_exists(quota_day) OR quota_day < :day)",
+        removes: Object.values(quotaUsed).filter((each) => each !== used),
+        conditions: ["(attribute_not_exists(quota_day) OR quota_day < :day)"],
         values: { ":day": day },
       }
     : {
-        sets: [],
-        adds: [used],
-        removes: [],
-        condition: `quota_day = :day AND (attribute_not_exists(${used}) OR ${used} < :per_day)`,
+        adds: [`${used} :one`],
+        conditions: [`quota_day = :day AND (attribute_not_exists(${used}) OR ${used} < :per_day)`],
         values: { ":day": day, ":per_day": perDay },
       };
 };
@@ -176,20 +231,23 @@ export const emptyRunStart = (
 });
 
 /** Takes the amount of an operator's adjustment, also from a restricted wallet: one part of a transaction of writes. */
-export const walletAdjustment = (ledger: Ledger, accountId: string, amount: Kobo) =>
+export const walletAdjustment = (ledger: Ledger, accountId: string, booking: Booking) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: IS_SUFFICIENT,
-    ExpressionAttributeValues: balanceValues(ledger, amount),
+    ConditionExpression: `${IS_SUFFICIENT} AND ${IS_NOT_SEALED}`,
+    ExpressionAttributeValues: balanceValues(ledger, booking),
+    ...returned,
   });
 
-/** Adds the amount to the wallet: one part of a transaction of writes. */
-export const walletCredit = (ledger: Ledger, accountId: string, amount: Kobo) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `SET ${changedBalance("+")}`,
-    ConditionExpression: "attribute_exists(pk)",
-    ExpressionAttributeValues: balanceValues(ledger, amount),
-  });
+const credit = (ledger: Ledger, booking: Booking): Partial<UpdateParts> => ({
+  sets: [changedBalance("+")],
+  conditions: [IS_NOT_SEALED],
+  values: balanceValues(ledger, booking),
+});
+
+/** Adds the amount to the wallet, and gives back what was counted of it: one part of a transaction of writes. */
+export const walletCredit = (ledger: Ledger, accountId: string, booking: Booking, usage: Partial<UpdateParts> = {}) =>
+  walletUpdate(ledger, accountId, updateOf({ conditions: ["attribute_exists(pk)"] }, credit(ledger, booking), usage));
 
 /** Restricts a wallet with its account, or ends the restriction: one part of a transaction of writes. */
 export const walletRestriction = (table: string, accountId: string, isRestricted: boolean) =>
@@ -215,29 +273,46 @@ export const listedNames = { "#open": "open" };
 export const listedValues = ({ clock }: Ledger) => ({ ":open": QUEUED, ":now": isoTime(clock()) });
 
 /**
- * Takes the number of an order out of the queue that ends without being claimed, and refunds its amount if it is given:
+ * Takes the number of an order out of the queue that ends without being claimed, and refunds it if `refund` is given:
  * one part of a transaction of writes.
  */
-export const walletQueueGap = (ledger: Ledger, accountId: string, number: number, refund?: Kobo) =>
-  walletUpdate(ledger, accountId, {
-    UpdateExpression: `${refund === undefined ? "" : `SET ${changedBalance("+")} `}ADD queue_gaps :numbers`,
-    ConditionExpression: "attribute_exists(pk)",
-    ExpressionAttributeValues: {
-      ":numbers": new Set([number]),
-      ...(refund !== undefined && balanceValues(ledger, refund)),
-    },
-  });
+export const walletQueueGap = (
+  ledger: Ledger,
+  accountId: string,
+  number: number,
+  refund?: Booking,
+  usage: Partial<UpdateParts> = {},
+) =>
+  walletUpdate(
+    ledger,
+    accountId,
+    updateOf(
+      {
+        adds: ["queue_gaps :numbers"],
+        conditions: ["attribute_exists(pk)"],
+        values: { ":numbers": new Set([number]) },
+      },
+      ...(refund === undefined ? [] : [credit(ledger, refund), usage]),
+    ),
+  );
+
+/** What a carry-over has counted: `versions` is the number of lines. */
+export type WalletState = {
+  readonly balanceKobo: number;
+  readonly versions: number;
+  readonly queued: ReadonlySet<number>;
+};
 
 /**
- * Sets the balance and the numbers of the queued orders, if nobody has changed either since the wallet was read: one
- * part of a transaction of writes. Only a carry-over corrects a wallet.
+ * Sets the balance, the version and the numbers of the queued orders, if none of them has changed since the wallet was
+ * read: one part of a transaction of writes. Only a carry-over corrects a wallet.
  */
-export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: number, queued: ReadonlySet<number>) => {
+export const walletCorrection = (ledger: Ledger, read: Wallet, { balanceKobo, versions, queued }: WalletState) => {
   const { queue_tail: tail } = read;
   const last = Math.max(tail ?? 0, ...queued);
   return walletUpdate(ledger, read.account_id, {
     UpdateExpression: [
-      "SET balance_kobo = :balance, version = version + :one, updated_at = :now",
+      "SET balance_kobo = :balance, version = :version, updated_at = :now",
       ...(last > 0 ? [", queue_tail = :last, queue_head = :next"] : []),
       ...(queued.size > 0 ? [`, queue_front = :queued, queue_front_at = :now, ${LISTED}`] : []),
       ` REMOVE queue_gaps, turn_until${queued.size > 0 ? "" : ", queue_front, queue_front_at, #open, listed_at"}`,
@@ -246,7 +321,7 @@ export const walletCorrection = (ledger: Ledger, read: Wallet, balanceKobo: numb
     ExpressionAttributeNames: listedNames,
     ExpressionAttributeValues: {
       ":balance": balanceKobo,
-      ":one": 1,
+      ":version": versions,
       ":now": isoTime(ledger.clock()),
       ":read": read.version,
       ...(tail !== undefined && { ":tail": tail }),

@@ -1,5 +1,6 @@
 import { alertIfAmountDiffers } from "../ledger/settlement-alerts.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { log, putMetrics } from "../platform/log.ts";
 import { systemClock } from "../platform/time.ts";
 import { isUnrecognized } from "../upstream/classify.ts";
@@ -15,11 +16,11 @@ import {
 } from "../upstream/upstream.ts";
 
 /** Logs an outcome that an operator must know: an error of the upstream, or an amount that differs. */
-export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome): void => {
+export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOutcome, costs: UpstreamCosts): void => {
   if (transaction.mode === "test") return;
   const mayBeCharged = outcome.kind === "delivered" || outcome.kind === "found" || outcome.kind === "unknown";
   if (mayBeCharged && outcome.upstreamAmountKobo !== undefined) {
-    alertIfAmountDiffers(transaction, outcome.upstreamAmountKobo);
+    alertIfAmountDiffers(costs, transaction, outcome.upstreamAmountKobo);
   }
   if (!("reason" in outcome) || outcome.reason === "processing") return;
   const fields = { reference: referenceOf(transaction), reason: outcome.reason };

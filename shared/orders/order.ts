@@ -5,7 +5,9 @@ import type { TransactionType } from "../contract/transaction.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import type { Transaction } from "../ledger/transaction.ts";
+import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import type { PriceRules } from "../prices/price-list.ts";
 import type { OutcomeQueue } from "./outcome-queue.ts";
 import type { PurchasesGate } from "./purchases-switch.ts";
 
@@ -15,6 +17,10 @@ export type OrderDeps = {
   readonly outcomeQueue: OutcomeQueue;
   /** Purchases that are `off` refuse every order before the debit; so does a switch that cannot be read. */
   readonly gate: PurchasesGate;
+  readonly costs: UpstreamCosts;
+  readonly prices: PriceRules;
+  /** The stage's: the days and months of limits are its. */
+  readonly timeZone: string;
 };
 
 /** What a caller orders. */
@@ -29,8 +35,18 @@ export type OrderRequest = {
   readonly fields: readonly string[];
 };
 
-export type Quote = {
+/** What the caller pays, and what we expect to pay. */
+export type Price = {
   readonly amountKobo: Kobo;
+  /** What is ordered from the upstream, if it differs. */
+  readonly faceKobo?: Kobo | undefined;
+  /** Absent if it is unknown. */
+  readonly costKobo?: Kobo | undefined;
+  /** The rule that made the price, if one did. */
+  readonly rule?: string | undefined;
+};
+
+export type Quote = Price & {
   readonly description: string;
   readonly network?: string;
   readonly phoneNumber?: string;

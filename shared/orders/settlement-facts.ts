@@ -1,7 +1,14 @@
+import type { Settlement } from "../ledger/settle-transaction.ts";
+import { amountFacts, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { UpstreamFacts } from "../upstream/upstream.ts";
 
-/** What the upstream stated about an order, as a settlement holds it. */
-export const settlementFactsOf = ({ upstreamReference, upstreamAmountKobo }: UpstreamFacts) => ({
+/** A settlement with what the upstream stated about its order. */
+export const withUpstreamFacts = (
+  settlement: Settlement,
+  { upstreamReference, upstreamAmountKobo }: UpstreamFacts,
+  costs: UpstreamCosts,
+): Settlement => ({
+  ...settlement,
   upstream_reference: upstreamReference,
-  upstream_amount_kobo: upstreamAmountKobo,
+  ...amountFacts(costs, settlement.status, upstreamAmountKobo),
 });

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { dateOrders } from "../contract/date-order.ts";
 import type { SecretVariable } from "./secret-table.ts";
 
 /**
@@ -15,30 +14,32 @@ export const QUEUE_MINUTES_MAX = 24 * 60;
 export const environment = z.object({
   ACCESS_TABLE: z.string().min(1),
   LEDGER_TABLE: z.string().min(1),
+  AUDIT_TABLE: z.string().min(1),
   CACHE_TABLE: z.string().min(1),
   OUTCOMES_QUEUE_URL: z.url(),
   DELIVERY_QUEUE_URL: z.url(),
   /** Addresses and CIDR ranges from which the upstream sends its events, comma-separated; may be empty. */
   UPSTREAM_WEBHOOK_IPS: z.string(),
-  /**
-   * How the upstream signs its events, as JSON (shared/upstream-events/upstream-signature.ts); empty if signatures are
-   * not checked.
-   */
-  UPSTREAM_SIGNATURE: z.string(),
   /** Base URL of the upstream, `/v1` included. */
   UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
+  /** How the upstream differs from the document, as JSON (shared/upstream/profile.ts). */
+  UPSTREAM_PROFILE: z.string().min(1),
   /** Private ranges that webhooks may reach, also over plain http and at any port; comma-separated, may be empty. */
   WEBHOOK_ALLOWED_CIDRS: z.string(),
   /** Hosts of the service and the upstream, which no webhook may call; comma-separated, may be empty. */
   WEBHOOK_REFUSED_HOSTS: z.string(),
-  /** Which number comes first in the upstream's dates, such as `01/02/1990` (shared/identity/read-date.ts). */
-  UPSTREAM_DATES: z.enum(dateOrders),
+  /** The key in KMS that hashes the numbers of identity checks. */
+  IDENTITY_KEY_ARN: z.string().startsWith("arn:"),
   /** Prices of identity requests in NGN, as JSON (shared/identity/prices.ts). */
   IDENTITY_PRICES: z.string().min(1),
+  /** What the upstream's `amount` is, and what orders cost, as JSON (shared/ledger/upstream-costs.ts). */
+  UPSTREAM_COSTS: z.string().min(1),
   /** Largest airtime top-up, NGN. */
   AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
   /** Largest amount of one funding or adjustment, NGN. */
   OPERATOR_ACT_MAX_NAIRA: z.coerce.number().int().positive(),
+  /** Where days and months of statements, periods and charts begin. */
+  TIME_ZONE: z.string().min(1),
   /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
   /**

@@ -30,6 +30,12 @@ export const logEvents = {
     meaning: "A caller got a 5xx without `X-Error-Code`: the outcome of its order is unknown to it.",
     action: "None: the caller sends the same reference again, and the order settles by itself.",
   },
+  "request.not_served": {
+    level: "warn",
+    fields: { request_id: "string?", ...thrown },
+    meaning: "A caller got a 500 because AWS did not answer a call, or throttled it.",
+    action: "None: the caller sends its request again. If it goes on, ServerErrors is raised.",
+  },
   "request.failed": {
     level: "alarm",
     urgency: "ticket",
@@ -75,6 +81,21 @@ export const logEvents = {
     meaning:
       "Orders get a 500 without X-Error-Code, and lookups a 500: the present reference key is not the one that the ledger was written with, so that no earlier reference would be found.",
     action: 'Make the ledger\'s own key current again: "Reference key" in docs/runbook.md.',
+  },
+  "checksum_key.unreadable": {
+    level: "warn",
+    fields: thrown,
+    meaning: "Invented API keys cost a write each: the key of the checksums could not be read.",
+    action: "None: it is read again after a minute. Check Secrets Manager if it repeats.",
+  },
+  "identity_key.unusable": {
+    level: "alarm",
+    stopsSales: true,
+    repeated: true,
+    fields: thrown,
+    meaning:
+      "Identity checks are refused (503) and not charged: KMS did not hash the number of the person who is checked.",
+    action: 'Check KMS, the key and its policy: "Identity key" in docs/runbook.md.',
   },
   "purchases.unreadable": {
     level: "alarm",
@@ -212,8 +233,8 @@ export const logEvents = {
     level: "alarm",
     urgency: "page",
     fields: { transaction: "string?", ours: "number?", theirs: "number?", upstream_reference: "string?" },
-    meaning: "The upstream charges another amount for an order than the caller pays.",
-    action: "Correct the price in infra/stages.ts, or ask the upstream.",
+    meaning: "The upstream states another amount for an order than is expected: it may cost more than it should.",
+    action: "Ask the upstream, then correct identityPrices or upstreamCosts in infra/stages.ts.",
   },
   "upstream.outcome_unknown": {
     level: "warn",
@@ -291,12 +312,20 @@ export const logEvents = {
     meaning: "A customer may wait for an outcome: an event of the upstream needs an operator's decision.",
     action: "admin events list.",
   },
+  "limit.near": {
+    level: "warn",
+    fields: { account: "string", key: "string?", limit: "string", max: "number" },
+    meaning:
+      "The live orders of an account, or with one of its keys, use 80 % of a limit of this day or month; orders beyond the limit are refused (422).",
+    action:
+      "Ask the app's owners whether the orders are meant, and raise the limit if they are: admin accounts limits.",
+  },
   "identity.empty_checks": {
     level: "alarm",
     urgency: "ticket",
     fields: { account: "string", in_a_row: "number" },
     meaning:
-      "An account's live identity checks found nobody, eight or more in a row: somebody may be guessing numbers, which is free.",
+      "An account's live identity checks found no record, eight or more in a row: the caller may be guessing numbers, which is free.",
     action: 'Find out who, and restrict what the account may do: "Checks that find nobody" in docs/runbook.md.',
   },
   "identity.empty_check_not_counted": {
@@ -309,13 +338,19 @@ export const logEvents = {
     level: "warn",
     fields: { reference: "string", field: "string", shape: "string" },
     meaning: "A date of an identity record could not be read and is left out of the result.",
-    action: "Compare its shape with the setting upstreamDates.",
+    action: "Compare its shape with dates in upstreamProfile.",
   },
   "identity_check.not_refunded": {
     level: "error",
     fields: { transaction: "string", error: "string?", at: "string?" },
     meaning: "The refund of an abandoned identity check was not written. The next run tries again.",
     action: "None, until the alarm on OldestUnrefundedSeconds.",
+  },
+  "order_sums.not_advanced": {
+    level: "error",
+    fields: { account: "string", error: "string?", at: "string?" },
+    meaning: "What an account's orders cost was not added up. The next run tries again.",
+    action: "None, unless it repeats: margins and the float then count these orders as read each time.",
   },
   "replay.not_stored": {
     level: "warn",
@@ -328,6 +363,12 @@ export const logEvents = {
     fields: { plans: "number", added: "string", removed: "string", repriced: "string" },
     meaning: "A new catalog is served.",
     action: "None.",
+  },
+  "catalog.refresh_delayed": {
+    level: "warn",
+    fields: { answer: "string?" },
+    meaning: "The upstream did not answer for its catalog, or was busy. The previous one is served.",
+    action: "None: the next run tries again. If it goes on for 15 minutes, catalog.refresh_failed is raised.",
   },
   "catalog.refresh_failed": {
     level: "alarm",
@@ -372,6 +413,12 @@ export const logEvents = {
     meaning: "The catalog could not be read from the cache table. The copy in memory is served.",
     action: "None. Check DynamoDB if it repeats.",
   },
+  "catalog.announcement_delayed": {
+    level: "warn",
+    fields: thrown,
+    meaning: "A change of the catalog was not announced yet, because AWS did not answer a call, or throttled it.",
+    action: "None: the next run tries again. If it goes on for 15 minutes, catalog.change_not_announced is raised.",
+  },
   "catalog.change_not_announced": {
     level: "alarm",
     urgency: "ticket",
@@ -395,7 +442,14 @@ export const logEvents = {
   },
   "reconcile-ledger.ran": {
     level: "info",
-    fields: { open: "number", refunded: "number", mismatches: "number", phones_masked: "number" },
+    fields: {
+      open: "number",
+      refunded: "number",
+      mismatches: "number",
+      phones_masked: "number",
+      float_measured: "boolean",
+      months_verified: "number",
+    },
     meaning: "The ledger's run of this minute has ended.",
     action: "None.",
   },
@@ -406,11 +460,29 @@ export const logEvents = {
       "The run of this minute over accounts with parked deliveries, and over balances that may be low, has ended.",
     action: "None.",
   },
+  "ask-upstream.ran": {
+    level: "info",
+    fields: { open: "number", due: "number", asked: "number", ended: "number" },
+    meaning: "The run of this minute that asks the upstream for open orders has ended.",
+    action: "None.",
+  },
+  "upstream.asked": {
+    level: "info",
+    fields: { reference: "string", finding: "string", details: "string?" },
+    meaning: "The upstream was asked for an open order.",
+    action: "None.",
+  },
   "send-queued-orders.ran": {
     level: "info",
     fields: { queued: "number", sent: "number", refunded: "number" },
     meaning: "The run of this minute over queued orders has ended.",
     action: "None.",
+  },
+  "wallet.reconciliation_delayed": {
+    level: "warn",
+    fields: { account: "string", ...thrown },
+    meaning: "A wallet was not reconciled in this run, because AWS did not answer a call, or throttled it.",
+    action: "None: the next run tries again. After 25 hours, wallet.not_reconciled is raised.",
   },
   "wallet.not_reconciled": {
     level: "alarm",
@@ -430,6 +502,27 @@ export const logEvents = {
     fields: { account: "string", difference_kobo: "number" },
     meaning: "A customer's balance is wrong: it differed from its entries in two runs.",
     action: "Follow the alarm on LedgerMismatches: admin wallet verify.",
+  },
+  "period.differs": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { month: "string", account: "string?", differences: "number" },
+    meaning:
+      "A month that finance has closed is not what it was: lines, sums or hashes of it were changed. `account` is the first.",
+    action: "admin periods verify names the first line of each account that differs.",
+  },
+  "period.verification_delayed": {
+    level: "warn",
+    fields: thrown,
+    meaning: "The daily verification of closed months stopped, because AWS did not answer a call, or throttled it.",
+    action: "None: the next run continues it. If it has not ended in two days, period.not_verified is raised.",
+  },
+  "period.not_verified": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: thrown,
+    meaning: "A change of a closed month would not be noticed: the daily verification failed.",
+    action: "Read the log of reconcile-ledger, then admin periods verify.",
   },
   "phone_numbers.not_masked": {
     level: "alarm",
@@ -474,6 +567,20 @@ export const logEvents = {
     meaning: "A batch of the ledger's stream was added to the statistics.",
     action: "None.",
   },
+  "audit.attested": {
+    level: "info",
+    fields: { changes: "number", attested: "number" },
+    meaning: "The hashes of new audit entries were kept.",
+    action: "None.",
+  },
+  "audit.tampered": {
+    level: "alarm",
+    urgency: "page",
+    fields: { audit_log: "string", sequence: "string", change: "string" },
+    meaning:
+      "An audit entry was overwritten, removed, unreadable or out of place. No code of the service does that; only out_of_order can follow once from a restore or from entries that attest-audit lost.",
+    action: "admin audit verify, then find out whose credentials wrote it (docs/runbook.md).",
+  },
   "webhook.attempted": {
     level: "info",
     fields: {
@@ -501,6 +608,12 @@ export const logEvents = {
     fields: { account: "string" },
     meaning: "An app's endpoint is down: its webhooks wait, and one at a time is sent as a probe.",
     action: "Tell the app's owner if it lasts. admin webhook show.",
+  },
+  "deliveries.requeue_delayed": {
+    level: "warn",
+    fields: { account: "string", ...thrown },
+    meaning: "An app's parked deliveries wait longer, because AWS did not answer a call, or throttled it.",
+    action: "None: the next run tries again. If it goes on for 15 minutes, deliveries.not_requeued is raised.",
   },
   "deliveries.not_requeued": {
     level: "alarm",

@@ -2,40 +2,46 @@ import type { Call } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
 import type { Network } from "../contract/catalog.ts";
-import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
+import { type Kobo, koboFromNaira, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
 import type { AirtimePurchaseRequest } from "../contract/purchase.ts";
 import { refusalOf } from "../orders/place-order.ts";
+import { priceOrder } from "../prices/price-order.ts";
 import { mayBeQueued } from "../queued-orders/queue-policy.ts";
 import type { OrderQuote } from "../queued-orders/send-purchase.ts";
 import type { UpstreamOrder } from "../upstream/upstream.ts";
-import { type PurchaseDeps, placePurchase } from "./place-purchase.ts";
+import { type PurchaseCall, type PurchaseDeps, placePurchase } from "./place-purchase.ts";
 import { purchaseResponse } from "./purchase-response.ts";
 
 export type AirtimeDeps = PurchaseDeps & { readonly airtimeKoboMax: Kobo };
-type AirtimeCall = Pick<Call<AirtimePurchaseRequest>, "input" | "caller" | "deadline">;
+type AirtimeCall = PurchaseCall & Pick<Call<AirtimePurchaseRequest>, "input">;
 
 /** POST /vtu/airtime/purchase. */
 export const buyAirtime = (deps: AirtimeDeps) => async (call: AirtimeCall) => {
-  const { input, caller, deadline } = call;
+  const { input, caller } = call;
   const { phone_number: phoneNumber, reference: callerReference } = input;
   const fields = [namesOf(input.network).join(), String(koboFromNaira(input.amount)), phoneNumber];
   const quote = await quoteAirtime(deps, call).catch(refusalOf);
-  return purchaseResponse(
-    await placePurchase(deps, { caller, type: "airtime", callerReference, fields }, quote, deadline),
-  );
+  return purchaseResponse(await placePurchase(deps, { caller, type: "airtime", callerReference, fields }, quote, call));
 };
 
 /** Prices the order; throws a ServiceError to refuse it before the debit. */
 const quoteAirtime = async (deps: AirtimeDeps, { input, caller, deadline }: AirtimeCall): Promise<OrderQuote> => {
   const { phone_number: phoneNumber } = input;
-  const amountKobo = koboFromNaira(input.amount);
-  assertAllowed(amountKobo, deps.airtimeKoboMax);
+  const faceKobo = koboFromNaira(input.amount);
+  assertAllowed(faceKobo, deps.airtimeKoboMax);
   const plans = await sellablePlans(deps.catalog, caller.mode, deps.ledger.clock);
   const network = findNetwork(input.network, [...plans.networks.values()]);
-  const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo, phoneNumber };
+  const order: UpstreamOrder = { kind: "airtime", network: network.code, amountKobo: faceKobo, phoneNumber };
   await deps.upstreams[caller.mode].assertReady(order, deadline, { mayWait: mayBeQueued(deps, caller.mode) });
-  const description = `${network.name} airtime for ${phoneNumber}`;
-  return { order, amountKobo, description, network: network.name, phoneNumber };
+  const price = await priceOrder(deps, caller, { kind: "airtime", network: network.code, faceKobo });
+  const topUp = price.amountKobo === faceKobo ? "airtime" : `airtime of ${nairaDecimals(input.amount)} NGN`;
+  return {
+    order,
+    ...price,
+    description: `${network.name} ${topUp} for ${phoneNumber}`,
+    network: network.name,
+    phoneNumber,
+  };
 };
 
 const assertAllowed = (amount: Kobo, max: Kobo): void => {

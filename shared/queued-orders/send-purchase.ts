@@ -1,8 +1,9 @@
 import type { Settlement } from "../ledger/settle-transaction.ts";
 import { type Failure, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { logOutcome } from "../orders/log-outcome.ts";
 import type { Fulfilment, Quote } from "../orders/order.ts";
-import { settlementFactsOf } from "../orders/settlement-facts.ts";
+import { withUpstreamFacts } from "../orders/settlement-facts.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import {
   type Beginning,
@@ -22,13 +23,14 @@ export type OrderQuote = Quote & { readonly order: UpstreamOrder };
 type Sending = {
   readonly upstream: Pick<Upstream, "buy" | "blocks" | "learnBlocks">;
   readonly gate: Pick<OrderGate, "blocks" | "noteBlocks" | "noteOutcome">;
+  readonly costs: UpstreamCosts;
 };
 
 export type SentPurchase = { readonly outcome: Outcome; readonly blocksBefore: UpstreamBlocks };
 
 /** Sends a debited order upstream, once. `noteSent` follows. */
 export const sendPurchase = async (
-  { upstream, gate }: Sending,
+  { upstream, gate, costs }: Sending,
   order: UpstreamOrder,
   transaction: Transaction,
   deadline: Deadline,
@@ -37,13 +39,13 @@ export const sendPurchase = async (
   const blocksBefore = gate.blocks();
   upstream.learnBlocks(blocksBefore);
   const outcome = await upstream.buy(order, referenceOf(transaction), deadline, beginning);
-  logOutcome(transaction, outcome);
+  logOutcome(transaction, outcome, costs);
   return { outcome, blocksBefore };
 };
 
 /** Tells operators and the other instances what a sent order shows. Never rejects. */
 export const noteSent = async (
-  { upstream, gate }: Sending,
+  { upstream, gate }: Omit<Sending, "costs">,
   { outcome, blocksBefore }: SentPurchase,
   { mode, mayBeQueued }: Pick<Transaction, "mode"> & { readonly mayBeQueued: boolean },
   deadline: Deadline,
@@ -63,24 +65,24 @@ const isQueueReason = (reason: string): reason is QueueReason =>
   reason === RATE_LIMITED || reason === ORDER_LIMITED || reason === TURN_OVER;
 
 /** What the outcome of an order does to the ledger. */
-export const fulfilmentOf = (outcome: Outcome): Fulfilment => {
-  const settlement = settlementFor(outcome);
+export const fulfilmentOf = (outcome: Outcome, costs: UpstreamCosts): Fulfilment => {
+  const decided = settlementFor(outcome);
+  const settlement = decided && withUpstreamFacts(decided, outcome, costs);
   if (outcome.kind !== "unknown") return settlement ? { settlement } : {};
   return { ...(settlement && { settlement }), ...(outcome.later && { later: laterSettlement(outcome.later) }) };
 };
 
 /** Undefined if there is nothing new to persist. */
 const settlementFor = (outcome: Outcome): Settlement | undefined => {
-  const facts = settlementFactsOf(outcome);
   switch (outcome.kind) {
     case "delivered":
-      return { status: "success", ...facts };
+      return { status: "success" };
     case "unknown":
-      return outcome.upstreamReference === undefined ? undefined : { status: "processing", ...facts };
+      return outcome.upstreamReference === undefined ? undefined : { status: "processing" };
     case "account_error":
-      return { status: "failed", failure: { code: "delivery_failed" }, ...facts };
+      return { status: "failed", failure: { code: "delivery_failed" } };
     case "refused":
-      return { status: "failed", failure: refusal(outcome.fields), ...facts };
+      return { status: "failed", failure: refusal(outcome.fields) };
   }
 };
 

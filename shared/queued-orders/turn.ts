@@ -3,6 +3,7 @@ import type { PlanIndex } from "../catalog/snapshot.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import type { settleAsRead } from "../ledger/settle-transaction.ts";
 import { type Failure, isFinalStatus, type QueuedOrder, referenceOf } from "../ledger/transaction.ts";
+import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { walletNotRestricted, walletQueueGap } from "../ledger/wallet.ts";
 import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import { finaliseOrder, outcomeNotRecorded } from "../orders/place-order.ts";
@@ -41,6 +42,7 @@ export type SenderDeps = {
   readonly gate: OrderGate;
   readonly catalog: CatalogMemory;
   readonly upstream: HttpUpstream;
+  readonly costs: UpstreamCosts;
   readonly queueMinutes: number;
 };
 
@@ -244,7 +246,7 @@ const recordSent = async (
 ): Promise<boolean> => {
   await noteSent(deps, sent, { mode: claimed.mode, mayBeQueued: true }, deadline);
   if (entry !== undefined) return (await enqueueOrDefer(deps, claimed, entry, deadline)).kind !== "not_queued";
-  await finaliseOrder(deps, claimed, fulfilmentOf(sent.outcome), deadline);
+  await finaliseOrder(deps, claimed, fulfilmentOf(sent.outcome, deps.costs), deadline);
   return false;
 };
 

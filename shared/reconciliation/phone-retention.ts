@@ -73,8 +73,8 @@ const writeProgress = async ({ db, table }: Ledger, Item: MaskingProgress): Prom
   await db.send(new PutCommand({ TableName: table, Item }));
 };
 
-/** Attributes with their stored and their masked values. */
-type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to: string }>>;
+/** Attributes with their stored and their masked values; without the latter it is removed. */
+type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to?: string }>>;
 
 /** An item to mask: `change` is empty if no number is left to mask; `waits` is true if the number is kept for now. */
 type Maskable = {
@@ -103,11 +103,20 @@ const changeOf = (name: string, from: string, to: string): MaskingUpdate =>
   from === to ? {} : { [name]: { from, to } };
 
 const maskableTransaction = transactionSchema
-  .pick({ pk: true, mode: true, status: true, phone_number: true, description: true, created_at: true })
-  .transform(({ pk, mode, status, phone_number: number = "", description, created_at }): Maskable => {
+  .pick({
+    pk: true,
+    mode: true,
+    status: true,
+    phone_number: true,
+    phone_key: true,
+    description: true,
+    created_at: true,
+  })
+  .transform(({ pk, mode, status, phone_number: number = "", phone_key, description, created_at }): Maskable => {
     const change = {
       ...changeOf("phone_number", number, maskedNumber(number)),
       ...(number !== "" && changeOf("description", description, maskedText(description, number))),
+      ...(phone_key !== undefined && { phone_key: { from: phone_key } }),
     };
     // No event is matched to a test transaction, and some of those stay open for ever.
     const waits = mode === "live" && status === "processing";
@@ -168,21 +177,27 @@ const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<numb
   return count;
 };
 
+/** DynamoDB refuses a clause without a part. */
+const clause = (name: "SET" | "REMOVE", parts: readonly string[]): string =>
+  parts.length === 0 ? "" : `${name} ${parts.join(", ")}`;
+
 /** False if another run has masked the item since it was read. */
 const maskItem = async ({ db, table }: Ledger, { pk, change }: Maskable): Promise<boolean> => {
   const changes = Object.entries(change);
+  const sets = changes.flatMap(([, { to }], index) => (to === undefined ? [] : [`#${index} = :to${index}`]));
+  const removes = changes.flatMap(([, { to }], index) => (to === undefined ? [`#${index}`] : []));
   try {
     await db.send(
       new UpdateCommand({
         TableName: table,
         Key: { pk },
-        UpdateExpression: `SET ${changes.map((_, index) => `#${index} = :to${index}`).join(", ")}`,
+        UpdateExpression: [clause("SET", sets), clause("REMOVE", removes)].join(" "),
         ConditionExpression: changes.map((_, index) => `#${index} = :from${index}`).join(" AND "),
         ExpressionAttributeNames: Object.fromEntries(changes.map(([name], index) => [`#${index}`, name])),
         ExpressionAttributeValues: Object.fromEntries(
           changes.flatMap(([, { from, to }], index) => [
             [`:from${index}`, from],
-            [`:to${index}`, to],
+            ...(to === undefined ? [] : [[`:to${index}`, to]]),
           ]),
         ),
       }),

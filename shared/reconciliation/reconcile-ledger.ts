@@ -4,7 +4,7 @@ import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type IndexedAccount, indexedAccounts } from "../ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../ledger/settle-transaction.ts";
-import { isIdentityCheck, STUCK_MS, sentAt, type Transaction } from "../ledger/transaction.ts";
+import { CHECK_OPEN_MS_MAX, isIdentityCheck, STUCK_MS, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log, putMetrics } from "../platform/log.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
@@ -14,10 +14,9 @@ import {
   REFUND_MS_MAX,
   RUN_RESERVE_MS,
 } from "../platform/time-budgets.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import { isMismatch, reconcileAndCheckpoint } from "./reconcile-wallet.ts";
 
-/** An identity check that is open for longer is abandoned: its request ended without a result, and it is refunded. */
-const CHECK_OPEN_MS_MAX = 5 * 60_000;
 const RECONCILE_EVERY_MS = 24 * 3_600_000;
 /** A wallet that was not reconciled for this long raises an alarm. */
 const OVERDUE_MS = 25 * 3_600_000;
@@ -26,7 +25,7 @@ const OVERDUE_MS = 25 * 3_600_000;
 export const reconcileLedger = async (
   ledger: Ledger,
   deadline: Deadline,
-): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked">> => {
+): Promise<Omit<LogFields<"reconcile-ledger.ran">, "phones_masked" | "float_measured" | "months_verified">> => {
   const nowMs = ledger.clock();
   const reconcileDeadline = earlierDeadline(deadlineIn(RECONCILE_WALLETS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
@@ -89,11 +88,16 @@ const reconcileDue = async (ledger: Ledger, deadline: Deadline) => {
     ...accounts.slice(0, first),
   ])) {
     if (deadline.remainingMs() <= 0) break;
+    let before: Checkpoint | undefined;
     try {
+      before = readBefore();
       const walletDeadline = earlierDeadline(deadline, deadlineIn(RECONCILE_WALLET_MS_MAX, ledger.clock));
-      results.push(await reconcileIfDue(ledger, account, readBefore(), walletDeadline));
+      results.push(await reconcileIfDue(ledger, account, before, walletDeadline));
     } catch (error) {
-      log.alarm("wallet.not_reconciled", { account: account.account_id, ...errorFields(error) });
+      const fields = { account: account.account_id, ...errorFields(error) };
+      const isLasting = before !== undefined && isOverdue(ledger, account, before);
+      if (isTransient(error) && !isLasting) log.warn("wallet.reconciliation_delayed", fields);
+      else log.alarm("wallet.not_reconciled", fields);
     }
   }
   return {
@@ -117,6 +121,11 @@ async function* withCheckpoints(ledger: Ledger, accounts: readonly IndexedAccoun
   }
 }
 
+const isOverdue = ({ clock }: Ledger, account: IndexedAccount, before: Checkpoint): boolean => {
+  const since = [before.reconciled_at, account.created_at].map((moment) => clock() - Date.parse(moment));
+  return Math.min(...since) > OVERDUE_MS || before.difference_kobo !== 0;
+};
+
 /** `difference`: found for the first time, and confirmed or refuted by the next run. */
 type DueResult = "balanced" | "difference" | "mismatch" | "not_reconciled";
 
@@ -127,14 +136,13 @@ const reconcileIfDue = async (
   deadline: Deadline,
 ): Promise<DueResult> => {
   const { account_id: accountId } = account;
-  const ageMs = (moment: string): number => ledger.clock() - Date.parse(moment);
+  const ageMs = ledger.clock() - Date.parse(before.reconciled_at);
   // A wallet with a difference is due in the next run, not only tomorrow.
-  if (before.difference_kobo === 0 && ageMs(before.reconciled_at) < RECONCILE_EVERY_MS) return "not_reconciled";
+  if (before.difference_kobo === 0 && ageMs < RECONCILE_EVERY_MS) return "not_reconciled";
   const result = await reconcileAndCheckpoint(ledger, before, deadline);
   if (result.kind !== "reconciled") {
-    const unreconciledMs = Math.min(ageMs(before.reconciled_at), ageMs(account.created_at));
-    const isOverdue = unreconciledMs > OVERDUE_MS || before.difference_kobo !== 0;
-    if (isOverdue) log.alarm("wallet.not_reconciled", { account: accountId, reason: result.kind });
+    if (isOverdue(ledger, account, before))
+      log.alarm("wallet.not_reconciled", { account: accountId, reason: result.kind });
     return "not_reconciled";
   }
   const { difference_kobo } = result.reconciliation;

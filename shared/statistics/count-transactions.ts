@@ -1,10 +1,9 @@
 import * as z from "zod";
 import type { Change } from "../call/change.ts";
 import { transactionType } from "../contract/transaction.ts";
-import type { Table } from "../ledger/ledger.ts";
 import { isTransactionPk, walletPk } from "../ledger/schema.ts";
 import { sentAt } from "../ledger/transaction.ts";
-import { type ChangedBalance, setDailyBalances } from "./daily-balances.ts";
+import { type CacheInZone, type ChangedBalance, setDailyBalances } from "./daily-balances.ts";
 import { addToHours, type EndedTransaction } from "./hourly-counts.ts";
 
 /** The stream's numbers are wrapped (shared/lambda/stream-handler.ts). */
@@ -62,7 +61,7 @@ const balanceAfter = ({ before, after }: Change): ChangedBalance | undefined => 
  * Adds a batch of the ledger's changes to the statistics. What is unreadable is left out: a retry would not help. The
  * balances come first, because they may be written again; the hours count a batch that is handled again twice.
  */
-export const countTransactions = (cache: Table) => async (changes: readonly Change[]) => {
+export const countTransactions = (cache: CacheInZone) => async (changes: readonly Change[]) => {
   const ended = changes.flatMap((change) => endedBy(change) ?? []);
   const balances = changes.flatMap((change) => balanceAfter(change) ?? []);
   await setDailyBalances(cache, balances);

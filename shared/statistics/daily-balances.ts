@@ -6,7 +6,7 @@ import type { Table } from "../ledger/ledger.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
-import { isoTime } from "../platform/time.ts";
+import { dateIn, datesUntil } from "../platform/time-zone.ts";
 
 /** A wallet's balance after one of its changes, which `version` counts. */
 export type ChangedBalance = {
@@ -21,17 +21,17 @@ const KEPT_MS = 400 * DAY_MS;
 /** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
 const WRITES_AT_ONCE = 10;
 
-/** `2026-11-22`, in UTC. */
-const dayOf = (atMs: number): string => isoTime(atMs).slice(0, 10);
-
 /** The item of an account's day in the cache table. */
 const dayPk = (accountId: string, day: string): string => cachePk("balances", accountId, day);
 
+/** The cache table, and the zone in which days begin. After a change of the zone, the days before it stay as they were. */
+export type CacheInZone = Table & { readonly timeZone: string };
+
 /** Sets the balance of each account's day to its newest one, unless a newer one is known. Safe to call again. */
-export const setDailyBalances = async (cache: Table, changed: readonly ChangedBalance[]): Promise<void> => {
+export const setDailyBalances = async (cache: CacheInZone, changed: readonly ChangedBalance[]): Promise<void> => {
   const newest = new Map<string, ChangedBalance>();
   for (const balance of changed) {
-    const pk = dayPk(balance.accountId, dayOf(balance.changedAtMs));
+    const pk = dayPk(balance.accountId, dateIn(balance.changedAtMs, cache.timeZone));
     if (balance.version > (newest.get(pk)?.version ?? -1)) newest.set(pk, balance);
   }
   const writes = mapInOrder(newest, WRITES_AT_ONCE, ([pk, balance], abortSignal) =>
@@ -70,12 +70,12 @@ const dayItem = z.object({ pk: z.string(), balance_kobo: z.int() });
  * The days until that of `nowMs`, oldest first, each with its last balance: that of the day before if none changed it.
  */
 export const readDailyBalances = async (
-  cache: Table,
+  cache: CacheInZone,
   accountId: string,
   days: number,
   nowMs: number,
 ): Promise<readonly { readonly day: string; readonly balanceKobo: number | undefined }[]> => {
-  const names = Array.from({ length: days }, (_, index) => dayOf(nowMs - (days - 1 - index) * DAY_MS));
+  const names = datesUntil(dateIn(nowMs, cache.timeZone), days);
   const items = await getItems(
     cache,
     names.map((day) => ({ pk: dayPk(accountId, day) })),

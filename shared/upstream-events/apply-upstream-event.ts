@@ -11,11 +11,13 @@ import {
   NOT_DELIVERED,
   type Settlement,
   type SettlementResult,
+  settleByAnswer,
   settleByHeuristicMatch,
   type settleTransaction,
 } from "../ledger/settle-transaction.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { amountFacts, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import {
   contraryEvent,
   noteEvent,
@@ -24,6 +26,7 @@ import {
 } from "../ledger/upstream-reference.ts";
 import { voidDebit } from "../ledger/void-debit.ts";
 import type {
+  AnswerMessage,
   EnqueueMessage,
   EventMessage,
   OutcomeMessage,
@@ -37,9 +40,22 @@ import { log } from "../platform/log.ts";
 import { enqueueOrder } from "../queued-orders/queue-store.ts";
 import { hasValidMac } from "./event-mac.ts";
 import { findHeuristicMatch } from "./heuristic-match.ts";
-import { changeReason, type EventReason, recordEvent, recordUnreadable, storedEventPk } from "./stored-event.ts";
+import {
+  changeReason,
+  type EventReason,
+  type ReportedOrder,
+  recordEvent,
+  recordNotFound,
+  recordUnreadable,
+  type StoredEvent,
+  storedEventPk,
+} from "./stored-event.ts";
 
-export type ApplyDeps = { readonly ledger: Ledger; readonly keyedHashes: () => Promise<KeyedHashes> };
+export type ApplyDeps = {
+  readonly ledger: Ledger;
+  readonly keyedHashes: () => Promise<KeyedHashes>;
+  readonly costs: UpstreamCosts;
+};
 /**
  * The messages of a batch are applied concurrently, and several may refund one wallet: `settle` puts those in sequence.
  */
@@ -62,6 +78,8 @@ export const applyOutcomeMessage = (deps: ApplyDeps) => {
         return applyEvent(settleDeps, message, deadline);
       case "unreadable_event":
         return escalateUnreadable(deps, message);
+      case "answer":
+        return applyAnswer(deps, message, deadline);
     }
   };
 };
@@ -85,6 +103,47 @@ const applyVoid = async (deps: SettleDeps, { item }: VoidMessage, deadline: Dead
   if (result.kind === "void") return { kind: "done", outcome: "void" };
   return settleStored(deps, result.transaction, item, NOT_DELIVERED, deadline);
 };
+
+/**
+ * Applies the upstream's answer to the question for an order. Its sender has compared it with the order; that its
+ * reference belongs to no other order is certain only here, in the settling write.
+ */
+const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: Deadline): Promise<MessageResult> => {
+  const { ledger } = deps;
+  const stored = await readTransaction(ledger, message.transaction_pk);
+  if (stored === undefined) return { kind: "done", outcome: "no_such_transaction" };
+  const { pk, status } = stored;
+  if (stored.write_token !== message.write_token || stored.mode !== message.mode) {
+    return { kind: "done", outcome: "another_transaction" };
+  }
+  if (message.finding === "not_found") {
+    if (isFinalStatus(status)) return { kind: "done", outcome: "duplicate" };
+    await recordNotFound(ledger, pk, message.reference);
+    return alarmed(ledger, message, "not_found", pk);
+  }
+  const { event } = message;
+  if (message.finding === "another_order" || (await belongsToAnother(ledger, event.reference, pk))) {
+    return isFinalStatus(status) ? { kind: "done", outcome: "duplicate" } : escalate(deps, event, "another_order", pk);
+  }
+  if (isFinalStatus(status)) return escalateIfContradicted(deps, pk, status, event);
+  // The order was sent again since: this is about the sending before, and the next question is about the new one.
+  if (stored.claim !== message.claim) return { kind: "done", outcome: "another_sending" };
+  const isOwn = event.reference === referenceOf(stored);
+  const settlement = { ...settlementOf(deps, event), ...(isOwn && { upstream_reference: undefined }) };
+  const result = await settleByAnswer(ledger, stored, settlement, message, deadline);
+  if (result === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
+  if (result === "applied") return { kind: "done", outcome: "applied" };
+  const current = await readTransaction(ledger, pk);
+  if (current !== undefined && !isFinalStatus(current.status) && current.claim !== message.claim)
+    return { kind: "done", outcome: "another_sending" };
+  return current !== undefined && isFinalStatus(current.status)
+    ? escalateIfContradicted(deps, pk, current.status, event)
+    : escalate(deps, event, "another_order", pk);
+};
+
+/** Whether the upstream's reference is known as that of another transaction. The index lags. */
+const belongsToAnother = async (ledger: Ledger, reference: string, pk: string): Promise<boolean> =>
+  (await findByUpstreamReference(ledger, reference)).some((indexed) => indexed.pk !== pk);
 
 /** Settles a stored transaction, if it is the one that the message is about. */
 const settleStored = async (
@@ -124,12 +183,12 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
   const { reference } = event;
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
-  if (indexed !== undefined) return settleByReference(deps, indexed, event, settlementOf(event), deadline);
+  if (indexed !== undefined) return settleByReference(deps, indexed, event, settlementOf(deps, event), deadline);
   const transaction = await findByOwnReference(deps.ledger, reference);
   if (transaction !== undefined) {
     // An event under our own reference does not say what the upstream calls the order: a known upstream reference
     // stays.
-    const settlement = { ...settlementOf(event), upstream_reference: undefined };
+    const settlement = { ...settlementOf(deps, event), upstream_reference: undefined };
     return settleByReference(deps, transaction, event, settlement, deadline);
   }
   const afterS = retryDelayS(deps.ledger.clock() - Date.parse(event.received_at));
@@ -140,7 +199,7 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
     ? await noteEvent(deps.ledger, reference, event.status, storedEventPk(event))
     : await readUpstreamReference(deps.ledger, reference);
   const matched = await matchedTransaction(deps.ledger, known);
-  if (matched !== undefined) return settleByReference(deps, matched, event, settlementOf(event), deadline);
+  if (matched !== undefined) return settleByReference(deps, matched, event, settlementOf(deps, event), deadline);
   if (retry !== undefined) return retry;
   const isContested = known !== undefined && contraryEvent(known, event.status) !== undefined;
   return isContested ? escalateUnknown(deps, event, "conflicting_events") : matchOrEscalate(deps, event, deadline);
@@ -178,14 +237,14 @@ const settleByReference = async (
  * already raised its alert when it was recorded.
  */
 const checkAmount = async (
-  { ledger }: ApplyDeps,
+  { ledger, costs }: ApplyDeps,
   indexed: IndexedTransaction,
   { amount_kobo }: EventMessage,
 ): Promise<void> => {
-  if (amount_kobo === undefined || amount_kobo === indexed.amount_kobo) return;
+  if (amount_kobo === undefined || isExpectedAmount(costs, indexed, amount_kobo)) return;
   const transaction = await readTransaction(ledger, indexed.pk);
   if (transaction?.upstream_amount_kobo === amount_kobo) return;
-  alertIfAmountDiffers(indexed, amount_kobo);
+  alertIfAmountDiffers(costs, indexed, amount_kobo);
 };
 
 /** A final status does not change: an event that contradicts it goes to the operator. */
@@ -193,7 +252,7 @@ const escalateIfContradicted = async (
   deps: ApplyDeps,
   transactionPk: string,
   status: string,
-  event: EventMessage,
+  event: ReportedOrder,
 ): Promise<MessageResult> =>
   status === event.status
     ? { kind: "done", outcome: "duplicate" }
@@ -208,13 +267,13 @@ const matchOrEscalate = async (deps: SettleDeps, event: EventMessage, deadline: 
     const matched = await matchedTransaction(ledger, await readUpstreamReference(ledger, event.reference));
     return matched === undefined
       ? escalateUnknown(deps, event, match.reason)
-      : settleByReference(deps, matched, event, settlementOf(event), deadline);
+      : settleByReference(deps, matched, event, settlementOf(deps, event), deadline);
   }
   // The event's own transaction may have recorded the reference since the first lookup, and so no longer be a
   // candidate.
   const isKnown = (await findByUpstreamReference(ledger, event.reference)).length > 0;
   const { transaction } = match;
-  if (!isKnown && (await settleByHeuristicMatch(ledger, transaction, settlementOf(event), deadline))) {
+  if (!isKnown && (await settleByHeuristicMatch(ledger, transaction, settlementOf(deps, event), deadline))) {
     return { kind: "done", outcome: "matched" };
   }
   return { kind: "retry", reason: "candidate_changed", afterS: 1 };
@@ -262,8 +321,8 @@ const retryDelayS = (ageMs: number): number | undefined => {
   return nextAgeMs === undefined ? undefined : Math.ceil((nextAgeMs - ageMs) / 1_000);
 };
 
-const settlementOf = ({ status, reference, amount_kobo }: EventMessage): Settlement => {
-  const facts = { upstream_reference: reference, upstream_amount_kobo: amount_kobo };
+const settlementOf = ({ costs }: ApplyDeps, { status, reference, amount_kobo }: ReportedOrder): Settlement => {
+  const facts = { upstream_reference: reference, ...amountFacts(costs, status, amount_kobo) };
   return status === "success" ? { status, ...facts } : { status, failure: { code: "delivery_failed" }, ...facts };
 };
 
@@ -300,7 +359,7 @@ const transactionField = async (
 
 const escalate = async (
   { ledger }: ApplyDeps,
-  event: EventMessage,
+  event: ReportedOrder,
   reason: EventReason,
   transactionPk?: string,
 ): Promise<MessageResult> => {
@@ -311,8 +370,8 @@ const escalate = async (
 /** Raises the alarm about a stored event. */
 const alarmed = async (
   ledger: Ledger,
-  { reference }: EventMessage,
-  reason: EventReason,
+  { reference }: Pick<ReportedOrder, "reference">,
+  reason: StoredEvent["reason"],
   transactionPk?: string,
 ): Promise<MessageResult> => {
   const about = await transactionField(ledger, transactionPk);

@@ -2,8 +2,9 @@ import { openTransactions, readTransaction } from "../ledger/find-transactions.t
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { isQueuedOrder, sentAt, type Transaction } from "../ledger/transaction.ts";
+import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
 import { differencesOf } from "./operator-resolution.ts";
-import type { StoredEvent } from "./stored-event.ts";
+import { isReadable, type StoredEvent } from "./stored-event.ts";
 
 /** As many as a person compares. */
 const CANDIDATES_MAX = 20;
@@ -13,17 +14,20 @@ const CANDIDATES_MAX = 20;
  * the event, are open, and are not known to the upstream by another reference. Those with the fewest differences come
  * first, then those sent last. Unlike the heuristic match, it also finds orders that are older or differ.
  */
-export const findCandidates = async (ledger: Ledger, event: StoredEvent): Promise<readonly Transaction[]> => {
+export const findCandidates = async (
+  { ledger, costs }: { readonly ledger: Ledger; readonly costs: UpstreamCosts },
+  event: StoredEvent,
+): Promise<readonly Transaction[]> => {
   if (event.transaction_pk !== undefined) {
     const transaction = await readTransaction(ledger, event.transaction_pk);
     return transaction === undefined ? [] : [transaction];
   }
-  if (event.reason === "unreadable") return [];
+  if (!isReadable(event)) return [];
   const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: event.created_at });
   return open
     .filter((transaction) => !isQueuedOrder(transaction) && sentAt(transaction) <= event.created_at)
     .filter(({ upstream_reference }) => [undefined, event.reference].includes(upstream_reference))
-    .map((transaction) => ({ transaction, differences: differencesOf(event, transaction).length }))
+    .map((transaction) => ({ transaction, differences: differencesOf(costs, event, transaction).length }))
     .sort(
       (one, other) =>
         one.differences - other.differences ||

@@ -1,6 +1,7 @@
 import { openTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { sentAt, type Transaction } from "../ledger/transaction.ts";
+import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { EventMessage } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { EventReason } from "./stored-event.ts";
@@ -18,19 +19,24 @@ export type HeuristicMatch =
  * A `failed` never matches: a wrong match would refund an order that was delivered. Source: docs/interface.md 17.D6.
  */
 export const findHeuristicMatch = async (
-  deps: { readonly ledger: Ledger; readonly keyedHashes: () => Promise<KeyedHashes> },
+  deps: {
+    readonly ledger: Ledger;
+    readonly keyedHashes: () => Promise<KeyedHashes>;
+    readonly costs: UpstreamCosts;
+  },
   event: EventMessage,
 ): Promise<HeuristicMatch> => {
   if (event.status === "failed") return { kind: "none", reason: "unknown_failure" };
-  const { hashSubject } = await deps.keyedHashes();
+  const { valueHash } = await deps.keyedHashes();
   const open = await openTransactions(deps.ledger, { from: "0000", to: event.received_at });
   const [transaction, ...others] = open.filter(
-    ({ upstream_reference, type, amount_kobo, phone_number }) =>
+    ({ upstream_reference, type, phone_number, ...priced }) =>
       upstream_reference === undefined &&
       type === event.type &&
-      amount_kobo === event.amount_kobo &&
+      event.amount_kobo !== undefined &&
+      isExpectedAmount(deps.costs, priced, event.amount_kobo) &&
       phone_number !== undefined &&
-      hashSubject("phone_number", phone_number) === event.phone?.hmac,
+      valueHash("phone_number", phone_number) === event.phone?.hmac,
   );
   if (others.length > 0) return { kind: "none", reason: "several_candidates" };
   // An older order also counts as a candidate above: the event may be about either.

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
+import { methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { reconciliationActions } from "../../shared/contract/actions/reconciliation.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -15,18 +17,19 @@ import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
 import { textClaims } from "../../tools/local/jwt-authorizer.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { anApiEvent } from "../builders/api-event.ts";
-import { aConsole } from "../builders/console.ts";
+import { everyFunction } from "../builders/console.ts";
 import { eventually } from "../builders/eventually.ts";
+import { anOldAccount, CLOSED_MONTH } from "../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import { recordCalls } from "../builders/recorded-calls.ts";
 import { asAllowed, type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
 import { idIn, templatesOf } from "../builders/templates.ts";
 
 /**
- * Goal: the role of console-api allows exactly what its actions ask of AWS. Method: every action runs through the
+ * Goal: the role of a function of actions allows exactly what these ask of AWS. Method: every action runs through its
  * function's own handler on a local service, and its calls are recorded.
  */
-const { service: stage } = templatesOf("prod", { console: aConsole });
+const { service: stage } = templatesOf("prod", everyFunction);
 const why = "test";
 
 let service: OperatedService;
@@ -38,7 +41,7 @@ beforeAll(async () => {
   // Its name has the stage, and the SDK makes every call, so that each is recorded.
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-console-api");
   vi.stubEnv("AWS_CALLS", "sdk");
-  invoke = await loadFunctions(["console-api"], new URL("../../functions/", import.meta.url));
+  invoke = await loadFunctions(["console-api", "reconcile-statement"], new URL("../../functions/", import.meta.url));
   vi.unstubAllEnvs();
   await runEveryAction();
 });
@@ -61,6 +64,9 @@ const operatorsRequest = () => {
   };
 };
 
+const functionOf = (name: ActionName): string =>
+  name in reconciliationActions ? "reconcile-statement" : "console-api";
+
 const answer = z.object({ statusCode: z.int(), body: z.string() });
 const envelope = z.object({ data: z.record(z.string(), z.unknown()) });
 
@@ -70,7 +76,7 @@ const act = async (
   input: Readonly<Record<string, unknown>> = {},
 ): Promise<z.output<typeof envelope>["data"]> => {
   const path = actionPath(name);
-  const method = actions[name].kind === "read" ? "GET" : "POST";
+  const method = methodOf(actions[name]);
   const { claims, authorization } = operatorsRequest();
   const event = anApiEvent({
     method,
@@ -89,7 +95,7 @@ const act = async (
   const grants: Grant[] = [...(needed.get(name) ?? [])];
   let answered: unknown;
   await recordCalls({ canned: {}, onCall: (call) => void grants.push(...requiredGrants(call, stage)) }, async () => {
-    answered = await invoke("console-api", authorized);
+    answered = await invoke(functionOf(name), authorized);
   });
   needed.set(name, grants);
   const { statusCode, body } = answer.parse(answered);
@@ -101,6 +107,7 @@ const fieldOf = (data: Readonly<Record<string, unknown>>, field: string): string
 
 const runEveryAction = async (): Promise<void> => {
   await act("me");
+  await act("search", { text: "0803 123 4567" });
   await act("purchases show");
   await act("purchases off", { why });
   await act("purchases on", { why });
@@ -120,6 +127,8 @@ const runEveryAction = async (): Promise<void> => {
   await act("accounts restrict", { account: made, why });
   await act("accounts unrestrict", { account: made, why });
   await act("accounts entitle", { account: made, entitlements: { vtu: 100 } });
+  await act("accounts duplicates", { account: made, window_s: 60 });
+  await act("accounts limits", { account: made, limits: { day_naira: 1_000 } });
   await act("accounts owners", { account: made, owners: [{ kind: "email", value: "ada@example.com" }], why });
   await act("ips allow", { account: made, ranges: ["203.0.113.7"] });
   await act("ips list", { account: made });
@@ -138,11 +147,20 @@ const runEveryAction = async (): Promise<void> => {
   await act("webhook enable", { account });
   await act("webhook secret rotate", { account, why });
 
+  await act("accounts limits", { account, limits: { day_naira: 1_000_000 } });
+  await act("keys limits", { account, key: keyId, limits: { month_orders: 1_000 } });
   await act("keys list", { account });
   const rotated = fieldOf(await act("keys rotate", { account, key: keyId, overlap_ms: 3_600_000 }), "key_id");
   await act("keys revoke", { account, key: rotated, why });
   await act("keys create", { account, mode: "live", permissions: ["vtu"] });
 
+  const priced = await act("prices set", { account, kind: "airtime", percent: 1, why });
+  const { rule } = actions["prices set"].output.parse(priced);
+  await act("prices list", { account });
+  await act("margin report", { from: "2026-11-01", to: "2026-11-30" });
+  await act("float fund", { amount_kobo: 1_000_00, id: "bank-2", why });
+  await act("float show");
+  await act("prices remove", { account, rule_id: rule.rule_id, why });
   await act("wallet show", { account });
   await act("wallet threshold", { account, amount_kobo: 100_00 });
   await act("wallet fund", { account, amount_kobo: 1_000_00, id: "bank-1", why });
@@ -153,6 +171,13 @@ const runEveryAction = async (): Promise<void> => {
   await writeCheckpoint(service.ledger, { ...firstCheckpoint(account), balance_kobo: 1 });
   await act("wallet verify", { account });
   await act("wallet statement", { account, from: "2026-01-01" });
+  const old = await anOldAccount(service.ledger, CLOSED_MONTH);
+  await act("periods close", { month: CLOSED_MONTH, why });
+  await act("periods list");
+  await act("periods show", { month: CLOSED_MONTH });
+  await act("periods accounts", { month: CLOSED_MONTH });
+  await act("periods lines", { month: CLOSED_MONTH, account: old });
+  await act("periods verify", { month: CLOSED_MONTH });
 
   await runEvents(account, key);
   await runDeadLetters();
@@ -164,9 +189,32 @@ const runEveryAction = async (): Promise<void> => {
   await act("consents export", { account });
   await runTransactions(account, key);
 
+  await runReconciliation();
+
   const now = isoTime(Date.now());
   await act("statistics show", { from: now, to: now });
   await act("statistics balances", { account });
+};
+
+const runReconciliation = async (): Promise<void> => {
+  const on = { day: "2026-11-21" };
+  const file = "a".repeat(64);
+  const range = { from: "2026-11-20T23:00:00.000Z", to: "2026-11-21T23:00:00.000Z" };
+  await act("reconciliation files begin", { ...on, ...range, file, sha256: file });
+  const row = { line: 2, amount_kobo: 500_00, status: "success", at: "2026-11-21T12:00:00.000Z" };
+  const rows = [{ ...row, type: "airtime", phone_number: "08031234567" }];
+  await act("reconciliation files append", { ...on, file, offset: 0, rows, is_last: true });
+  await act("reconciliation rows list", on);
+  await act("reconciliation orders list", { ...on, within_ms: 60_000 });
+  const put = [{ case: "clock", class: "clock_differs", ahead_ms: 3_600_000 }];
+  await act("reconciliation cases put", { ...on, revision: 1, put, withdraw: [], totals: [] });
+  await act("reconciliation cases list", on);
+  await act("reconciliation cases show", { ...on, case: "clock" });
+  await act("reconciliation cases decide", { ...on, case: "clock", decision: "explained", why });
+  await act("reconciliation statements list");
+  await act("reconciliation statements show", on);
+  await act("reconciliation statements sign", { ...on, why });
+  await act("reconciliation statements export", on);
 };
 
 /** Has a webhook wait outside the queue: enabling the endpoint sends it. */
@@ -214,12 +262,14 @@ const runTransactions = async (account: string, key: string): Promise<void> => {
   await act("transactions show", { reference: upstreamReference });
   await act("audit about", { subject: "order-1", account });
   await act("transactions open");
+  await act("transactions ask", { reference: stuck.reference, why });
   await act("transactions resolve", { reference: stuck.reference, status: "failed", why });
 
   await service.refuseByLimit();
   const waiting = await service.buy(key, "08031234567");
   await act("transactions waiting");
   await act("upstream show");
+  await act("upstream probe", {});
   await act("doctor");
   await act("transactions resolve", { reference: waiting.reference, status: "failed", why });
 };
@@ -242,6 +292,7 @@ const runDeadLetters = async (): Promise<void> => {
   }
   sqs.destroy();
   await act("dead-letters list");
+  await act("attention");
   await act("dead-letters redrive", { queue: "outcomes", why });
   await act("dead-letters redrive", { queue: "delivery", why });
 };
@@ -252,15 +303,19 @@ test("every action of the console was run", () => {
   expect(new Set<string>(needed.keys())).toEqual(new Set(Object.keys(actions)));
 });
 
-test("the role of console-api allows what the actions need, and besides only its log and its place in the VPC", () => {
-  const [own] = stage
-    .all("AWS::Lambda::Function")
-    .filter(({ Properties }) => Properties.FunctionName === "prod-airtime-console-api");
-  const role = idIn(own?.Properties.Role);
-  const allowed = stage
-    .all("AWS::IAM::Policy")
-    .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`))
-    .flatMap(grantsIn)
-    .filter((grant) => !/^(logs|ec2):/.test(grant));
-  expect(sorted(allowed)).toEqual(sorted(asAllowed([...needed.values()].flat(), allowed)));
-});
+test.each(["console-api", "reconcile-statement"])(
+  "the role of %s allows what its actions need, and besides only its log and its place in the VPC",
+  (functionName) => {
+    const [own] = stage
+      .all("AWS::Lambda::Function")
+      .filter(({ Properties }) => Properties.FunctionName === `prod-airtime-${functionName}`);
+    const role = idIn(own?.Properties.Role);
+    const allowed = stage
+      .all("AWS::IAM::Policy")
+      .filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`))
+      .flatMap(grantsIn)
+      .filter((grant) => !/^(logs|ec2):/.test(grant));
+    const asked = [...needed].flatMap(([name, grants]) => (functionOf(name) === functionName ? grants : []));
+    expect(sorted(allowed)).toEqual(sorted(asAllowed(asked, allowed)));
+  },
+);

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { CreateQueueCommand } from "@aws-sdk/client-sqs";
 import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, expect, test, vi } from "vitest";
@@ -6,6 +7,7 @@ import * as z from "zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { stages } from "../../infra/stages.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
+import { actions } from "../../shared/contract/actions/actions.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
@@ -19,6 +21,7 @@ import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ageTransaction, type OperatedService, startOperatedService, testTerminal } from "../builders/admin.ts";
 import { eventually } from "../builders/eventually.ts";
+import { anOldAccount, CLOSED_MONTH } from "../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 import { type CannedAnswers, recordCalls, type SdkCall } from "../builders/recorded-calls.ts";
 import { asAllowed, type Grant, grantsIn, requiredGrants } from "../builders/required-grants.ts";
@@ -51,7 +54,11 @@ vi.mock(import("../../tools/admin/command.ts"), async (importOriginal) => {
 const NOT_FOR_OPERATORS = "ledger carry-over";
 
 const ACCOUNT = "123456789012";
-Object.assign(stages.prod ?? {}, { account: ACCOUNT, region: "us-east-1" });
+Object.assign(stages.prod ?? {}, {
+  account: ACCOUNT,
+  region: "us-east-1",
+  upstreamProfile: { reference: "all" },
+});
 
 let service: OperatedService;
 let receiver: Receiver;
@@ -181,10 +188,13 @@ const runEveryCommand = async (): Promise<void> => {
 
   const made = idIn(await admin("accounts create", "checkout"), "account_id");
   await admin("accounts list");
+  await admin("attention");
   await admin("accounts show", made);
   await admin("accounts restrict", made, ...why);
   await admin("accounts unrestrict", made, ...why);
   await admin("accounts entitle", made, "--set", "vtu=100", "identity");
+  await admin("accounts duplicates", made, "--window-s", "60");
+  await admin("accounts limits", made, "--set", "day_naira=1000", "order_naira=500");
   await admin("accounts owners", made, "--set", "email:ada@example.com", "group:checkout team", ...why);
   await admin("ips allow", made, "203.0.113.7");
   await admin("ips list", made);
@@ -199,6 +209,14 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("webhook enable", account);
   await admin("webhook secret rotate", account, ...why);
 
+  await admin("prices set", account, "--kind", "airtime", "--percent", "1", ...why);
+  await admin("margin report", "--from", "2026-11-01", "--to", "2026-11-30");
+  await admin("float fund", "--amount", "5000", "--id", "bank-2", ...why);
+  await admin("float show");
+  const { rules } = actions["prices list"].output.parse(JSON.parse(await admin("prices list", account)));
+  await admin("prices remove", account, rules[0]?.rule_id ?? "", ...why);
+  await admin("upstream probe");
+
   await admin("wallet fund", account, "5000", "--id", "bank-1", ...why);
   await admin("wallet adjust", account, "-5", "--id", "case-1", ...why);
   await admin("wallet threshold", account, "100");
@@ -209,8 +227,17 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("wallet verify", account);
   await admin("wallet verify", "--all");
 
+  await anOldAccount(service.ledger, CLOSED_MONTH);
+  await admin("periods close", CLOSED_MONTH, ...why);
+  await admin("periods list");
+  await admin("periods show", CLOSED_MONTH);
+  await admin("periods accounts", CLOSED_MONTH);
+  await admin("periods verify", CLOSED_MONTH);
+  await admin("ledger export", "--period", CLOSED_MONTH, "--format", "journal");
+
   stdin.text = key;
   await admin("keys find");
+  await admin("keys limits", keyId, "--set", "month_orders=1000");
   await admin("keys list", account);
   const rotated = idIn(await admin("keys rotate", keyId), "key_id");
   await admin("keys revoke", rotated, ...why);
@@ -243,6 +270,7 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("transactions list", "--account", lost.account);
   await admin("transactions show", "order-1", "--account", lost.account);
   await admin("transactions show", service.simulator?.state.purchases.at(-1)?.upstreamReference ?? "");
+  await admin("transactions ask", stuck.reference);
   await admin("transactions resolve", stuck.reference, "failed", ...why);
 
   const first = await keptEvent(lost.key);
@@ -275,6 +303,28 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("audit", "order-1", "--account", lost.account);
   await admin("audit");
 
+  const columns = join(service.folder, "columns.json");
+  const statement = join(service.folder, "statement.csv");
+  const map = { columns: { amount: "amount", status: "status", time: "time" }, amount: { unit: "kobo" }, statuses: {} };
+  writeFileSync(columns, JSON.stringify({ ...map, time: { format: "ISO 8601", zone: "Africa/Lagos" } }));
+  writeFileSync(statement, "amount,status,time\n50000,success,2026-10-05T12:00:00Z\n");
+  const day = mode === "direct" ? "2026-10-05" : "2026-10-06";
+  await admin("reconciliation import", statement, "--day", day, "--columns", columns);
+  const { cases } = z
+    .object({ cases: z.array(z.object({ case: z.string() })) })
+    .parse(JSON.parse(await admin("reconciliation cases list", day)));
+  await admin("reconciliation cases show", day, cases[0]?.case ?? "");
+  await admin("reconciliation cases decide", day, cases[0]?.case ?? "", "explained", ...why);
+  await admin("reconciliation statements list");
+  await admin("reconciliation statements show", day);
+  await admin("reconciliation statements sign", day, ...why);
+  const pack = await admin("reconciliation export", day);
+  stdin.text = z
+    .object({ lines: z.array(z.string()) })
+    .parse(JSON.parse(pack))
+    .lines.join("\n");
+  await admin("reconciliation verify");
+
   await service.refuseByLimit();
   const waiting = await service.buy(lost.key, "08031234567");
   await admin("transactions list", "--waiting");
@@ -283,14 +333,14 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("transactions resolve", waiting.reference, "failed", ...why);
 
   // Last, because the upstream does not know the key.
-  stdin.text = "k".repeat(40);
+  stdin.text = `test_${"k".repeat(40)}`;
   for (const name of secretNames) {
     const { kind } = secretTable[name];
     if (kind !== "fixed") await admin(kind === "filled" ? "secrets set" : "secrets rotate", name, ...why);
   }
 };
 
-const { service: stage } = templatesOf("prod");
+const { service: stage, administrator } = templatesOf("prod");
 
 /** The runbook's commands of the AWS CLI, and what AWS asks for each. */
 const runbookGrants = (): ReadonlyMap<string, readonly Grant[]> => {
@@ -315,7 +365,9 @@ const runbookGrants = (): ReadonlyMap<string, readonly Grant[]> => {
 };
 
 const grantsOf = (name: string): readonly Grant[] => {
-  const policy = stage.all("AWS::IAM::ManagedPolicy").find(({ Properties }) => Properties.ManagedPolicyName === name);
+  const policy = administrator
+    .all("AWS::IAM::ManagedPolicy")
+    .find(({ Properties }) => Properties.ManagedPolicyName === name);
   if (policy === undefined) throw new Error(`There is no policy ${name}`);
   return grantsIn(policy);
 };

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
@@ -10,7 +9,9 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";
 import { eventually } from "../builders/eventually.ts";
+import { anOldAccount, CLOSED_MONTH, changeFunding } from "../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
 /**
@@ -28,9 +29,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([service.stop(), receiver.stop()]);
 });
-
-/** The values of `<names>` in commands. */
-type Names = Record<string, string>;
 
 /** A caller, and its purchases. */
 const newCaller = async () => {
@@ -182,6 +180,15 @@ const walletMismatch: Situation = {
   },
 };
 
+const changedMonth: Situation = {
+  begin: async () => {
+    const account = await anOldAccount(service.ledger, CLOSED_MONTH);
+    await service.adminJson(["periods", "close", CLOSED_MONTH, "--why", "month end"]);
+    await changeFunding(service.ledger, account);
+    return { month: CLOSED_MONTH };
+  },
+};
+
 const identityCheck: Situation = {
   begin: async () => {
     const { account, key } = await newCaller();
@@ -224,7 +231,9 @@ const situations: Readonly<Record<string, Situation>> = {
   "Leaked API key": leakedKey,
   "Stop selling": nothing,
   "Reference key": nothing,
+  "Identity key": nothing,
   "Price differs": nothing,
+  "Float low": { begin: async () => ({ naira: "500000", id: "GTB-float-1" }) },
   "Upstream balance empty": emptyUpstream,
   "Upstream unreachable": nothing,
   "Unrecognized answers": unrecognizedAnswer,
@@ -237,6 +246,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Checks that find nobody": identityCheck,
   "Restored table": restoredAccess,
   "Wallet mismatch": walletMismatch,
+  "Closed month differs": changedMonth,
   "Wallet not reconciled": stuckPurchase,
   "Audit entries that do not verify": nothing,
   "Direct access": nothing,
@@ -253,45 +263,19 @@ const situations: Readonly<Record<string, Situation>> = {
   "Scheduled work not done": nothing,
 };
 
-const sections = readFileSync("docs/runbook.md", "utf8")
-  .split(/^#{1,2} /m)
-  .slice(1)
-  .map((text) => ({
-    heading: text.split("\n", 1)[0] ?? "",
-    blocks: [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, commands = ""]) => commands.trim().split("\n")),
-  }));
+const sections = documentSections("docs/runbook.md").map(({ heading, blocks }) => ({
+  heading,
+  blocks: blocks.filter(({ language }) => language === "sh").map(({ text }) => text.split("\n")),
+}));
 
 /** The fields of a result that a later command may use. */
 const resultNames = z.object({ account_id: z.string(), key_id: z.string() }).partial();
 
-/** Runs one line of the page; the exit code must be 0, or the one in the line's comment. */
+/** Runs one line of the page, and adds what it prints to the names. */
 const run = async (line: string, names: Names): Promise<Names> => {
-  const [command = "", expected = "0"] = line.split(/ +# exit code /);
-  const filled = command.replaceAll(/<(\w+)>/g, (_placeholder, name: string) => {
-    const value = names[name];
-    if (value === undefined) throw new Error(`${line}: <${name}> has no value`);
-    return value;
-  });
-  const [, silent, typed = "", direction, file = ""] =
-    /^npm run (-s )?admin -- (.*?)(?: ([<>]) (\S+))?$/.exec(filled) ?? [];
-  // Without -s, npm writes its own lines into the file.
-  expect({ line, silent: silent !== undefined }).toEqual({ line, silent: direction === ">" });
-  const isFile = direction === ">";
-  const stdin = direction === "<" ? readFileSync(join(service.folder, file), "utf8") : undefined;
-  const args = execFileSync("/bin/sh", ["-c", `printf '%s\\0' ${typed}`], { encoding: "utf8" })
-    .split("\0")
-    .slice(0, -1);
-  const { code, stdout, stderr } = await service.admin(isFile ? args : [...args, "--json"], stdin);
-  expect({ line, code, stderr: code === Number(expected) ? "" : stderr }).toEqual({
-    line,
-    code: Number(expected),
-    stderr: "",
-  });
-  if (isFile) {
-    writeFileSync(join(service.folder, file), stdout);
-    return names;
-  }
-  const { account_id: account, key_id: key } = resultNames.parse(JSON.parse(stdout));
+  const printed = await runDocumentCommand(service, line, names, ["--json"]);
+  if (printed === undefined) return names;
+  const { account_id: account, key_id: key } = resultNames.parse(JSON.parse(printed));
   return { ...names, ...(account !== undefined && { account }), ...(key !== undefined && { key }) };
 };
 

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
 import { listKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
-import { QUEUED, queuedOrders } from "../../shared/ledger/schema.ts";
+import { openList, QUEUED, queuedOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { stateOf, type Transition, transitions } from "../../shared/ledger/transaction-state.ts";
 import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
@@ -13,9 +13,12 @@ import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts
 import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
 import { LIMITED_RECIPIENT } from "../../tools/simulator/fulfilment.ts";
 import { readStatement } from "../builders/statement.ts";
+import { wrongUsage } from "../builders/usage.ts";
+import { wrongSealedPeriods } from "./sealed-periods.ts";
 import type { StateChange } from "./system/event-sources.ts";
 import type { Answer, System } from "./system/system.ts";
 import { accountsOf, type SentRequest, type TestAccount } from "./test-account.ts";
+import { carriesReference, likenessOf, ordersAbout } from "./upstream-orders.ts";
 
 const EVER = { from: "0000", to: "9999" };
 
@@ -30,7 +33,12 @@ const violationsOf = async (account: TestAccount): Promise<readonly string[]> =>
   const transactions = await transactionsOf(account);
   return [
     ...(await wrongMoney(account, transactions)),
-    ...transactions.flatMap((transaction) => wrongUpstreamOrder(account, transaction)),
+    ...(await wrongUsage(account.system.ledger, account.accountId, transactions)),
+    ...(await wrongSealedPeriods(account)),
+    ...transactions
+      .filter((transaction) => carriesReference(account.system, transaction))
+      .flatMap((transaction) => wrongUpstreamOrder(account, transaction)),
+    ...wrongOrdersWithoutReference(account, transactions),
     ...transactions.flatMap((transaction) => wrongHistory(account, transaction)),
     ...transactions.flatMap((transaction) => wrongWebhooks(account, transaction)),
     ...(await wrongAccountEvents(account)),
@@ -117,6 +125,34 @@ const wrongUpstreamOrder = ({ system }: TestAccount, transaction: Transaction): 
       ? [`${reference} has the upstream reference of another order`]
       : []),
   ];
+};
+
+/**
+ * Orders without our reference are counted: those that look the same are as many as their transactions at most, each that
+ * was delivered is charged, and each that is final has one of its own.
+ */
+const wrongOrdersWithoutReference = ({ system }: TestAccount, transactions: readonly Transaction[]): string[] => {
+  const own = transactions.filter((each) => each.mode === "live" && !carriesReference(system, each));
+  return [...Map.groupBy(own, (each) => JSON.stringify(likenessOf(each)))].flatMap(([likeness, alike]) => {
+    const [first] = alike;
+    const orders = first === undefined ? [] : ordersAbout(system, first);
+    const isCheck = alike.some(isIdentityCheck);
+    const count = (list: readonly { readonly status: string }[], status: string): number =>
+      list.filter((each) => each.status === status).length;
+    const delivered = count(orders, "success");
+    const named = alike.flatMap(({ upstream_reference }) => upstream_reference ?? []);
+    return [
+      ...(orders.length > alike.length ? [`${likeness} went upstream ${orders.length} times`] : []),
+      ...(!isCheck && delivered > alike.length - count(alike, "failed")
+        ? [`${likeness} was delivered ${delivered} times, and refunded ${count(alike, "failed")} times`]
+        : []),
+      ...(count(alike, "success") > delivered ? [`${likeness} was not delivered as often as charged`] : []),
+      ...(new Set(named).size < named.length ||
+      named.some((name) => orders.every((order) => order.upstreamReference !== name))
+        ? [`${likeness} has the upstream reference of another order`]
+        : []),
+    ];
+  });
 };
 
 const wrongHistory = ({ system }: TestAccount, transaction: Transaction): string[] => {
@@ -231,9 +267,9 @@ const wrongWaits = async (account: TestAccount, transactions: readonly Transacti
   const waiting = transactions.filter(isQueuedOrder);
   const numbers = waiting.flatMap(({ queued: { number } }) => number ?? []).toSorted((one, other) => one - other);
   const counted = [...queuedNumbers(queueOf(wallet))];
-  const openKey = ({ mode, status, queued: wait }: Transaction): string | undefined => {
+  const openKey = ({ pk, mode, status, queued: wait }: Transaction): string | undefined => {
     if (mode === "test" || status !== "processing") return undefined;
-    if (wait === undefined) return "live";
+    if (wait === undefined) return openList({ pk });
     return wait.number === undefined ? QUEUED : queuedOrders(accountId);
   };
   return [

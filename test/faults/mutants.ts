@@ -29,6 +29,56 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "a line is booked in a time that is sealed",
+    edits: [
+      {
+        file: "shared/ledger/wallet.ts",
+        find: "(attribute_not_exists(sealed_to) OR sealed_to < :booked_at)",
+        replace: "(attribute_not_exists(sealed_to) OR sealed_to <> :booked_at)",
+      },
+    ],
+  },
+  {
+    name: "a refund that the seal refused keeps its date",
+    edits: [
+      {
+        file: "shared/ledger/settle-transaction.ts",
+        find: "refundPut(ledger, target, bookedAt)",
+        replace: "refundPut(ledger, target, bookingTime(ledger))",
+      },
+    ],
+  },
+  {
+    name: "a statement dates a refund by its order",
+    edits: [
+      {
+        file: "shared/ledger/statement.ts",
+        find: "refundLine(key.created_at, transaction)",
+        replace: "refundLine(transaction.created_at, transaction)",
+      },
+    ],
+  },
+  {
+    name: "a refund gives back to a day that is over",
+    edits: [
+      {
+        file: "shared/ledger/usage.ts",
+        find: "filter(({ name }) => continues(name, day, readDay))",
+        replace: "filter(({ name }) => continues(name, readDay, readDay))",
+      },
+    ],
+  },
+  {
+    name: "a debit may pass a limit",
+    edits: [
+      {
+        file: "shared/ledger/usage.ts",
+        find: "_room`]: max - adds,",
+        replace: "_room`]: max,",
+      },
+    ],
+  },
+  {
     name: "the webhook is enqueued before the transaction is settled",
     edits: [
       {

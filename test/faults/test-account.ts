@@ -8,6 +8,7 @@ import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
+import type { SealedPeriod } from "./sealed-periods.ts";
 import { now } from "./system/clock.ts";
 import type { Ending } from "./system/effects.ts";
 import type { Answer, System } from "./system/system.ts";
@@ -54,6 +55,8 @@ export type TestAccount = {
   readonly keys: Readonly<Record<Mode, string>>;
   readonly requests: SentRequest[];
   readonly commands: Command[];
+  /** Periods that were sealed, one after the other. */
+  readonly sealed: SealedPeriod[];
   /** Other accounts of the same scenario: what holds for this one holds for them. */
   readonly others: TestAccount[];
   readonly send: (route: Route, body: SentRequest["body"], mode?: Mode) => Promise<SentRequest>;
@@ -99,6 +102,7 @@ export const openTestAccount = async (
     keys,
     requests,
     commands,
+    sealed: [],
     others: [],
     resend,
     send: async (route, body, mode = "live") => {

@@ -10,6 +10,10 @@ import { addConsentCommands } from "./commands/consents.ts";
 import { addDoctor } from "./commands/doctor.ts";
 import { addKeyCommands } from "./commands/keys.ts";
 import { addLedgerCommands } from "./commands/ledger.ts";
+import { addLedgerExport } from "./commands/ledger-export.ts";
+import { addMarginCommands } from "./commands/margin.ts";
+import { addPeriodCommands } from "./commands/periods.ts";
+import { addReconciliationCommands, addStatementCaseCommands } from "./commands/reconciliation.ts";
 import { addSecretCommands } from "./commands/secrets.ts";
 import { addTransactionCommands } from "./commands/transactions.ts";
 import { addWalletCommands } from "./commands/wallet.ts";
@@ -22,7 +26,18 @@ const groups: readonly (readonly [name: string, summary: string, addByHand?: (gr
   ["ips", "Manage the addresses from which an account may call"],
   ["keys", "Manage API keys", addKeyCommands],
   ["wallet", "Fund, correct and reconcile wallets", addWalletCommands],
-  ["ledger", "Complete a restored ledger", addLedgerCommands],
+  ["prices", "Set what an account pays where it differs from the face value"],
+  ["margin", "Report what delivered orders cost and earned", addMarginCommands],
+  ["float", "Book payments to the upstream, and see how long they last"],
+  [
+    "ledger",
+    "Export a closed period, and complete a restored ledger",
+    (group) => {
+      addLedgerExport(group);
+      addLedgerCommands(group);
+    },
+  ],
+  ["periods", "Close months for good, and verify them", addPeriodCommands],
   ["purchases", "Switch all new orders off and on, identity checks included"],
   ["webhook", "Manage the webhook endpoint of an account", addWebhookCommands],
   ["webhook secret", "Manage the signing secret of the endpoint"],
@@ -31,6 +46,10 @@ const groups: readonly (readonly [name: string, summary: string, addByHand?: (gr
   ["events", "Resolve upstream events that could not be applied automatically"],
   ["deliveries", "Inspect and resend webhook deliveries"],
   ["catalog", "Inspect and refresh the catalog of networks and data plans", addCatalogCommands],
+  ["upstream", "Find out what the upstream accepts"],
+  ["reconciliation", "Compare the upstream's statements with our books", addReconciliationCommands],
+  ["reconciliation statements", "Inspect and sign off the statements of days"],
+  ["reconciliation cases", "Inspect and decide what differs", addStatementCaseCommands],
   ["secrets", "Set and rotate the service's secrets", addSecretCommands],
 ];
 

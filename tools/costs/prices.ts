@@ -59,6 +59,7 @@ const cloudWatch = article(
 );
 const metrics = article("https://signoz.io/guides/cloudwatch-pricing", "2026-02-15");
 const eventBridge = article("https://cloudburn.io/blog/amazon-eventbridge-pricing", "2026-03-13");
+const keys: Source = { ...transcript("https://aws.amazon.com/kms/pricing/", "undated"), read: "2026-11-25" };
 const kms = article("https://usage.ai/blogs/aws/reserved-instances/dynamodb/encryption-cost/", "2026-04-21");
 
 /** Its storage line is of DynamoDB's warm backups. */
@@ -163,6 +164,7 @@ export const prices = {
   /** Scheduled events are counted as custom events, because the source does not say whether they are free. */
   events: { service: "EventBridge", dollars: 1, per: MILLION, unit: "custom events", source: eventBridge },
   keyRequests: { service: "KMS", dollars: 0.03, per: 10_000, unit: "requests", source: kms },
+  keys: { service: "KMS", dollars: 1, per: 1, unit: "key of the company, a month", source: keys },
   backupGbMonths: { service: "AWS Backup", dollars: 0.1, per: 1, unit: "GB of backups, a month", source: backup },
   copiedGb: { service: "AWS Backup", dollars: 0.02, per: 1, unit: "GB copied to another region", source: backup },
 } as const satisfies Record<string, Price>;

@@ -21,7 +21,7 @@ export const requestCostTable = (): string =>
 export const assumptions = (): string => {
   const { runMs, callMs, waitMs, exchangeBytes } = assumed;
   return wrap(`Assumed, because only an AWS account can measure it: ${runMs} ms for a function, ${callMs} ms for each
-    of its calls to DynamoDB and SQS, ${waitMs.upstream} ms for the upstream's response, ${waitMs.endpoint} ms for a
+    of its calls to DynamoDB, SQS and KMS, ${waitMs.upstream} ms for the upstream's response, ${waitMs.endpoint} ms for a
     webhook endpoint's, and ${exchangeBytes.through} bytes through the NAT gateway for each of these exchanges, of which
     ${exchangeBytes.out} go out.`);
 };
@@ -52,17 +52,27 @@ export const doorCostTable = (): string =>
 export const recoveryCostTable = (): string =>
   [
     markdownTable([
-      ["`everyHours`", "GB of backups kept, both regions", "GB copied a month", "USD a month"],
-      ...recoveryCosts().map(({ everyHours, usage, dollars }) => [
+      [
+        "`everyHours`",
+        "GB of backups kept, both regions",
+        "GB copied a month",
+        "USD a month",
+        "with another account in the stage's region, in addition",
+        "with another account in another region, in addition",
+      ],
+      ...recoveryCosts().map(({ everyHours, usage, dollars, otherAccount }) => [
         String(everyHours),
         String(usage.backupGbMonths),
         (usage.copiedGb ?? 0).toFixed(0),
         usd(dollars),
+        usd(otherAccount.sameRegion),
+        usd(otherAccount.otherRegion),
       ]),
     ]),
     wrap(`The replicas of the keys cost ${usd(dollarsOf(replicaUsage()))} a month, the alarm on backups
       ${usd(dollarsOf({ alarms: 1 }))}, and each elastic IP that is allocated there in advance
-      ${usd(dollarsOf(standbyAddressUsage()))}, because an idle address costs as much as one in use.`),
+      ${usd(dollarsOf(standbyAddressUsage()))}, because an idle address costs as much as one in use. Each key of
+      \`vaultKeyArns\` costs ${usd(dollarsOf({ keys: 1 }))} a month, and as much again for each of its rotations.`),
   ].join("\n\n");
 
 export const priceTable = (): string =>

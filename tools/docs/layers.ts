@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { markdownTable } from "../markdown/markdown.ts";
 
 /**
@@ -13,11 +13,19 @@ export const layers: Layers = {
   "shared/call": ["shared/contract", "shared/platform"],
   "shared/lambda": ["shared/contract", "shared/platform", "shared/call"],
   "shared/ledger": ["shared/contract", "shared/platform"],
+  "shared/prices": ["shared/contract", "shared/platform", "shared/ledger"],
   "shared/read-account": ["shared/contract", "shared/platform", "shared/call", "shared/ledger"],
   "shared/upstream": ["shared/contract", "shared/platform"],
-  "shared/catalog": ["shared/contract", "shared/platform", "shared/call", "shared/upstream"],
-  "shared/access": ["shared/contract", "shared/platform", "shared/call", "shared/ledger"],
-  "shared/orders": ["shared/contract", "shared/platform", "shared/call", "shared/ledger", "shared/upstream"],
+  "shared/catalog": ["shared/contract", "shared/platform", "shared/call", "shared/prices", "shared/upstream"],
+  "shared/access": ["shared/contract", "shared/platform", "shared/call", "shared/ledger", "shared/prices"],
+  "shared/orders": [
+    "shared/contract",
+    "shared/platform",
+    "shared/call",
+    "shared/ledger",
+    "shared/prices",
+    "shared/upstream",
+  ],
   "shared/queued-orders": [
     "shared/contract",
     "shared/platform",
@@ -31,6 +39,7 @@ export const layers: Layers = {
     "shared/platform",
     "shared/call",
     "shared/ledger",
+    "shared/prices",
     "shared/upstream",
     "shared/catalog",
     "shared/orders",
@@ -41,6 +50,7 @@ export const layers: Layers = {
     "shared/platform",
     "shared/call",
     "shared/ledger",
+    "shared/prices",
     "shared/upstream",
     "shared/orders",
   ],
@@ -49,16 +59,23 @@ export const layers: Layers = {
     "shared/platform",
     "shared/call",
     "shared/ledger",
+    "shared/upstream",
     "shared/orders",
     "shared/queued-orders",
   ],
+  "shared/upstream-lookup": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream", "shared/orders"],
   "shared/webhooks": ["shared/contract", "shared/platform", "shared/call", "shared/ledger", "shared/access"],
+  "shared/periods": ["shared/contract", "shared/platform", "shared/ledger"],
   "shared/reconciliation": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream-events"],
+  "shared/upstream-statement": ["shared/contract", "shared/platform", "shared/ledger"],
+  "shared/margin": ["shared/contract", "shared/platform", "shared/ledger"],
   "shared/statistics": ["shared/contract", "shared/platform", "shared/call", "shared/ledger"],
+  "shared/attestation": ["shared/platform", "shared/call", "shared/ledger"],
   "shared/actions": [
     "shared/contract",
     "shared/platform",
     "shared/ledger",
+    "shared/prices",
     "shared/upstream",
     "shared/catalog",
     "shared/access",
@@ -68,7 +85,11 @@ export const layers: Layers = {
     "shared/identity",
     "shared/upstream-events",
     "shared/webhooks",
+    "shared/periods",
     "shared/reconciliation",
+    "shared/upstream-lookup",
+    "shared/upstream-statement",
+    "shared/margin",
     "shared/statistics",
   ],
   "shared/console": [
@@ -97,8 +118,9 @@ export const layers: Layers = {
   "tools/aws": ["infra"],
   "tools/deploy": ["infra", "tools/aws"],
   "tools/trace": ["shared", "infra"],
-  "tools/local": ["shared", "infra", "tools/simulator"],
-  "tools/admin": ["shared", "infra", "tools/aws", "tools/local"],
+  "tools/statement-import": ["shared"],
+  "tools/local": ["shared", "infra", "tools/simulator", "tools/statement-import"],
+  "tools/admin": ["shared", "infra", "tools/aws", "tools/local", "tools/statement-import"],
   "tools/acceptance": ["shared", "infra", "tools/aws", "tools/admin", "tools/costs", "tools/simulator"],
 };
 

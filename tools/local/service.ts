@@ -8,16 +8,20 @@ import { scheduledFunctions, scheduleOf } from "../../infra/schedules.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { streamConsumers } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
+import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
+import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
+import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { usableKeys } from "../../shared/upstream/key-pool.ts";
+import type { ProfileChanges } from "../../shared/upstream/profile.ts";
 import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
 import { type DataDir, openDataDir } from "./data-dir.ts";
 import { type DemoAccount, openDemoAccount } from "./demo-account.ts";
-import { endOrphanedDynoxide, externalDynamoDb, type LocalDynamoDb, startDynoxide } from "./dynamodb.ts";
-import { functionEnvironment } from "./function-environment.ts";
+import { endOrphan, externalDynamoDb, type LocalDynamoDb } from "./dynamodb.ts";
+import { functionEnvironment, simulatorProfile } from "./function-environment.ts";
 import { type Invoke, loadFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import type { GatewayRoute } from "./gateway-event.ts";
@@ -26,11 +30,13 @@ import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "./local-aws.ts";
 import { consumeQueue } from "./queue-consumer.ts";
 import { type LocalQueues, startQueues } from "./queues.ts";
+import { makeSampleBooks } from "./sample-books.ts";
 import { startSchedule } from "./schedules.ts";
 import { loadSecrets, type Secrets, type SecretsManager, startSecretsManager } from "./secrets.ts";
 import { removeStaleServiceFiles, type ServiceDetails, writeServiceFiles } from "./service-file.ts";
 import type { Settings } from "./settings.ts";
 import { createShutdown, type Shutdown } from "./shutdown.ts";
+import { startDynamoDb } from "./start-dynamodb.ts";
 import { consumeStream } from "./stream-consumer.ts";
 import { createTables, dropCacheTable, localTableNames } from "./tables.ts";
 
@@ -48,8 +54,10 @@ export type ServiceSettings = Partial<Settings> & {
   readonly front?: "http" | "rest";
   /** How long an ID token lasts that the identity provider issues now, in seconds. */
   readonly idTokenS?: () => number;
-  /** False: the ledger's stream is not consumed, so no webhooks are enqueued and nothing is counted. */
+  /** False: no stream is consumed, so no webhooks are enqueued, nothing is counted and no audit entry is attested. */
   readonly sendsWebhooks?: boolean;
+  /** True: made-up books are written, unless the data directory has them. Never beside real orders of another upstream. */
+  readonly sampleBooks?: boolean;
   /** Gets the access log's line of each answer. */
   readonly accessLog?: (line: string) => void;
   /** Called with a sentence at each step of the start. */
@@ -115,9 +123,12 @@ const startParts = async (start: Start): Promise<RunningService> => {
   // serve-console reads them at its first request: only then Vite builds them.
   Object.defineProperty(globalThis, "CONSOLE_FILES", { get: consoleFiles, configurable: true });
   const invoke = await loadFunctions(functionNames, FUNCTIONS);
+  // Before the streams are read, because nobody is to hear of it, and before the first scheduled run, which adds up what
+  // orders cost and verifies closed months.
+  if (settings.sampleBooks) await ensureSampleBooks(start, dataDir, environment);
   const isWorking = environment.WORKERS === "on";
   if (isWorking) consumeQueues(start, sqs, invoke);
-  if (settings.sendsWebhooks !== false) await consumeLedgerStream(start, dataDir, dynamodb, invoke);
+  if (settings.sendsWebhooks !== false) await consumeStreams(start, dataDir, dynamodb, invoke);
   onProgress(`Fetching the catalog from ${upstream.baseUrl}`);
   await startSchedules(
     start,
@@ -141,7 +152,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
     details,
     ...(upstream.simulator && { simulator: upstream.simulator }),
     dynamodb,
-    failure: dynamodb.exited.then(() => "The local DynamoDB (dynoxide) has exited."),
+    failure: dynamodb.exited.then(() => `The local DynamoDB (${dynamodb.name}) has exited.`),
     stop: shutdown.run,
   };
 };
@@ -149,7 +160,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
 const prepareDataDir = async ({ settings, shutdown, onProgress }: Start): Promise<DataDir> => {
   const dataDir = openDataDir(settings.dataDir);
   shutdown.add("process", dataDir.close);
-  await endOrphanedDynoxide({ databaseFile: dataDir.file("database"), pidFile: dataDir.file("databasePid") });
+  await endOrphan({ store: dataDir.path, pidFile: dataDir.file("databasePid") });
   if (settings.fresh) {
     dataDir.clear();
     if (settings.dynamodbEndpoint) onProgress(`The tables at ${settings.dynamodbEndpoint} are not cleared`);
@@ -201,7 +212,7 @@ const upstreamWebhook = ({ origin }: Gateway, secrets: Secrets): UpstreamWebhook
 type ConnectedUpstream = {
   readonly baseUrl: string;
   readonly liveKey: string;
-  readonly isSimulated: boolean;
+  readonly profile: ProfileChanges;
   readonly simulator?: Simulator;
 };
 
@@ -212,30 +223,32 @@ const connectUpstream = async (
   webhook: UpstreamWebhook,
 ): Promise<ConnectedUpstream> => {
   const { settings, shutdown, onProgress } = start;
-  if (settings.upstream !== undefined) return { ...settings.upstream, isSimulated: false };
+  if (settings.upstream !== undefined) return settings.upstream;
   onProgress("Starting the upstream simulator");
   const liveKey = secrets["upstream-key"];
+  const options = { manner: settings.manner ?? "lenient", ...settings.simulator };
   const simulator = await startSimulator({
     limits: SIMULATOR_LIMITS,
-    ...settings.simulator,
+    ...options,
     liveKey: usableKeys(liveKey),
+    testKey: secrets["upstream-test-key"],
     webhook,
   });
   shutdown.add("dependencies", simulator.stop);
-  return { baseUrl: simulator.baseUrl, liveKey, isSimulated: true, simulator };
+  return { baseUrl: simulator.baseUrl, liveKey, profile: simulatorProfile(options), simulator };
 };
 
-/** The DynamoDB of the settings, or else dynoxide, with the service's tables. */
+/** The DynamoDB of the settings, or else one that is started here, with the service's tables. */
 const startDatabase = async ({ settings, shutdown, onProgress }: Start, dataDir: DataDir): Promise<LocalDynamoDb> => {
   const { dynamodbEndpoint, upstream } = settings;
-  onProgress(dynamodbEndpoint ? `Using DynamoDB at ${dynamodbEndpoint}` : "Starting DynamoDB (dynoxide)");
   const dynamodb = dynamodbEndpoint
     ? externalDynamoDb(dynamodbEndpoint)
-    : await startDynoxide({
-        pidFile: dataDir.file("databasePid"),
-        logFile: dataDir.file("databaseLog"),
-        ...(settings.dataDir !== undefined && { databaseFile: dataDir.file("database") }),
+    : await startDynamoDb({
+        files: { pidFile: dataDir.file("databasePid"), logFile: dataDir.file("databaseLog") },
+        store: settings.dataDir === undefined ? undefined : dataDir.databaseStore,
+        onProgress,
       });
+  if (dynamodbEndpoint) onProgress(`Using DynamoDB at ${dynamodbEndpoint}`);
   shutdown.add("dependencies", dynamodb.stop);
   await prepareTables(dynamodb.endpoint, dataDir.file("upstream"), upstream?.baseUrl ?? "simulator");
   return dynamodb;
@@ -279,17 +292,21 @@ const consumeQueues = ({ shutdown }: Start, { client, url }: LocalQueues, invoke
   }
 };
 
-const consumeLedgerStream = async (
+const consumeStreams = async (
   { shutdown }: Start,
   dataDir: DataDir,
   { endpoint }: LocalDynamoDb,
   invoke: Invoke,
 ): Promise<void> => {
-  const checkpoints = { webhooks: "ledgerStream", statistics: "statisticsStream" } as const;
-  const consumers = (["webhooks", "statistics"] as const).map((name) => {
+  const checkpoints = {
+    webhooks: "ledgerStream",
+    statistics: "statisticsStream",
+    attestations: "auditStream",
+  } as const;
+  const consumers = (["webhooks", "statistics", "attestations"] as const).map((name) => {
     const { consumer: functionName, ...mapping } = streamConsumers[name];
     const checkpointPath = dataDir.file(checkpoints[name]);
-    const table = localTableNames.ledger;
+    const table = localTableNames[mapping.table];
     return consumeStream({ ...mapping, endpoint, table, functionName, invoke, checkpointPath });
   });
   for (const { stop } of consumers) shutdown.add("inbound", stop);
@@ -312,16 +329,54 @@ const startSchedules = async (
   }
 };
 
+const sampleFile = z.object({ account_id: z.string() });
+
+const ensureSampleBooks = async (
+  { onProgress }: Start,
+  dataDir: DataDir,
+  { REFERENCE_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID, UPSTREAM_COSTS, QUEUE_MINUTES, TIME_ZONE }: FunctionEnvironment,
+): Promise<void> => {
+  const path = dataDir.file("sampleBooks");
+  const known = readJsonFile(path, sampleFile)?.account_id;
+  if (known === undefined) onProgress("Writing the sample books");
+  const [db, secrets] = [documentClient(), secretsClient()];
+  const { access: accessTable, ledger: table, audit: auditTable } = localTableNames;
+  const ledger = { db, table, auditTable, clock: systemClock };
+  try {
+    const account_id = await makeSampleBooks(
+      {
+        accounts: { db, accessTable, ledgerTable: table, checksumKey: secret(secrets, CHECKSUM_KEY_SECRET_ID) },
+        ledger,
+        costs: parseUpstreamCosts(UPSTREAM_COSTS),
+        queueMinutes: Number(QUEUE_MINUTES),
+        timeZone: TIME_ZONE,
+        keyedHashes: loadKeyedHashes(secret(secrets, REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
+      },
+      known,
+    );
+    writeJsonFile(path, { account_id });
+  } finally {
+    db.destroy();
+    secrets.destroy();
+  }
+};
+
 const ensureDemoAccount = async (
   dataDir: DataDir,
-  { WEBHOOK_KEY_SECRET_ID }: FunctionEnvironment,
+  { WEBHOOK_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID }: FunctionEnvironment,
 ): Promise<DemoAccount> => {
   const db = documentClient();
   try {
-    const accounts = { db, accessTable: localTableNames.access, ledgerTable: localTableNames.ledger };
+    const secrets = secretsClient();
+    const accounts = {
+      db,
+      accessTable: localTableNames.access,
+      ledgerTable: localTableNames.ledger,
+      checksumKey: secret(secrets, CHECKSUM_KEY_SECRET_ID),
+    };
     const endpoints = {
       accounts,
-      webhookSealingKey: secret(secretsClient(), WEBHOOK_KEY_SECRET_ID),
+      webhookSealingKey: secret(secrets, WEBHOOK_KEY_SECRET_ID),
       clock: systemClock,
     };
     return await openDemoAccount(accounts, endpoints, dataDir.file("demoAccount"));

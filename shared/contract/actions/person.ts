@@ -15,6 +15,8 @@ export const personActions = {
       /** The accounts that the person owns. */
       owns: z.array(z.object({ account_id: z.string(), name: z.string() })),
       stage: z.string(),
+      /** IANA name: days and months of the console are those of this zone. */
+      time_zone: z.string(),
     }),
     summary: "Show who is signed in, and what they may do",
     command: "none",

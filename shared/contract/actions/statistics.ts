@@ -31,6 +31,8 @@ export const statisticsActions = {
     input: z.object({ from: timeField, to: timeField }),
     /** About: a change that was handled again counts twice. */
     output: z.object({
+      /** The stage's: where days begin. */
+      time_zone: z.string(),
       latency_bounds_ms: z.array(z.int()),
       /** Each hour from `from` to `to`, oldest first. */
       hours: z.array(z.object({ hour: z.iso.datetime(), counts: z.array(endedCount) })),
@@ -44,7 +46,7 @@ export const statisticsActions = {
     input: accountInput.extend({ days: z.coerce.number().int().min(1).max(BALANCE_DAYS_MAX).default(30) }),
     output: z.object({
       account_id: z.string(),
-      /** Each day in UTC until today, oldest first. NGN at the end of the day; null before the first known balance. */
+      /** Each day of the stage's time zone until today, oldest first. NGN at the end of the day; null before the first known balance. */
       balances: z.array(z.object({ day: z.iso.date(), balance: z.number().nullable() })),
     }),
     summary: "List an account's balance at the end of each day",

@@ -25,11 +25,15 @@ const entryResult = z.object({
 /** The most lines of one page of a statement. */
 export const STATEMENT_LINES_MAX = 500;
 
+/** The type of an order stands for its debit. */
+export const lineKind = z.union([z.enum(["funding", "adjustment", "refund"]), transactionType]);
+
 /** One change of the wallet. A line never changes, so a statement until a past moment stays the same. */
 export const statementLine = z.object({
   at: z.iso.datetime(),
-  /** The type of an order stands for its debit. */
-  kind: z.union([z.enum(["funding", "adjustment", "refund"]), transactionType]),
+  /** The same in the time zone of the stage, or of the closed period. */
+  local_time: z.string(),
+  kind: lineKind,
   /** Of a debit and its refund, our reference of the order. */
   id: z.string(),
   caller_reference: z.string().nullable(),

@@ -7,6 +7,7 @@ import { readAudit } from "../../../shared/ledger/audit.ts";
 import { findByOwnReference } from "../../../shared/ledger/find-transactions.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
+import { loadFunctions } from "../../../tools/local/functions.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { button, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
 import { startReceiver } from "../../builders/receiver.ts";
@@ -243,6 +244,29 @@ describe("an open order", () => {
     expect(await caller.balance()).toBe(10_000);
   });
 
+  test("without an outcome is asked for from its page, settles itself by the answer, and the page shows it", async () => {
+    const caller = await service().newCaller();
+    const reference = await anOpenOrder(caller, 90_000);
+    const page = await open("operator", `/accounts/${caller.accountId}/transactions/${reference}`);
+    await button(page, "Ask the upstream now").click();
+    await submit(page, "Ask the upstream now");
+    await page.getByText("The upstream is asked within a minute. Its answer is shown here.").waitFor();
+
+    const { state } = service().simulator;
+    const order = state.purchases.find((each) => each.reference === reference);
+    if (order === undefined) throw new Error("The upstream has no such order");
+    state.settle(order, "success");
+    const invoke = await loadFunctions(["ask-upstream"], new URL("../../../functions/", import.meta.url));
+    await invoke("ask-upstream", {});
+    await expect.poll(() => statusOf(reference)).toBe("success");
+    await page.reload();
+    await page.getByText(/^It was delivered/).waitFor();
+    await button(page, "Ask the upstream now").waitFor({ state: "detached" });
+    expect(await readAudit(service().ledger, caller.accountId)).toContainEqual(
+      expect.objectContaining({ by: "operator@example.com", action: "transactions ask" }),
+    );
+  });
+
   test("that may be in flight is resolved once the button has counted the time down", async () => {
     const reference = await anOpenOrder(await service().newCaller());
     const setSent = (agoMs: number) => setTimes(reference, "SET sent_at = :then, updated_at = :then", agoMs);
@@ -389,4 +413,25 @@ describe("a banner", () => {
     await submit(page, "Lift restriction");
     await banner.waitFor({ state: "detached" });
   });
+});
+
+test("a month is closed after its name was typed, and then verified on its own page", async () => {
+  const page = await open("operator", "/periods");
+  const close = page.getByRole("button", { name: /^Close \d{4}-\d{2}$/ });
+  const name = (await close.textContent()) ?? "";
+  const month = name.slice("Close ".length);
+  await close.click();
+  await dialog(page).getByLabel("Reason").fill("month end");
+  await dialog(page).getByLabel("to confirm").fill(month);
+  await expectAccessible(page);
+  await submit(page, name);
+  await page
+    .getByRole("status")
+    .filter({ hasText: `${month} is closed.` })
+    .waitFor();
+  await page.getByRole("link", { name: month }).click();
+  await heading(page, month).waitFor();
+  await button(page, "Verify").click();
+  await page.getByText(`${month} is as it was closed`).waitFor();
+  await expectAccessible(page);
 });

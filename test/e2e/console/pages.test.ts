@@ -6,13 +6,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { type PageName, pageList } from "../../../console/app/page-list.ts";
 import { createKey } from "../../../shared/access/accounts.ts";
+import type { ActionContext } from "../../../shared/actions/action-context.ts";
+import { reconciliationRuns } from "../../../shared/actions/reconciliation.ts";
 import { statementLineView } from "../../../shared/actions/wallet.ts";
 import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
+import { csvText } from "../../../shared/contract/csv.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
-import { statementColumns, statementCsvRow } from "../../../shared/contract/statement-csv.ts";
+import { periodCsvColumns, statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { recordAudit } from "../../../shared/ledger/audit.ts";
+import { nextToClose } from "../../../shared/periods/close-period.ts";
 import { sqsClient } from "../../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
@@ -20,9 +24,13 @@ import { addToHours, readHours } from "../../../shared/statistics/hourly-counts.
 import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
 import { setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { localTableNames } from "../../../tools/local/tables.ts";
+import { anActionContext } from "../../builders/action-context.ts";
 import { expectAccessible } from "../../builders/browser.ts";
+import { checksumKey } from "../../builders/checksum-key.ts";
+import { closeMonth } from "../../builders/close-month.ts";
 import { button, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
 import { eventually } from "../../builders/eventually.ts";
+import { anOldAccount } from "../../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
 import { transactionOf } from "../../builders/service.ts";
 import { readStatement } from "../../builders/statement.ts";
@@ -42,6 +50,9 @@ const orders = { delivered: "", open: "", checked: "", foreign: "", waiting: "" 
 const givenUp = `U-${randomUUID()}`;
 const unmatched = `U-${randomUUID()}`;
 let receiver: Receiver;
+/** The month before this one; it is closed. */
+let month = "";
+let oldAccount = "";
 
 /** An airtime order of 500 NGN, by default delivered; resolves with our reference. */
 const buy = async (key: string, callerReference: string, phone_number = "08031234567"): Promise<string> => {
@@ -64,6 +75,36 @@ const giveUp = async (): Promise<void> => {
   sqs.destroy();
 };
 
+const STATEMENT_DAY = "2026-11-20";
+
+/** A day of the upstream's statement with one row, of which our books know nothing. */
+const importStatement = async (context: ActionContext): Promise<void> => {
+  const day = STATEMENT_DAY;
+  const [file, sha256] = ["a".repeat(64), "b".repeat(64)];
+  const bounds = { from: `${day}T00:00:00.000Z`, to: `${day}T23:59:59.999Z` };
+  await reconciliationRuns["reconciliation files begin"](context, { day, ...bounds, file, sha256 });
+  const foreign = { amount_kobo: 50_000, status: "success", at: `${day}T10:00:00.000Z` } as const;
+  const row = { ...foreign, line: 2, upstream_reference: "UP-9" };
+  await reconciliationRuns["reconciliation files append"](context, {
+    day,
+    file,
+    offset: 0,
+    rows: [row],
+    is_last: true,
+  });
+  const found = {
+    class: "only_theirs",
+    row: { ...foreign, upstream_reference: "UP-9", id: "row-1", file: 0, line: 2 },
+  };
+  await reconciliationRuns["reconciliation cases put"](context, {
+    day,
+    revision: 1,
+    put: [{ case: "row-1", ...found, class: "only_theirs" }],
+    withdraw: [],
+    totals: [{ class: "only_theirs", count: 1, ours_kobo: 0, theirs_kobo: foreign.amount_kobo }],
+  });
+};
+
 beforeAll(async () => {
   const { accounts, db, demoAccount: account, endpoints, ledger } = service();
   receiver = await startReceiver((response) => void response.writeHead(410).end());
@@ -76,6 +117,16 @@ beforeAll(async () => {
   const check = await service().call("POST", "/identity/nin/verify", { key, body });
   orders.checked = check.headers.get("x-transaction-reference") ?? "";
   orders.foreign = await buy((await service().newCaller()).key, "order-1");
+
+  const { access: accessTable, ledger: ledgerTable, audit: auditTable, cache: cacheTable } = localTableNames;
+  const context = anActionContext(
+    { db, accessTable, ledgerTable, auditTable, cacheTable, checksumKey },
+    { clock: Date.now },
+  );
+  month = nextToClose(ledger, undefined, context.timeZone).month;
+  oldAccount = await anOldAccount(ledger, month);
+  await closeMonth(context, month, () => {});
+  await importStatement(context);
 
   const plan = { id: 101, network_id: 1, name: "1GB of the refused catalog", price: 510, validity: "30 days" };
   const networks = [{ id: 1, name: "MTN", code: "mtn" }];
@@ -104,6 +155,12 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   unmatched: () => unmatched,
   waiting: () => orders.waiting,
   "dead-letters": () => givenUp,
+  periods: () => month,
+  period: () => "Orders still open at the end",
+  statements: () => "1 to decide",
+  "statement-day": () => "Only in the statement",
+  margin: () => "Delivered orders of known cost",
+  float: () => "Orders of unknown cost, at their price",
   upstream: () => "one key with the usual limit",
   catalog: () => "New price",
   doctor: () => "only the command admin doctor checks it",
@@ -118,10 +175,18 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   transaction: () => "500.00 NGN debited",
   statement: () => orders.delivered,
   consents: () => orders.checked,
-  "account-audit": () => "number: 0",
+  search: () => "Ctrl-K goes there",
+  "account-audit": () => "number: 54",
 };
 
 const isPageName = (name: string): name is PageName => name in pageList;
+
+/** The headings of pages about one thing. */
+const titles = (): Partial<Record<PageName, string>> => ({
+  transaction: orders.delivered,
+  period: month,
+  "statement-day": STATEMENT_DAY,
+});
 
 /** All pages, those of an account for the demo account. */
 const allPages = () =>
@@ -130,8 +195,12 @@ const allPages = () =>
     .map((name) => {
       const { path, title } = pageList[name];
       return {
-        path: path.replace(":account", service().demoAccount).replace(":reference", orders.delivered),
-        title: name === "transaction" ? orders.delivered : title,
+        path: path
+          .replace(":account", service().demoAccount)
+          .replace(":reference", orders.delivered)
+          .replace(":month", month)
+          .replace(":day", STATEMENT_DAY),
+        title: titles()[name] ?? title,
         text: shown[name](),
       };
     });
@@ -167,7 +236,7 @@ describe("every page", () => {
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.method()));
     const changes =
-      /^(Create|Rotate|Revoke|Restrict|Set|Change|Fund|Adjust|Resolve|Match|Discard|Accept|Replay|Send|Remove|Add|Turn|Switch|Enable|Disable|Choose|Allow)/;
+      /^(Create|Rotate|Revoke|Restrict|Set|Change|Fund|Adjust|Resolve|Match|Discard|Accept|Replay|Send|Remove|Add|Turn|Switch|Enable|Disable|Choose|Allow|Close|Book|Decide|Sign)/;
     for (const { path, title } of allPages()) {
       await visit(page, path, title);
       expect(await page.getByRole("main").getByRole("button", { name: changes }).allTextContents(), path).toEqual([]);
@@ -315,7 +384,9 @@ describe("a list", () => {
     for (const typed of ["08031234567", "+234 803 123 4567", "0803-unknown"]) {
       await page.getByLabel("Find by reference").fill(typed);
       await button(page, "Find").click();
-      const answer = typed.includes("unknown") ? "There is no transaction" : "A phone number finds no order";
+      const answer = typed.includes("unknown")
+        ? "There is no transaction"
+        : "Search for a phone number in the field at the top";
       await page.getByText(answer).waitFor();
       expect([page.url(), await page.title(), await page.evaluate("history.length")]).toEqual(before);
     }
@@ -325,16 +396,35 @@ describe("a list", () => {
     await heading(page, orders.delivered).waitFor();
   });
 
+  test("keeps filters and pages in its address, after Back, for a colleague, and never a filter that does not exist", async () => {
+    const page = await open("owner", `${ofDemo("transactions")}?status=delivered&mode=live&from=yesterday`);
+    await row(page, orders.delivered).waitFor();
+    expect(await page.getByLabel("Status").inputValue()).toBe("");
+    await page.getByLabel("Status").selectOption("success");
+    await page.getByLabel("Period").selectOption("Today");
+    await page.getByText("2 rows. Sum: ").waitFor();
+    const address = page.url();
+    await row(page, orders.delivered).getByRole("link").click();
+    await heading(page, orders.delivered).waitFor();
+    await page.goBack();
+    for (const shown of [page, await open("operator", address.slice(address.indexOf("/accounts/")))]) {
+      await shown.getByText("2 rows. Sum: ").waitFor();
+      expect(await shown.getByLabel("Status").inputValue()).toBe("success");
+      expect(await shown.getByLabel("Period").inputValue()).toBe("Today");
+    }
+  });
+
   test("of ledger entries is saved to the byte, and one of consents without a purpose that is a formula", async () => {
     const page = await open("owner", ofDemo("statement"));
     await row(page, orders.delivered).waitFor();
     const period = { from: "0000", to: "9999" };
     const { lines, closing_kobo } = await readStatement(service().ledger, service().demoAccount, period);
-    const rows = lines.map((line) => statementCsvRow(statementLineView(line)));
-    expect(await saved(page, "Download CSV")).toBe([statementColumns.join(","), ...rows].join("\r\n"));
+    const rows = lines.map((line) => statementCsvCells(statementLineView(line, "Africa/Lagos")));
+    expect(rows[0]?.[1]).toMatch(/\+01:00$/);
+    expect(await saved(page, "Download CSV")).toBe(csvText(statementCsvColumns, rows));
     const closing = (closing_kobo / 100).toLocaleString("en", { minimumFractionDigits: 2 });
     await page.locator("dl").getByText(closing).waitFor();
-    await page.getByLabel("To (UTC)").fill("2020-01-01");
+    await page.getByLabel("To", { exact: true }).fill("2020-01-01");
     await page.getByText("No entry in this period").waitFor();
 
     await visit(page, ofDemo("consents"), "Consents");
@@ -348,16 +438,82 @@ describe("a list", () => {
     expect(verifyExport(await saved(operator, "Export JSON Lines"))).toMatchObject({ isWhole: true });
   });
 
+  test("of the lines of a closed month is saved, of all accounts", async () => {
+    const page = await open("operator", `/periods/${month}`);
+    const text = await saved(page, "Download lines");
+    const [head, ...lines] = text.split("\r\n");
+    expect(head).toBe(periodCsvColumns.join(","));
+    expect(lines).toEqual([
+      expect.stringMatching(new RegExp(`^${oldAccount},.*\\+01:00,funding,first-${oldAccount},,,,100.00,100.00,$`)),
+    ]);
+  });
+
   test("is shown page by page, and searched by a part of a name", async () => {
     const page = await open("operator", ofDemo("audit"));
-    await row(page, "number: 0").waitFor();
-    expect(await row(page, "number: 54").count()).toBe(0);
-    await button(page, "Show more").click();
     await row(page, "number: 54").waitFor();
+    expect(await row(page, "number: 0").count()).toBe(0);
+    await button(page, "Show more").click();
+    await row(page, "number: 0").waitFor();
+    await page.reload();
+    await row(page, "number: 0").waitFor();
+    expect((await saved(page, "Download CSV")).split("\r\n").length).toBeGreaterThan(55);
     await visit(page, "/accounts", "Accounts");
     await page.getByLabel("Search by name or id").fill("DEM");
     await row(page, service().demoAccount).waitFor();
     expect(await row(page, "test").count()).toBe(0);
+    expect((await saved(page, "Download CSV")).split("\r\n").slice(1)).toEqual([
+      expect.stringMatching(new RegExp(`^${service().demoAccount},`)),
+    ]);
+  });
+});
+
+describe("the search", () => {
+  /** Types into the field of the header, from any page. */
+  const searchFor = async (page: Page, text: string): Promise<void> => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type(text);
+    await page.keyboard.press("Enter");
+  };
+
+  test("finds an order by its phone number, which is in no address, title or history, and masked on record", async () => {
+    const page = await open("operator", "/catalog");
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await searchFor(page, "+234 803 123 4567");
+    await row(page, orders.delivered).getByText("Success").waitFor();
+    await row(page, orders.foreign).waitFor();
+    expect(await row(page, orders.open).count()).toBe(0);
+    expect(new URL(page.url()).pathname).toBe("/console/search");
+    expect([...requests, page.url(), await page.title()].filter((text) => /4567/.test(text))).toEqual([]);
+    await expectAccessible(page);
+    await page.getByRole("link", { name: orders.delivered }).click();
+    await heading(page, orders.delivered).waitFor();
+    await page.getByText("was delivered. Dial *310# to see the balance.").waitFor();
+    await visit(page, "/audit", "Audit log");
+    await row(page, "search").getByText(/\*67/).first().waitFor();
+    expect(await page.getByText("1234567").count()).toBe(0);
+    await page.goBack();
+    expect(page.url()).not.toMatch(/4567/);
+  });
+
+  test("finds accounts by name, keeps what was typed, and says what it finds if it finds nothing", async () => {
+    const page = await open("reader");
+    await searchFor(page, "demo");
+    await row(page, service().demoAccount).waitFor();
+    await searchFor(page, "no such thing");
+    await page.getByText("Nothing is found for “no such thing”").waitFor();
+    expect(await page.getByRole("searchbox", { name: "Search" }).inputValue()).toBe("no such thing");
+    await searchFor(page, orders.foreign);
+    await row(page, orders.foreign)
+      .getByText(/^\*+67$/)
+      .waitFor();
+  });
+
+  test("of an owner finds what is the owner's alone", async () => {
+    const page = await open("owner", ofDemo());
+    await searchFor(page, "08031234567");
+    await row(page, orders.delivered).waitFor();
+    expect(await row(page, orders.foreign).count()).toBe(0);
   });
 });
 

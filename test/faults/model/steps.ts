@@ -1,14 +1,16 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { createKey, revokeKey, setAccountStatus } from "../../../shared/access/accounts.ts";
+import { createKey, revokeKey, setAccountLimits, setAccountStatus } from "../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
+import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import { permissionSchema } from "../../../shared/contract/permission.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { readTransaction, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { recordEntry } from "../../../shared/ledger/ledger-entry.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { sealWallet } from "../../../shared/ledger/wallet.ts";
 import { writePurchasesSwitch } from "../../../shared/orders/purchases-switch.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
@@ -16,6 +18,7 @@ import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
 import { transactionsOf } from "../invariants.ts";
+import { sealUntil } from "../sealed-periods.ts";
 import { advance } from "../system/clock.ts";
 import { check, finalStatus, index, maybeFault, mode, orderChoices, purchase } from "./choices.ts";
 import {
@@ -179,6 +182,20 @@ const addLedgerEntry = step({
     expect(kinds).toContain(ending.kind === "returned" ? ending.result.kind : ending.kind);
     if (!isKnown && isCovered) expected.ledgerEntries.set(entryId, amountKobo);
   },
+});
+
+const sealPeriod = step({
+  name: "seal a period",
+  weight: 2,
+  // A clock may be so much behind that of who seals.
+  choices: fc.record({ agoMs: fc.constantFrom(-5_000, 0, 1_000, 30_000), fault: maybeFault }),
+  given: always,
+  act: ({ session, system, caller: { account }, choice: { agoMs, fault } }) =>
+    sealUntil(account, Date.now() - agoMs, async (to) => {
+      const command = () => system.run(() => sealWallet(system.ledger, account.accountId, to));
+      await withFault(session, fault, command);
+      await runUntilEnded(session, command);
+    }),
 });
 
 /** An expected transaction with its item and the upstream's order; undefined if one of the three is missing. */
@@ -355,8 +372,7 @@ const sendWaitingWhileOff = step({
   choices: fc.constant(null),
   given: ({ system }) => system.upstream.requests.length,
   act: async ({ session, system }) => {
-    const [, , table = ""] = system.tables;
-    const store = { db: system.db, table, initially: "on" } as const;
+    const store = { db: system.db, table: system.cacheTable, initially: "on" } as const;
     const flip = async (purchases: "on" | "off"): Promise<void> => {
       await writePurchasesSwitch(store, { purchases, since: isoTime(Date.now()), by: "operator" });
       advance(GATE_CACHE_MS);
@@ -474,6 +490,22 @@ const replaceKey = step({
   },
 });
 
+const changeLimits = step({
+  name: "change the limits of an account that has some",
+  weight: 1,
+  choices: fc.constantFrom<OrderLimits>(
+    { day_naira: 1_000 },
+    { day_naira: 3_000, month_orders: 20 },
+    { day_orders: 4, order_naira: 3_000 },
+    { month_naira: 8_000 },
+  ),
+  given: ({ caller: { expected } }) => expected.limits,
+  act: async ({ system, caller, choice: limits }) => {
+    caller.expected.limits = limits;
+    await setAccountLimits(system.accounts, caller.account.accountId, limits);
+  },
+});
+
 const changeEndpoint = step({
   name: "change the webhook endpoint",
   weight: 1,
@@ -508,6 +540,7 @@ const steps: readonly Step[] = [
   checkIdentity,
   sendInvalidBody,
   addLedgerEntry,
+  sealPeriod,
   sendUpstreamEvent,
   sendUnknownEvent,
   resolve,
@@ -524,6 +557,7 @@ const steps: readonly Step[] = [
   readWallet,
   readOneTransaction,
   replaceKey,
+  changeLimits,
   changeEndpoint,
 ];
 

@@ -3,14 +3,19 @@ import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ownerItemSchema } from "../../../shared/access/owner-item.ts";
-import { auditHeadSchema } from "../../../shared/ledger/audit-chain.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { refundSchema } from "../../../shared/ledger/refund.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
-import { isFinalStatus, signedKobo, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
+import { isFinalStatus, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
 import { upstreamReferenceSchema } from "../../../shared/ledger/upstream-reference.ts";
 import { walletSchema } from "../../../shared/ledger/wallet.ts";
+import { floatPaymentSchema, floatSchema } from "../../../shared/margin/float.ts";
+import { priceListItemSchema } from "../../../shared/prices/price-list.ts";
+import { type LedgerChange, ledgerChangeOf } from "../../../shared/reconciliation/ledger-changes.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
+import { statementSchema } from "../../../shared/upstream-statement/statement.ts";
+import { statementCaseSchema } from "../../../shared/upstream-statement/statement-case.ts";
+import { statementRowsSchema } from "../../../shared/upstream-statement/statement-rows.ts";
 import { parkedAccountSchema } from "../../../shared/webhooks/parked-account.ts";
 import { subscriptionSchema } from "../../../shared/webhooks/subscription.ts";
 import type { Item } from "../table-scan.ts";
@@ -94,7 +99,7 @@ const ORDER_FIELDS = [
     "created_at",
   ],
 ];
-const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "failure"];
+const OUTCOME_FIELDS = ["status", "upstream_reference", "upstream_amount_kobo", "cost_kobo", "failure"];
 const QUEUED_FIELDS = ["queued", "claim", "sent_at"];
 
 /** Forward only: an open transaction takes its settlement from the old ledger; a final one stays as it is. */
@@ -149,7 +154,17 @@ const unchangedOpenTransaction = ({ write_token, upstream_reference, claim, queu
 const adaptQueuedOrder = (item: Item, { queued }: Transaction, { from, to }: Ledgers): Item =>
   queued?.table === from ? { ...item, queued: { ...queued, table: to } } : item;
 
-const compareTransaction = compareWith(transactionSchema, compareOpenedTransaction, adaptQueuedOrder);
+/**
+ * The counters of limits stay as the restored ledger has them, so they did not count an order that it lacks, and its
+ * refund must give nothing back.
+ */
+const uncounted = ({ counted: _counted, ...item }: Item): Item => item;
+
+const compareStoredTransaction = compareWith(transactionSchema, compareOpenedTransaction, adaptQueuedOrder);
+const compareTransaction: Compare = (old, restored, ledgers) => {
+  const step = compareStoredTransaction(old, restored, ledgers);
+  return step.kind === "copy" ? { ...step, item: uncounted(step.item) } : step;
+};
 
 const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey => {
   if (other === undefined) return one;
@@ -176,7 +191,7 @@ const mergeKeyLists = (restored: Account, old: Account): AccountKey[] => {
   ];
 };
 
-/** Addresses, name, webhook and owners of the later version; keys and restriction of whichever is stricter. */
+/** Addresses, name, webhook, owners and price rules of the later version; keys and restriction of whichever is stricter. */
 const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const isOldNewer = old.version > restored.version;
   const isRestricted = old.status === "restricted" || restored.status === "restricted";
@@ -210,20 +225,55 @@ const compareOwner = compareWith(ownerItemSchema, ({ old, restored }, oldItem): 
   return { kind: "update", item: { ...oldItem, accounts }, when };
 });
 
-const walletFields = walletSchema.pick({ account_id: true, version: true, restricted: true });
+/** The later list, as the account has it. */
+const comparePriceList = compareWith(priceListItemSchema, ({ old, restored }, oldItem): Step => {
+  if (old.version <= restored.version) return { kind: "present" };
+  const when = { expression: "version = :read", values: { ":read": restored.version } };
+  return { kind: "update", item: oldItem, when };
+});
+
+/**
+ * Payments only grow, and each is carried over by itself: the larger sum has them all, unless both ledgers took some
+ * since the moment, which a person must decide.
+ */
+const compareFloat = compareWith(floatSchema, ({ old, restored }): Step => {
+  const [before, now] = [old.payments_kobo ?? 0, restored.payments_kobo ?? 0];
+  if (before <= now) return { kind: "present" };
+  const read = restored.payments_kobo;
+  return {
+    kind: "update",
+    item: { ...restored, payments_kobo: before },
+    when:
+      read === undefined
+        ? { expression: "attribute_not_exists(payments_kobo)", values: {} }
+        : { expression: "payments_kobo = :read", values: { ":read": read } },
+  };
+});
+
+const walletFields = walletSchema.pick({ account_id: true, version: true, restricted: true, sealed_to: true });
 
 /**
  * Balances and queues are not compared: they are recomputed from the ledger entries and transactions. A wallet that is
- * restricted in either ledger stays restricted.
+ * restricted in either ledger stays restricted, and one that is sealed stays sealed until the later moment.
  */
 const compareWallet = compareWith(walletFields, (wallets, old, restored): Step => {
   const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
   const note = isSame ? {} : { note: `${old.pk} has another low_balance_threshold_kobo in the old ledger` };
-  if (!wallets.old.restricted || wallets.restored.restricted) return { kind: "present", ...note };
+  const { version, restricted, sealed_to } = wallets.restored;
+  const isRestrictedLater = wallets.old.restricted === true && restricted === undefined;
+  const isSealedLater = (wallets.old.sealed_to ?? "") > (sealed_to ?? "");
+  if (!isRestrictedLater && !isSealedLater) return { kind: "present", ...note };
   return {
     kind: "update",
-    item: { ...restored, restricted: true },
-    when: { expression: "version = :read", values: { ":read": wallets.restored.version } },
+    item: {
+      ...restored,
+      ...(isRestrictedLater && { restricted: true }),
+      ...(isSealedLater && { sealed_to: wallets.old.sealed_to }),
+    },
+    when: {
+      expression: `version = :read AND ${sealed_to === undefined ? "attribute_not_exists(sealed_to)" : "sealed_to = :sealed"}`,
+      values: { ":read": version, ...(sealed_to !== undefined && { ":sealed": sealed_to }) },
+    },
     ...note,
   };
 });
@@ -297,35 +347,50 @@ const compareSubscription = compareWith(subscriptionSchema, ({ old, restored }, 
   return { kind: "update", item: oldItem, when };
 });
 
-/** The later end of a log's chain: the restored ledger's own entries form a chain of their own. */
-const compareAuditHead = compareWith(auditHeadSchema, ({ old, restored }, oldItem): Step => {
-  if (old.count <= restored.count) return { kind: "present" };
-  const when = { expression: "#hash = :read", names: { "#hash": "hash" }, values: { ":read": restored.hash } };
-  return { kind: "update", item: oldItem, when };
-});
+/** The later version of an item that counts its writes. */
+const compareNewer = (schema: z.ZodType<{ readonly version: number }>): Compare =>
+  compareWith(schema, ({ old, restored }, oldItem): Step => {
+    if (old.version <= restored.version) return { kind: "present" };
+    const when = { expression: "version = :read", values: { ":read": restored.version } };
+    return { kind: "update", item: oldItem, when };
+  });
 
 /** Every kind of ledger item by its key prefix. Other items are reported and not carried over. */
 const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   account: { name: "accounts", compare: compareAccount },
   owner: { name: "owners", compare: compareOwner },
+  "price-list": { name: "price lists", compare: comparePriceList },
   wallet: { name: "wallets", compare: compareWallet },
+  // Orders that are carried over are not counted: see `uncounted`.
+  "key-usage": { name: "usage of keys" },
   transaction: { name: "transactions", compare: compareTransaction },
   consent: { name: "consents", compare: compareImmutable() },
   "upstream-reference": { name: "upstream references", compare: compareUpstreamReference },
   funding: { name: "fundings", compare: compareImmutable(ledgerEntrySchema) },
   adjustment: { name: "adjustments", compare: compareImmutable(ledgerEntrySchema) },
   refund: { name: "refunds", compare: compareImmutable(refundSchema) },
+  // Their hashes show whether the restored ledger has all lines of a closed month.
+  period: { name: "periods", compare: compareImmutable() },
+  "period-lines": { name: "fingerprints of lines", compare: compareImmutable() },
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
   parked: { name: "parked accounts", compare: compareParkedAccount },
   subscription: { name: "subscriptions", compare: compareSubscription },
-  audit: { name: "audit", compare: compareImmutable() },
-  "audit-head": { name: "audit heads", compare: compareAuditHead },
   "reference-key": { name: "reference key", compare: compareImmutable() },
+  float: { name: "float", compare: compareFloat },
+  "float-payment": { name: "float payments", compare: compareImmutable(floatPaymentSchema) },
+  // The next hourly run reads the restored ledger from its beginning, and adds it up again.
+  "order-sums": { name: "order sums" },
+  "order-day": { name: "days of orders" },
+  statement: { name: "upstream statements", compare: compareNewer(statementSchema) },
+  "statement-rows": { name: "rows of upstream statements", compare: compareImmutable(statementRowsSchema) },
+  "statement-case": { name: "cases of upstream statements", compare: compareNewer(statementCaseSchema) },
   // The next attempts find out again.
   "endpoint-health": { name: "endpoint health" },
   // The next reconciliation of a wallet writes a new checkpoint.
   checkpoint: { name: "checkpoints" },
+  // Its months are verified from the beginning.
+  "period-verification": { name: "verification of periods" },
   // The restored ledger's progress fits its own items: a later one would skip phone numbers that are not masked in it.
   "phone-retention": { name: "phone retention" },
 };
@@ -335,12 +400,9 @@ export const kindOf = (pk: string): ItemKind | undefined => {
   return kind && kinds[kind];
 };
 
-/** A change of an account's balance, in signed kobo. */
-export type BalanceChange = {
+/** A change of an account's balance. */
+export type BalanceChange = LedgerChange & {
   readonly accountId: string;
-  readonly at: string;
-  readonly kobo: number;
-  readonly isOpen: boolean;
   /** Its number in the account's queue, if it is that of an order which waits there. */
   readonly queuedNumber?: number;
 };
@@ -350,13 +412,14 @@ const transactionFields = transactionSchema.pick({
   status: true,
   amount_kobo: true,
   created_at: true,
+  debit: true,
   queued: true,
 });
 const entryFields = ledgerEntrySchema.pick({ account_id: true, amount_kobo: true, created_at: true });
 
 /** The attributes that `balanceChangeOf` reads. */
 export const balanceChangeProjection = {
-  ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at, queued",
+  ProjectionExpression: "pk, account_id, #mode, #status, amount_kobo, created_at, debit, queued",
   ExpressionAttributeNames: { "#mode": "mode", "#status": "status" },
 };
 
@@ -365,15 +428,13 @@ export const balanceChangeOf = (item: Item): BalanceChange | undefined => {
   const kind = itemKindOf(item.pk);
   if (kind === "funding" || kind === "adjustment") {
     const { account_id, amount_kobo, created_at } = entryFields.parse(item);
-    return { accountId: account_id, at: created_at, kobo: amount_kobo, isOpen: false };
+    return { pk: item.pk, accountId: account_id, at: created_at, kobo: amount_kobo, versions: 1, isOpen: false };
   }
   if (kind !== "transaction" || item.mode !== "live") return undefined;
-  const { account_id, amount_kobo, status, created_at, queued } = transactionFields.parse(item);
+  const { account_id, queued, ...amount } = transactionFields.parse(item);
   return {
     accountId: account_id,
-    at: created_at,
-    kobo: signedKobo({ status, amount_kobo }),
-    isOpen: status === "processing",
+    ...ledgerChangeOf({ ...amount, pk: item.pk }),
     ...(queued?.number !== undefined && { queuedNumber: queued.number }),
   };
 };

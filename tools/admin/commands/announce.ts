@@ -32,7 +32,10 @@ export const addAnnounce = (program: Command): void => {
     example: "announce --from 2026-11-21T09:00:00Z --to 2026-11-21T10:00:00Z",
     options: [
       { flags: "--from <time>", text: "start of the period, a date or a time", required: true },
-      { flags: "--to <time>", text: "end of the period: a date (that whole day, UTC) or a time; default: now" },
+      {
+        flags: "--to <time>",
+        text: "end of the period: a date (that whole day, in the time zone of the stage) or a time; default: now",
+      },
       { flags: "--name <name>", text: "name of this resend; running it again with the same name sends nothing twice" },
       why,
     ],
@@ -43,7 +46,7 @@ export const addAnnounce = (program: Command): void => {
 
 const announce = async (context: AdminContext, { from, to, name, why }: z.output<typeof input>): Promise<Report> => {
   const nowMs = context.ledger.clock();
-  const range = timeRange({ from, to: to ?? isoTime(nowMs) });
+  const range = timeRange({ from, to: to ?? isoTime(nowMs) }, context.timeZone);
   if (range === undefined) throw new OperatorError("--to must not be before --from");
   const resendId = name ?? `announce-${isoTime(nowMs)}`;
   const details = { from: range.from, to: range.to, name: resendId };

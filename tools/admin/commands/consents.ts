@@ -4,10 +4,11 @@ import { CONSENTS_EXPORT } from "../../../shared/actions/consents.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { type VerifiedExport, verifyExport } from "../../../shared/identity/consent-export.ts";
 import { readAudit } from "../../../shared/ledger/audit.ts";
+import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField, timeField } from "../fields.ts";
-import { allOf, pagesOf, perform } from "../perform.ts";
+import { perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
 import { fields } from "../views/print.ts";
 
@@ -19,7 +20,10 @@ export const addConsentCommands = (group: Command): void => {
     options: [
       { flags: "--account <account>", text: "the account", required: true },
       { flags: "--from <time>", text: "a date or a time; default: the first check" },
-      { flags: "--to <time>", text: "a date (that whole day, UTC) or a time; default: two minutes ago" },
+      {
+        flags: "--to <time>",
+        text: "a date (that whole day, in the time zone of the stage) or a time; default: two minutes ago",
+      },
     ],
     input: z.object({
       account: accountField,
@@ -45,7 +49,9 @@ export const addConsentCommands = (group: Command): void => {
 };
 
 /** The last line gets its line end as any command's output does. */
-async function* exportedLines(pages: AsyncIterable<ActionOutput<"consents export">>): AsyncGenerator<string> {
+export async function* exportedLines(
+  pages: AsyncIterable<Pick<ActionOutput<"consents export">, "lines">>,
+): AsyncGenerator<string> {
   let separator = "";
   for await (const { lines } of pages) {
     if (lines.length === 0) continue;

@@ -1,6 +1,6 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
-import { statementColumns, statementCsvRow } from "../../../shared/contract/statement-csv.ts";
+import { statementColumns, statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
 import { nairaText, table } from "./print.ts";
 
 type Page = ActionOutput<"wallet statement">;
@@ -28,6 +28,8 @@ export const statementTable = ({ opening, closing, lines }: Statement): string =
 
 /** CSV, a part for each page. */
 export async function* statementCsv(pages: AsyncIterable<Statement>): AsyncGenerator<string> {
-  yield csvRow(statementColumns);
-  for await (const { lines } of pages) yield lines.map((line) => `${CSV_LINE_END}${statementCsvRow(line)}`).join("");
+  yield csvRow(statementCsvColumns);
+  for await (const { lines } of pages) {
+    yield lines.map((line) => `${CSV_LINE_END}${csvRow(statementCsvCells(line))}`).join("");
+  }
 }

@@ -5,6 +5,7 @@ import {
   NotFoundError,
   OutcomeUnknownError,
   PlanUnavailableError,
+  PriceChangedError,
   WaitEndedError,
 } from "../../../../client/src/index.ts";
 import {
@@ -213,6 +214,35 @@ describe.concurrent("the catalog", () => {
       await expect(client.catalog.get({ revalidate: true })).resolves.toEqual(catalog);
       expect(received.map(({ headers }) => headers["if-none-match"])).toEqual([undefined, '"v1"', '"v1"']);
     }
+  });
+
+  test("has the price that an order of a bundle expects, unless the order names one or the client does not expect it", async () => {
+    const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
+    const bought = succeeds({ transaction: { ...view("success"), type: "data", phone_number: order.phoneNumber } });
+    const expected = async (change: Partial<ClientOptions>, ...orders: readonly object[]) => {
+      const { client, received } = await scripted([fresh, ...orders.map(() => bought)], change);
+      await client.catalog.get();
+      for (const fields of orders) await client.data.purchase({ ...order, ...fields }, { reference: "order-1" });
+      return received.slice(1).map(({ body }) => JSON.parse(body).expected_price);
+    };
+    expect(await expected({}, {}, { planId: 999 }, { expectedPrice: 450.5 })).toEqual([500, undefined, 450.5]);
+    expect(await expected({ expectCatalogPrice: false }, {}, { expectedPrice: 450.5 })).toEqual([undefined, 450.5]);
+  });
+
+  test("is revalidated after another price than its own was refused, and the next order expects the new one", async () => {
+    const cancelled = succeeds({ transaction: { ...view("failed"), error_code: "order_cancelled" } });
+    const repriced = succeeds({ ...body, data_plans: [{ id: 101, network_id: 1, price: 550 }] }, { etag: '"v2"' });
+    const refused = [refuses(422, "price_changed"), cancelled];
+    const { client, received } = await scripted([fresh, ...refused, repriced, ...refused]);
+    const order = { networkId: 1, planId: 101, phoneNumber: "08031234567" };
+    const buy = () => client.data.purchase(order, { reference: "order-1" });
+    await client.catalog.get();
+    await expect(buy()).rejects.toBeInstanceOf(PriceChangedError);
+    await expect(client.catalog.get()).resolves.toMatchObject({ dataPlans: [{ price: 550 }] });
+    await expect(buy()).rejects.toBeInstanceOf(PriceChangedError);
+    expect(received.flatMap(({ body }) => (body.includes("plan_id") ? JSON.parse(body).expected_price : []))).toEqual([
+      500, 550,
+    ]);
   });
 
   test("is revalidated after a plan of it was refused", async () => {

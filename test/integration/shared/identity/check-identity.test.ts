@@ -29,6 +29,7 @@ import {
   VERIFY_NIN,
 } from "../../../builders/identity-service.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 /** Goal: a record that is found is returned completely and charged, and every other outcome is refunded. */
 let service: IdentityService;
@@ -115,18 +116,22 @@ describe("a live check that finds a record", () => {
     },
   );
 
-  test.each(identityProducts)("$name of a record with only a name has null in the other fields", async (product) => {
-    const caller = await service.newCaller({ naira: FUNDS });
-    service.simulator.state.faults.add(finding({ first_name: "Ngozi" }));
-    const answer = await service.call("POST", product.path, { key: caller.key, body: product.body });
-    const { result } = checkOf(answer);
-    const known = { first_name: "Ngozi", ...product.body };
-    const expected = (fieldsOf[product.name] ?? []).map((name): [string, unknown] => [
-      name,
-      Object.entries(known).find(([key]) => key === name)?.[1] ?? null,
-    ]);
-    expect(result).toEqual(Object.fromEntries(expected));
-  });
+  test.each(identityProducts)(
+    "$name of a record with only a name is empty in the other fields that are text, and null in the rest",
+    async (product) => {
+      const caller = await service.newCaller({ naira: FUNDS });
+      service.simulator.state.faults.add(finding({ first_name: "Ngozi" }));
+      const answer = await service.call("POST", product.path, { key: caller.key, body: product.body });
+      const { result } = checkOf(answer);
+      const known = { first_name: "Ngozi", ...product.body };
+      const texts: readonly string[] = [...five, "photo"];
+      const expected = (fieldsOf[product.name] ?? []).map((name): [string, unknown] => [
+        name,
+        Object.entries(known).find(([key]) => key === name)?.[1] ?? (texts.includes(name) ? "" : null),
+      ]);
+      expect(result).toEqual(Object.fromEntries(expected));
+    },
+  );
 
   test("the upstream's other fields are returned in advanced mode and left out in basic mode", async () => {
     const record = { first_name: "Ngozi", religion: "none", nested: { deep: [1, true, null] } };
@@ -213,10 +218,10 @@ describe("the date of birth of a live check", () => {
     expect(checkOf(answer).result).toMatchObject({ date_of_birth: "1990-01-02" });
   });
 
-  test("an unreadable date of birth is null, its shape is logged without its value, and the check is charged", async () => {
+  test("an unreadable date of birth is empty, its shape is logged without its value, and the check is charged", async () => {
     const log = captureLog();
     const { caller, answer } = await service.verifyUnder(finding({ first_name: "Ngozi", birthdate: "31.02.1987" }));
-    expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi", date_of_birth: null });
+    expect(checkOf(answer).result).toMatchObject({ first_name: "Ngozi", date_of_birth: "" });
     expect(await caller.balance()).toBe(FUNDS - 150);
     expect(log.lines("identity.date_unreadable")[0]).toEqual({
       level: "warn",
@@ -363,10 +368,14 @@ describe("a live check without a result is refunded", () => {
       keyedHashes,
       outcomeQueue: { send },
       gate: { purchases: async () => "on", noteOutcome: async () => {} },
+      costs: FACE_VALUES,
       upstreams: { live: found, test: found },
-      prices: parseIdentityPrices(PRICES),
+      prices: NO_PRICE_RULES,
+      timeZone: "Africa/Lagos",
+      identityPrices: parseIdentityPrices(PRICES),
       upstreamDates: "day-first",
       replays: { store: async () => {}, find: async () => undefined },
+      hashSubject: async () => ({ hash: "hash", keyId: "mrk-1" }),
     })({
       input: { nin: "12345678900", mode: "basic" },
       caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },

@@ -15,7 +15,7 @@ import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { putTransactions } from "../../../builders/put-transactions.ts";
 import { readStatement } from "../../../builders/statement.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 test("a statement lists each change of the wallet by time, opens with the sum before its range, and closes with the balance", async () => {
   const operator = await openOperatorLedger();
@@ -24,7 +24,7 @@ test("a statement lists each change of the wallet by time, opens with the sum be
   const failed = await operator.openFor(accountId, { created_at: isoTime(NOON_MS - 50_000) });
   await settleTransaction(operator.ledgerAt(), bought, { status: "success" }, deadlineIn(9_000));
   await resolveTransaction(operator.ledgerAt(), failed, "failed", decision);
-  await voidDebit(operator.ledgerAt(), { ...failed, pk: transactionPk(randomUUID()) }, deadlineIn(9_000));
+  await voidDebit(operator.ledgerAt(), { ...failed, pk: newTransactionPk() }, deadlineIn(9_000));
   const adjustment = { accountId, adjustmentId: "case-1", amount_kobo: 50_00, why: "ticket 88" };
   await adjustWallet(operator.ledgerAt(NOON_MS + 1), adjustment);
   const statement = await readStatement(operator.ledgerAt(), accountId, { from: "0000", to: "9999" });

@@ -19,6 +19,7 @@ import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 /** Goal: whatever happens to an order, its response, its wallet and the outcomes queue agree. */
 const key = "k".repeat(32);
@@ -36,7 +37,17 @@ const depsWith = (changes: Partial<OrderDeps> = {}): OrderDeps & { readonly queu
   const outcomeQueue: OrderDeps["outcomeQueue"] = {
     send: async (message, delayS) => void queued.push({ message, delayS }),
   };
-  return { ledger, keyedHashes, outcomeQueue, gate: { purchases: async () => "on" }, queued, ...changes };
+  return {
+    ledger,
+    keyedHashes,
+    outcomeQueue,
+    gate: { purchases: async () => "on" },
+    costs: FACE_VALUES,
+    prices: NO_PRICE_RULES,
+    timeZone: "Africa/Lagos",
+    queued,
+    ...changes,
+  };
 };
 
 /** An order, and what the capability does that places it. */
@@ -111,6 +122,7 @@ describe("the transaction of an order", () => {
       description: "A bundle",
       network: "MTN",
       phone_number: "08031234567",
+      phone_key: (await keyedHashes()).phoneKey("08031234567"),
       created_at: isoTime(NOON_MS),
       updated_at: isoTime(NOON_MS),
     });
@@ -122,7 +134,9 @@ describe("the transaction of an order", () => {
     const live = await place(anOrder(accountId, { fulfil }));
     const caller = { accountId, keyId: "key_1", mode: "test", entitlements: ALL_ENTITLEMENTS } as const;
     const test = await place(anOrder(accountId, { fulfil, caller }));
-    expect(await readTransaction(ledger, live.transaction.pk)).toMatchObject({ open: "live" });
+    expect(await readTransaction(ledger, live.transaction.pk)).toMatchObject({
+      open: expect.stringMatching(/^live#[0-7]$/),
+    });
     expect(await readTransaction(ledger, test.transaction.pk)).not.toHaveProperty("open");
   });
 

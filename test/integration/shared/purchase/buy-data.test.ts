@@ -23,6 +23,7 @@ import {
   transactionOf,
 } from "../../../builders/service.ts";
 import { freshTables } from "../../../builders/tables.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 let service: TestService;
 beforeAll(async () => {
@@ -115,6 +116,22 @@ test("50 simultaneous purchases under one reference make one debit and one order
   expect([...references].flatMap(ordersOf)).toHaveLength(1);
 });
 
+test("an order at the expected price is placed, and its replay with another one gets its transaction", async () => {
+  const caller = await service.newCaller({ naira: 1_000 });
+  const buy = (expected_price?: number) =>
+    service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ reference: "expected", expected_price }) });
+  const refused = await buy(450.5);
+  expect(refused.body.message).toBe("The price is 500 NGN, not 450.5 NGN; nothing was charged");
+  expect(await caller.balance()).toBe(1_000);
+  const { reference, amount } = transactionOf(await buy(ORDER_NAIRA));
+  expect(amount).toBe(ORDER_NAIRA);
+  for (const replay of [await buy(450.5), await buy()]) {
+    expect(transactionOf(replay).reference).toBe(reference);
+    expect(replay.headers.get("idempotent-replayed")).toBe("true");
+  }
+  expect(await caller.balance()).toBe(500);
+});
+
 test("a reference that was used for another order is answered 422 about the reference, and changes nothing", async () => {
   const caller = await service.newCaller({ naira: 2_000 });
   await service.call("POST", BUY_DATA, { key: caller.key, body: anOrder({ reference: "changed" }) });
@@ -202,6 +219,9 @@ const wrongValues: readonly (readonly [string, Readonly<Record<string, unknown>>
   ["phone_number of 10 digits", { phone_number: "0803123456" }, "phone_number"],
   ["phone_number of 12 digits", { phone_number: "080312345678" }, "phone_number"],
   ["phone_number with a trailing newline", { phone_number: "08031234567\n" }, "phone_number"],
+  ["expected_price that is text", { expected_price: "500" }, "expected_price"],
+  ["expected_price with 3 decimals", { expected_price: 500.001 }, "expected_price"],
+  ["a negative expected_price", { expected_price: -500 }, "expected_price"],
   ["phone_number null", { phone_number: null }, "phone_number"],
   ["a reference with a space", { reference: "a b" }, "reference"],
   ["a reference of 101 characters", { reference: "a".repeat(101) }, "reference"],
@@ -210,6 +230,8 @@ const wrongValues: readonly (readonly [string, Readonly<Record<string, unknown>>
 const refusals: readonly (readonly [string, unknown, number, string, readonly string[]])[] = [
   ...wrongValues.map(([name, changes, field]) => [name, anOrder(changes), 422, "validation_failed", [field]] as const),
   ["a plan of another network", anOrder({ plan_id: 201 }), 422, "plan_unavailable", ["plan_id"]],
+  ["a lower expected price", anOrder({ expected_price: 499.99 }), 422, "price_changed", ["expected_price"]],
+  ["a higher expected price", anOrder({ expected_price: 501 }), 422, "price_changed", ["expected_price"]],
   ["an unknown plan", anOrder({ plan_id: 9_999 }), 422, "plan_unavailable", ["plan_id"]],
   ["no phone_number", anOrder({ phone_number: undefined }), 400, "missing_parameter", ["phone_number"]],
   ["an empty object", {}, 400, "missing_parameter", ["network_id", "plan_id", "phone_number"]],
@@ -283,7 +305,11 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
       noteBlocks: async () => {},
       noteOutcome: async () => {},
     },
+    cacheTable: "unused",
     queueMinutes: 15,
+    costs: FACE_VALUES,
+    prices: NO_PRICE_RULES,
+    timeZone: "Africa/Lagos",
     catalog: catalogMemory({ read: async () => catalog }, systemClock),
     upstreams: { live: sandboxUpstream, test: sandboxUpstream },
   });
@@ -291,6 +317,7 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
     input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "described" },
     caller: { accountId, keyId: "key_1", mode: "test", entitlements: ALL_ENTITLEMENTS },
     deadline: deadlineIn(20_000),
+    request: { headers: {} },
   });
   return data?.transaction.description;
 };

@@ -14,6 +14,7 @@ import { type Outcome, RATE_LIMITED, type Upstream } from "../../../../shared/up
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { queuedCount } from "../../../builders/queued-order.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 /** Goal: a debited purchase is sent or queued, and its response, its wallet and the outcomes queue agree. */
 const key = "k".repeat(32);
@@ -44,6 +45,7 @@ const place = async (
     ...{ waitS: () => waitS, blocks: () => NO_BLOCKS, learnBlocks: () => {} },
   };
   const amountKobo = koboFromNaira(500);
+  const caller = { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS } as const;
   return placePurchase(
     {
       ledger,
@@ -54,21 +56,20 @@ const place = async (
         ...{ pace: () => NO_ORDERS_QUEUED, blocks: () => NO_BLOCKS },
         ...{ noteBlocks: async () => {}, noteOutcome: async () => {} },
       },
+      cacheTable: "unused",
       queueMinutes: 15,
+      costs: FACE_VALUES,
+      prices: NO_PRICE_RULES,
+      timeZone: "Africa/Lagos",
       catalog: catalogMemory({ read: unexpected }, ledger.clock),
       upstreams: { live: upstream, test: upstream },
     },
-    {
-      caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
-      type: "airtime",
-      callerReference,
-      fields: [],
-    },
+    { caller, type: "airtime", callerReference, fields: [] },
     {
       ...{ amountKobo, description: "Airtime", phoneNumber: "08031234567" },
       order: { ...toSend, amountKobo, phoneNumber: "08031234567" },
     },
-    deadlineIn(20_000),
+    { caller, deadline: deadlineIn(20_000), request: { headers: {} } },
   );
 };
 const countOf = (accountId: string) => queuedCount(ledger, accountId);

@@ -4,14 +4,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { listTransactions } from "../../../../shared/ledger/list-transactions.ts";
+import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { sqsClient } from "../../../../shared/platform/aws-clients.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime, systemClock } from "../../../../shared/platform/time.ts";
 import { maskOldPhones } from "../../../../shared/reconciliation/phone-retention.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { systemResolve } from "../../../../shared/webhooks/address-guard.ts";
 import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
@@ -20,6 +23,7 @@ import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
+import { keyedHashes } from "../../../builders/event-message.ts";
 import { eventually } from "../../../builders/eventually.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -27,6 +31,7 @@ import { startReceiver } from "../../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, transactionOf } from "../../../builders/service.ts";
 import { readStatement } from "../../../builders/statement.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: a phone number is masked once its retention is over, whatever happens on the way, and nothing else is changed
@@ -122,7 +127,7 @@ describe("maskOldPhones", () => {
 
   test("the number of an open live transaction is kept until the first pass after its settlement, and delays no other", async () => {
     const accountId = await anAccount();
-    const open = oldTransaction(accountId, { status: "processing", open: "live" });
+    const open = oldTransaction(accountId, { status: "processing" });
     const later = oldTransaction(accountId, { created_at: isoTime(OLD_MS + 1) });
     await keep([open, later]);
     expect(await mask()).toBe(1);
@@ -352,4 +357,22 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
   } finally {
     await Promise.all([service.stop(), receiver.stop()]);
   }
+});
+
+test("a voided order, which a queue stored with a masked number, does not keep the others from being masked", async () => {
+  const log = captureLog();
+  const accountId = await anAccount();
+  const order = oldTransaction(accountId, {
+    ...{ status: "processing", phone_number: PHONE, phone_key: (await keyedHashes()).phoneKey(PHONE) },
+  });
+  // As enqueueVoid sends it after a debit and a void without an answer.
+  const message = outcomeMessage.parse(JSON.parse(JSON.stringify({ kind: "void", item: withMaskedPhone(order) })));
+  const applied = await applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadlineIn(20_000));
+  expect(applied).toEqual({ kind: "done", outcome: "void" });
+  const other = oldTransaction(accountId, { created_at: isoTime(OLD_MS + 1_000) });
+  await keep([other]);
+  await mask();
+  expect(log.lines("phone_numbers.not_masked")).toEqual([]);
+  expect((await stored(other))?.phone_number).toBe(MASKED);
+  expect((await stored(order))?.phone_key).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { walletPk } from "../../../../shared/ledger/schema.ts";
+import { openLists, walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -275,7 +275,10 @@ describe("reconcileLedger", () => {
     proxy.calls.length = 0;
     ledger.nowMs += MINUTE_MS;
     await run();
-    expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "Query", "BatchGetItem", "BatchGetItem"]);
+    expect(proxy.calls.map(({ operation }) => operation)).toEqual([
+      ...[...openLists, "accounts"].map(() => "Query"),
+      ...["BatchGetItem", "BatchGetItem"],
+    ]);
   });
 
   test("a checkpoint that cannot be parsed raises an alarm for its wallet, and the others are reconciled", async () => {
@@ -289,13 +292,22 @@ describe("reconcileLedger", () => {
     expect((await readCheckpoint(ledger, intact)).reconciled_at).toBe(isoTime(ledger.nowMs));
   });
 
-  test("a run whose checkpoints cannot be read raises an alarm for each wallet", async () => {
+  test("a run whose checkpoints cannot be read names each wallet", async () => {
     const accountIds = [await anAccount(), await anAccount()];
     proxy.fault = ({ operation }) => (operation === "BatchGetItem" ? "throttled" : undefined);
     const { logged } = await run();
     for (const accountId of accountIds) {
-      expect(logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
+      expect(logged).toContain(`"event":"wallet.reconciliation_delayed","account":"${accountId}"`);
     }
+  });
+
+  test("a wallet that AWS does not answer for raises an alarm after 25 hours", async () => {
+    const accountId = await anAccount();
+    proxy.fault = ({ operation }) => (operation === "GetItem" ? "throttled" : undefined);
+    ledger.nowMs += 25 * HOUR_MS;
+    expect((await run()).logged).toContain(`"event":"wallet.reconciliation_delayed","account":"${accountId}"`);
+    ledger.nowMs += 1;
+    expect((await run()).logged).toContain(`"event":"wallet.not_reconciled","account":"${accountId}"`);
   });
 
   test("each minute's run begins with another wallet", async () => {

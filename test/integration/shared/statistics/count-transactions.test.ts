@@ -21,15 +21,18 @@ import { eventually } from "../../../builders/eventually.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision } from "../../../builders/operator-ledger.ts";
+import { addStream } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 const HOUR_MS = 3_600_000;
 
 /** A ledger whose stream is counted as in the service. */
 const aCountedLedger = async () => {
   const ledger = await openLedgerAtNoon();
-  const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
-  const handler = streamBatchHandler(countTransactions(cache));
+  await addStream(ledger.db, ledger.table);
+  const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable, timeZone: "Africa/Lagos" };
+  const handler = streamBatchHandler("changes.counted", countTransactions(cache));
   /** As a stage with a console does: its mapping is a new one each time. */
   const addConsole = async () => {
     const { consumer: functionName, ...spec } = streamConsumers.statistics;
@@ -165,7 +168,7 @@ test("an order that an operator resolved or matched is counted without a latency
   await recordEvent(ledger, { ...received, status: "success", type: "data" }, "no_candidate");
   const [event] = await listEvents(ledger, "0000");
   if (event === undefined) throw new Error("The event was not stored");
-  await matchEvent(ledger, event, await ledger.anOpenTransaction(accountId, old), decision);
+  await matchEvent({ ledger, costs: FACE_VALUES }, event, await ledger.anOpenTransaction(accountId, old), decision);
   await eventually(async () => {
     const [noon] = await hours();
     expect(noon?.counts).toMatchObject([{ status: "success", count: 3, latency: [0, 1, 0, 0, 0, 0, 0, 0] }]);
@@ -190,9 +193,22 @@ test("the last balance of each day is kept, and a day without a change has that 
   });
 });
 
+test("a balance after midnight in the zone is that of the new day, although the day in UTC is still the old one", async () => {
+  const { tables } = await openLedgerAtNoon();
+  const cache = { db: tables.db, table: tables.cacheTable, timeZone: "Africa/Lagos" };
+  const balance = (version: number, at: string) => ({
+    ...{ accountId: "acc_1", balanceKobo: version, version, changedAtMs: Date.parse(at) },
+  });
+  await setDailyBalances(cache, [balance(1, "2026-11-20T22:59:59.999Z"), balance(2, "2026-11-20T23:00:00.000Z")]);
+  expect(await readDailyBalances(cache, "acc_1", 2, Date.parse("2026-11-20T23:30:00.000Z"))).toEqual([
+    { day: "2026-11-20", balanceKobo: 1 },
+    { day: "2026-11-21", balanceKobo: 2 },
+  ]);
+});
+
 test("a batch that is handled again leaves the newest balance, and its items end after 400 and 90 days", async () => {
   const { tables } = await openLedgerAtNoon();
-  const cache = { db: tables.db, table: tables.cacheTable };
+  const cache = { db: tables.db, table: tables.cacheTable, timeZone: "Africa/Lagos" };
   const balance = (version: number) => ({ accountId: "acc_1", balanceKobo: version, version, changedAtMs: NOON_MS });
   await setDailyBalances(cache, [balance(1), balance(3), balance(2)]);
   await setDailyBalances(cache, [balance(1)]);
@@ -207,7 +223,7 @@ test("a batch that is handled again leaves the newest balance, and its items end
 
 test("the balances of a batch with a thousand accounts are kept within some seconds", async () => {
   const { tables } = await openLedgerAtNoon();
-  const cache = { db: tables.db, table: tables.cacheTable };
+  const cache = { db: tables.db, table: tables.cacheTable, timeZone: "Africa/Lagos" };
   const changed = Array.from({ length: 1_000 }, (_, index) => ({
     ...{ accountId: `acc_${index}`, balanceKobo: index, version: 1, changedAtMs: NOON_MS },
   }));
@@ -217,7 +233,7 @@ test("the balances of a batch with a thousand accounts are kept within some seco
 
 test("writes that DynamoDB throttles are repeated, and counted once", async () => {
   const { tables } = await openLedgerAtNoon();
-  const cache = { db: tables.db, table: tables.cacheTable };
+  const cache = { db: tables.db, table: tables.cacheTable, timeZone: "Africa/Lagos" };
   const throttled = Object.assign(new Error("throttled"), { name: "ThrottlingException" });
   vi.spyOn(tables.db, "send").mockRejectedValueOnce(throttled);
   await setDailyBalances(cache, [{ accountId: "acc_1", balanceKobo: 1, version: 1, changedAtMs: NOON_MS }]);
@@ -230,7 +246,7 @@ test("writes that DynamoDB throttles are repeated, and counted once", async () =
 
 test("a batch of more networks than one update can hold is counted whole", async () => {
   const { tables } = await openLedgerAtNoon();
-  const cache = { db: tables.db, table: tables.cacheTable };
+  const cache = { db: tables.db, table: tables.cacheTable, timeZone: "Africa/Lagos" };
   const ended = Array.from({ length: 150 }, (_, index): EndedTransaction => {
     const network = `Network | ${index} ${"x".repeat(40)}`;
     return { type: "data", network, status: "success", amountKobo: 100, endedAtMs: NOON_MS, latencyMs: 1_000 };
@@ -243,7 +259,7 @@ test("a batch of more networks than one update can hold is counted whole", async
 
 test("changes that are no order's end and no balance's change are left out, whatever they hold", async () => {
   const { tables } = await openLedgerAtNoon();
-  const count = countTransactions({ db: tables.db, table: tables.cacheTable });
+  const count = countTransactions({ db: tables.db, table: tables.cacheTable, timeZone: "Africa/Lagos" });
   const wallet = { pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: { value: "1" }, version: { value: "4" } };
   const masked = { ...aTransaction({ status: "success" }), amount_kobo: { value: "50000" } };
   const changes = [

@@ -8,6 +8,7 @@ import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import {
   type EventMessage,
@@ -40,6 +41,7 @@ import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { claimAsSender, queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
 import { retriedAtOnce, VISIBILITY_TIMEOUT_S } from "../../../builders/retried-at-once.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: a message settles exactly the transaction that it is about, once, and an event that is not applied is stored.
@@ -52,7 +54,7 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const apply = (message: OutcomeMessage, deadline = deadlineIn(20_000)) =>
-  applyOutcomeMessage({ ledger, keyedHashes })(message, deadline);
+  applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadline);
 const anOrder = (changes: Partial<Transaction> = {}) => anOpenOrder(ledger, changes);
 const storedEvents = async (reference: string) =>
   (await listEvents(ledger, "0000")).filter((event) => event.reference === reference);
@@ -178,6 +180,46 @@ describe("the end of an indeterminate debit", () => {
 });
 
 describe("events under an upstream reference", () => {
+  const charged = upstreamCosts.parse({ amountIs: "charged", tolerancePercent: 1 });
+  test("a charge that an event states is the cost of its order, and raises no alarm within the tolerance", async () => {
+    const event = await anEvent({ amount_kobo: koboFromNaira(486) });
+    const order = await anOrder({ upstream_reference: event.reference, cost_kobo: koboFromNaira(485) });
+    const log = captureLog();
+    const deps = { ledger, keyedHashes, costs: charged };
+    expect(await applyOutcomeMessage(deps)(event, deadlineIn(20_000))).toEqual({ kind: "done", outcome: "applied" });
+    expect(await order.stored()).toMatchObject({
+      upstream_amount_kobo: 486_00,
+      cost_kobo: 486_00,
+      amount_kobo: 500_00,
+    });
+    const copy = { ...event, amount_kobo: koboFromNaira(500) };
+    await applyOutcomeMessage(deps)(await authenticated(copy), deadlineIn(20_000));
+    const alarms = log.lines().filter(({ event: name }) => name === "transaction.amount_differs");
+    expect(alarms).toEqual([expect.objectContaining({ ours: 486_00, theirs: 500_00 })]);
+  });
+
+  test.each([{ cost_kobo: koboFromNaira(485) }, {}])(
+    "a charge that a failed states is recorded, and its order keeps the cost of its debit: %j",
+    async (cost) => {
+      const event = await anEvent({ status: "failed", amount_kobo: koboFromNaira(486) });
+      const order = await anOrder({ upstream_reference: event.reference, ...cost });
+      await applyOutcomeMessage({ ledger, keyedHashes, costs: charged })(event, deadlineIn(20_000));
+      const { status, upstream_amount_kobo, cost_kobo } = (await order.stored()) ?? {};
+      expect({ status, upstream_amount_kobo, cost_kobo }).toEqual({
+        status: "failed",
+        upstream_amount_kobo: 486_00,
+        cost_kobo: cost.cost_kobo,
+      });
+    },
+  );
+
+  test("a face value that an event states leaves the expected cost of its order", async () => {
+    const event = await anEvent();
+    const order = await anOrder({ upstream_reference: event.reference, cost_kobo: koboFromNaira(485) });
+    await apply(event);
+    expect(await order.stored()).toMatchObject({ upstream_amount_kobo: 500_00, cost_kobo: 485_00 });
+  });
+
   test("an event settles its order in 2 calls, and its copy is a duplicate in 1", async () => {
     const event = await anEvent();
     const order = await anOrder({ upstream_reference: event.reference });
@@ -556,7 +598,7 @@ test("of ten messages nine are applied, and an invalid one becomes a dead letter
   for (const MessageBody of bodies) {
     await queues.client.send(new SendMessageCommand({ QueueUrl: queues.url("outcomes"), MessageBody }));
   }
-  const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes }));
+  const handler = queueHandler(outcomeMessage, applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES }));
   const consumer = consumeQueue({
     client: queues.client,
     queueName: "outcomes",

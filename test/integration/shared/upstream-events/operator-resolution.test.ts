@@ -5,6 +5,7 @@ import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
@@ -17,6 +18,7 @@ import {
 } from "../../../../shared/upstream-events/operator-resolution.ts";
 import {
   findEvent,
+  isReadable,
   listEvents,
   type ReadableEvent,
   recordEvent,
@@ -28,6 +30,7 @@ import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/fa
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { claimAsSender, queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: an operator's decision takes effect once, together with its audit entry, or not at all. The clock is the
@@ -48,7 +51,7 @@ const anEvent = async (
   const event = { kind: "event", mode: "live", received_at: receivedAt, status, type: "data" } as const;
   await recordEvent(operator.ledgerAt(), { ...event, reference, ...fields }, "no_candidate");
   const stored = (await listEvents(operator.ledgerAt(), "0000")).find((found) => found.reference === reference);
-  if (stored === undefined || stored.reason === "unreadable") throw new Error("The event was not stored");
+  if (stored === undefined || !isReadable(stored)) throw new Error("The event was not stored");
   return stored;
 };
 
@@ -173,7 +176,8 @@ describe("resolveTransaction", () => {
 describe("matchEvent", () => {
   test("an event under the upstream's reference is not matched to a queued order, and one under its own is", async () => {
     const order = await aQueuedOrder();
-    const match = async (event: ReadableEvent) => matchEvent(operator.ledgerAt(), event, order.transaction, decision);
+    const match = async (event: ReadableEvent) =>
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision);
     await expect(match(await anEvent("success"))).rejects.toThrow(/waits and was not sent/);
     expect(await order.stored()).toMatchObject({ status: "processing" });
     await match(await anEvent("success", referenceOf(order.transaction)));
@@ -186,7 +190,7 @@ describe("matchEvent", () => {
 
   test("a match settles the order with the event's status, reference and amount, and closes the event", async () => {
     const [order, event] = [await operator.anOrder(), await anEvent("success")];
-    await matchEvent(operator.ledgerAt(), event, order.transaction, decision);
+    await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision);
     expect(await order.stored()).toMatchObject({
       status: "success",
       upstream_reference: event.reference,
@@ -199,21 +203,23 @@ describe("matchEvent", () => {
     ]);
   });
 
-  test("a match with a failed refunds the order", async () => {
-    const [order, event] = [await operator.anOrder(), await anEvent("failed")];
-    await matchEvent(operator.ledgerAt(), event, order.transaction, decision);
+  test("a match with a failed refunds the order, and leaves the cost of its debit", async () => {
+    const costs = upstreamCosts.parse({ amountIs: "charged", tolerancePercent: 5 });
+    const order = await operator.anOrder({ cost_kobo: koboFromNaira(485) });
+    await matchEvent({ ledger: operator.ledgerAt(), costs }, await anEvent("failed"), order.transaction, decision);
     expect(await order.balance()).toBe(1_000);
+    expect(await order.stored()).toMatchObject({ upstream_amount_kobo: 500_00, cost_kobo: 485_00 });
     expect(await order.isReconciled()).toBe(true);
   });
 
   test("an event is matched with the order of its upstream reference, and refused for one with another", async () => {
     const [own, event] = [await operator.anOrder({ upstream_reference: "U-own" }), await anEvent("failed", "U-own")];
     const other = await operator.anOrder({ upstream_reference: "U-other" });
-    await expect(matchEvent(operator.ledgerAt(), event, other.transaction, decision)).rejects.toThrow(
-      /calls .* U-other/,
-    );
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, other.transaction, decision),
+    ).rejects.toThrow(/calls .* U-other/);
     expect(await other.stored()).toMatchObject({ status: "processing" });
-    await matchEvent(operator.ledgerAt(), event, own.transaction, decision);
+    await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, own.transaction, decision);
     expect(await own.stored()).toMatchObject({ status: "failed" });
   });
 
@@ -224,7 +230,7 @@ describe("matchEvent", () => {
         ...(upstreamReference !== undefined && { upstream_reference: upstreamReference }),
       });
       const event = await anEvent("failed", referenceOf(order.transaction), { amount_kobo: koboFromNaira(490) });
-      await matchEvent(operator.ledgerAt(), event, order.transaction, decision);
+      await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision);
       const settled = await order.stored();
       expect(settled).toMatchObject({ status: "failed", upstream_amount_kobo: 490_00 });
       expect(settled?.upstream_reference).toBe(upstreamReference);
@@ -235,15 +241,15 @@ describe("matchEvent", () => {
     const event = await anEvent("success");
     const settled = await operator.anOrder();
     await settleTransaction(operator.ledgerAt(), settled.transaction, { status: "success" }, deadlineIn(9_000));
-    await expect(matchEvent(operator.ledgerAt(), event, settled.transaction, decision)).rejects.toThrow(
-      /was settled as success at/,
-    );
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, settled.transaction, decision),
+    ).rejects.toThrow(/was settled as success at/);
     const other = await operator.anOrder();
     const settlement = { status: "processing", upstream_reference: "U-late" } as const;
     await settleTransaction(operator.ledgerAt(), other.transaction, settlement, deadlineIn(9_000));
-    await expect(matchEvent(operator.ledgerAt(), event, other.transaction, decision)).rejects.toThrow(
-      /The upstream.s reference of .* is U-late/,
-    );
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, other.transaction, decision),
+    ).rejects.toThrow(/The upstream.s reference of .* is U-late/);
     expect(await findEvent(operator.ledgerAt(), `event_${event.pk.slice("event#".length)}`)).toMatchObject({
       state: "open",
     });
@@ -258,14 +264,22 @@ describe("matchEvent", () => {
       { field: "amount", event: "777.00 NGN", transaction: "500.00 NGN" },
       { field: "phone number", event: "0805****555", transaction: "08031234567" },
     ];
-    await expect(matchEvent(operator.ledgerAt(), event, order.transaction, decision)).rejects.toThrow(
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
+    ).rejects.toThrow(
       /type \(airtime, not data\), amount \(777.00 NGN, not 500.00 NGN\), phone number \(0805\*{4}555, not 08031234567\)/,
     );
     expect(await order.stored()).toMatchObject({ status: "processing" });
     expect(await order.balance()).toBe(500);
-    const accepted = await matchEvent(operator.ledgerAt(), event, order.transaction, decision, {
-      acceptsDifferences: true,
-    });
+    const accepted = await matchEvent(
+      { ledger: operator.ledgerAt(), costs: FACE_VALUES },
+      event,
+      order.transaction,
+      decision,
+      {
+        acceptsDifferences: true,
+      },
+    );
     expect(accepted).toEqual(differences);
     expect(await order.stored()).toMatchObject({ status: "failed" });
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toMatchObject([
@@ -289,7 +303,12 @@ describe("matchEvent", () => {
     async ({ phoneNumber, fields, isSame }) => {
       const order = await operator.anOrder(phoneNumber === undefined ? {} : { phone_number: phoneNumber });
       const event = await anEvent("success", undefined, fields);
-      const matched = matchEvent(operator.ledgerAt(), event, order.transaction, decision);
+      const matched = matchEvent(
+        { ledger: operator.ledgerAt(), costs: FACE_VALUES },
+        event,
+        order.transaction,
+        decision,
+      );
       await (isSame ? expect(matched).resolves.toEqual([]) : expect(matched).rejects.toThrow(/--although-different/));
     },
   );
@@ -298,7 +317,9 @@ describe("matchEvent", () => {
     const event = await anEvent("failed");
     const orders = [await operator.anOrder(), await operator.anOrder()];
     const results = await Promise.allSettled(
-      orders.map(({ transaction }) => matchEvent(operator.ledgerAt(), event, transaction, decision)),
+      orders.map(({ transaction }) =>
+        matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, transaction, decision),
+      ),
     );
     expect(refusals(results)).toEqual([expect.any(OperatorError)]);
     const statuses = await Promise.all(orders.map(async ({ stored }) => (await stored())?.status));
@@ -312,9 +333,9 @@ describe("matchEvent", () => {
     await recordUnreadable(operator.ledgerAt(), message, order.transaction.pk);
     const event = await findEvent(operator.ledgerAt(), `event_${digest.slice(0, 32)}`);
     if (event === undefined) throw new Error("The event was not stored");
-    await expect(matchEvent(operator.ledgerAt(), event, order.transaction, decision)).rejects.toThrow(
-      /cannot be read \(status reversed\): settle its transaction with transactions resolve/,
-    );
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
+    ).rejects.toThrow(/reports no status \(status reversed\): settle its transaction with transactions resolve/);
     expect(await order.stored()).toMatchObject({ status: "processing" });
     await discardEvent(operator.ledgerAt(), event, decision);
     expect(await findEvent(operator.ledgerAt(), `event_${digest.slice(0, 32)}`)).toMatchObject({ state: "discarded" });
@@ -326,14 +347,18 @@ describe("matchEvent", () => {
   test("a discarded event cannot be matched or discarded, also by an operator who read it before", async () => {
     const [order, event] = [await operator.anOrder(), await anEvent("success")];
     await discardEvent(operator.ledgerAt(), event, decision);
-    await expect(matchEvent(operator.ledgerAt(), event, order.transaction, decision)).rejects.toThrow(OperatorError);
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
+    ).rejects.toThrow(OperatorError);
     await expect(discardEvent(operator.ledgerAt(), event, decision)).rejects.toThrow(OperatorError);
     expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
   test("an event is not matched with a sandbox order", async () => {
     const [order, event] = [await operator.anOrder({ mode: "test" }), await anEvent("success")];
-    await expect(matchEvent(operator.ledgerAt(), event, order.transaction, decision)).rejects.toThrow(/sandbox/);
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, order.transaction, decision),
+    ).rejects.toThrow(/sandbox/);
   });
 });
 
@@ -341,10 +366,20 @@ describe("every decision", () => {
   test("an event is not matched while the order's request may be in flight", async () => {
     const order = await operator.anOrder({ created_at: isoTime(NOON_MS), updated_at: isoTime(NOON_MS) });
     const event = await anEvent("success");
-    await expect(matchEvent(operator.ledgerAt(NOON_MS + 31_999), event, order.transaction, decision)).rejects.toThrow(
-      "in 1 s",
+    await expect(
+      matchEvent(
+        { ledger: operator.ledgerAt(NOON_MS + 31_999), costs: FACE_VALUES },
+        event,
+        order.transaction,
+        decision,
+      ),
+    ).rejects.toThrow("in 1 s");
+    await matchEvent(
+      { ledger: operator.ledgerAt(NOON_MS + 32_000), costs: FACE_VALUES },
+      event,
+      order.transaction,
+      decision,
     );
-    await matchEvent(operator.ledgerAt(NOON_MS + 32_000), event, order.transaction, decision);
     expect(await order.stored()).toMatchObject({ status: "success" });
   });
 
@@ -354,21 +389,21 @@ describe("every decision", () => {
     const closed = { ...event, state: "discarded" } as const;
     const order = await operator.anOrder();
     await expect(discardEvent(operator.ledgerAt(), closed, decision)).rejects.toThrow("is discarded already");
-    await expect(matchEvent(operator.ledgerAt(), closed, order.transaction, decision)).rejects.toThrow(
-      "is discarded already",
-    );
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, closed, order.transaction, decision),
+    ).rejects.toThrow("is discarded already");
     const transaction = { ...order.transaction, upstream_reference: "U-other" };
     const other = await anEvent("success");
-    await expect(matchEvent(operator.ledgerAt(), other, transaction, decision)).rejects.toThrow(
-      `about ${other.reference}`,
-    );
+    await expect(
+      matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, other, transaction, decision),
+    ).rejects.toThrow(`about ${other.reference}`);
   });
 
   test("a match is in the audit log of the order's account, and a discarded event in that of the service", async () => {
     const [discarded, matched] = [await anEvent("failed"), await anEvent("success")];
     const order = await operator.anOrder();
     await discardEvent(operator.ledgerAt(), discarded, decision);
-    await matchEvent(operator.ledgerAt(), matched, order.transaction, decision);
+    await matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, matched, order.transaction, decision);
     expect(await readAuditAbout(operator.ledgerAt(), SERVICE, discarded.pk)).toMatchObject([
       { by: "ada", action: "events discard", details: { event: storedEventId(discarded), says: "failed" } },
     ]);

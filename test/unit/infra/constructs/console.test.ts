@@ -37,7 +37,9 @@ describe("a stage without a console", () => {
   });
   const withoutSettings = (resources: readonly Resource[]) =>
     resources.map((resource) =>
-      resource.Properties.FunctionName === "prod-airtime-console-api"
+      ["prod-airtime-console-api", "prod-airtime-reconcile-statement"].includes(
+        String(resource.Properties.FunctionName),
+      )
         ? { ...resource, Properties: { ...resource.Properties, Environment: undefined } }
         : resource,
     );
@@ -86,12 +88,17 @@ describe("the console of a stage", () => {
     });
   });
 
-  test("every route to console-api needs a token or a signature, and no other route of the service does", () => {
+  test("every route to a function of actions needs a token or a signature, and no other route of the service does", () => {
     const protectedBy = ({ all }: typeof service, type: string) =>
       all("AWS::ApiGatewayV2::Route")
         .filter(({ Properties }) => Properties.AuthorizationType === type)
         .map(({ Properties }) => Properties.RouteKey);
-    const signed = ["GET /operations/{path+}", "POST /operations/{path+}"];
+    const signed = [
+      "GET /operations/{path+}",
+      "POST /operations/{path+}",
+      "GET /operations/reconciliation/{subject}/{verb}",
+      "POST /operations/reconciliation/{subject}/{verb}",
+    ];
     for (const stage of [service, bare.service]) expect(protectedBy(stage, "AWS_IAM")).toEqual(signed);
     expect(operatorRoutes.map(consoleRouteKey)).toEqual(signed);
     const protectedKeys = service
@@ -101,10 +108,15 @@ describe("the console of a stage", () => {
         expect(service.get(idIn(Properties.AuthorizerId)).Type).toBe("AWS::ApiGatewayV2::Authorizer");
         return z.string().parse(Properties.RouteKey);
       });
-    expect(protectedKeys.toSorted()).toEqual(["GET /console-api/{path+}", "POST /console-api/{path+}"]);
+    expect(protectedKeys.toSorted()).toEqual([
+      "GET /console-api/reconciliation/{subject}/{verb}",
+      "GET /console-api/{path+}",
+      "POST /console-api/reconciliation/{subject}/{verb}",
+      "POST /console-api/{path+}",
+    ]);
     expect(
       consoleRoutes
-        .filter((route) => route.function === "console-api")
+        .filter((route) => route.function !== "serve-console")
         .map(consoleRouteKey)
         .toSorted(),
     ).toEqual(protectedKeys.toSorted());
@@ -113,7 +125,9 @@ describe("the console of a stage", () => {
   test("more than 10 refused actions in 5 minutes raise an alarm, and only the routes of actions count", () => {
     const [filter] = ofType("AWS::Logs::MetricFilter");
     expect(filter?.Properties.FilterPattern).toBe(
-      '{ ($.status = "403") && (($.route = "GET /console-api/{path+}") || ($.route = "POST /console-api/{path+}")) }',
+      '{ ($.status = "403") && (($.route = "GET /console-api/{path+}") || ($.route = "POST /console-api/{path+}") || ' +
+        '($.route = "GET /console-api/reconciliation/{subject}/{verb}") || ' +
+        '($.route = "POST /console-api/reconciliation/{subject}/{verb}")) }',
     );
     const [alarm, ...others] = ofType("AWS::CloudWatch::Alarm").filter(
       ({ Properties }) => Properties.MetricName === "ConsoleRefusals-prod",

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { koboFromNaira, koboSchema } from "../../../../shared/contract/money.ts";
 import { alertIfAmountDiffers, alertIfContradicted } from "../../../../shared/ledger/settlement-alerts.ts";
+import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 let log: CapturedLog;
 beforeEach(() => {
@@ -32,7 +34,7 @@ describe("alertIfContradicted", () => {
 describe("alertIfAmountDiffers", () => {
   test.each([499.99, 500.01])("an upstream amount of %d NGN for an order of 500 NGN raises an alarm", (naira) => {
     const transaction = aTransaction();
-    alertIfAmountDiffers(transaction, koboFromNaira(naira));
+    alertIfAmountDiffers(FACE_VALUES, transaction, koboFromNaira(naira));
     const fields = { transaction: transaction.pk, ours: 500_00, theirs: koboFromNaira(naira) };
     expect(log.lines()).toEqual([
       expect.objectContaining({ event: "transaction.amount_differs", Alarms: 1, ...fields }),
@@ -40,8 +42,33 @@ describe("alertIfAmountDiffers", () => {
   });
 
   test("an equal upstream amount, or another one in the sandbox, raises no alarm", () => {
-    alertIfAmountDiffers(aTransaction(), koboFromNaira(500));
-    alertIfAmountDiffers(aTransaction({ mode: "test" }), koboFromNaira(1));
+    alertIfAmountDiffers(FACE_VALUES, aTransaction(), koboFromNaira(500));
+    alertIfAmountDiffers(FACE_VALUES, aTransaction({ mode: "test" }), koboFromNaira(1));
     expect(log.lines()).toEqual([]);
+  });
+
+  const charged = upstreamCosts.parse({ amountIs: "charged", tolerancePercent: 1 });
+  test.each([
+    ["the face value of an order with another price", FACE_VALUES, { face_kobo: 500_00, amount_kobo: 485_00 }, 500],
+    [
+      "the price of an order whose face value is another one",
+      FACE_VALUES,
+      { face_kobo: 500_00, amount_kobo: 485_00 },
+      485,
+    ],
+    ["the expected charge", charged, { amount_kobo: 500_00, cost_kobo: 485_00 }, 485],
+    ["a charge within the tolerance", charged, { amount_kobo: 500_00, cost_kobo: 485_00 }, 489.85],
+    ["a charge outside the tolerance", charged, { amount_kobo: 500_00, cost_kobo: 485_00 }, 489.86],
+    ["the face value instead of the charge", charged, { amount_kobo: 500_00, cost_kobo: 485_00 }, 500],
+    ["a charge without an expected discount", charged, { amount_kobo: 500_00 }, 485],
+  ] as const)("%s raises an alarm only if it is unexpected", (name, costs, priced, naira) => {
+    const kobo = (value: number) => koboSchema.parse(value);
+    const transaction = {
+      ...aTransaction(),
+      ...Object.fromEntries(Object.entries(priced).map(([field, value]) => [field, kobo(value)])),
+    };
+    alertIfAmountDiffers(costs, transaction, koboFromNaira(naira));
+    const isUnexpected = /^(the price|a charge outside|the face value instead|a charge without)/.test(name);
+    expect(log.lines()).toHaveLength(isUnexpected ? 1 : 0);
   });
 });

@@ -15,7 +15,7 @@ const compare = (old: Item, restored?: Item): Step => {
 const kindFor = (old: Item, restored?: Item) => compare(old, restored).kind;
 
 const open = (changes: Partial<ReturnType<typeof aTransaction>> = {}): Item =>
-  aTransaction({ status: "processing", mode: "live", open: "live", ...changes });
+  aTransaction({ status: "processing", mode: "live", ...changes });
 const final = (status: "success" | "failed", changes: Partial<ReturnType<typeof aTransaction>> = {}): Item => {
   const { open: _open, ...transaction } = aTransaction({ status, mode: "live", ...changes });
   return { ...transaction, ...(status === "failed" && { failure: { code: "delivery_failed" } }) };
@@ -308,10 +308,28 @@ test("a wallet that is restricted in either ledger stays restricted", () => {
   expect(compare(wallet({ restricted: true }), wallet({ version: 4 }))).toEqual({
     kind: "update",
     item: wallet({ version: 4, restricted: true }),
-    when: { expression: "version = :read", values: { ":read": 4 } },
+    when: { expression: "version = :read AND attribute_not_exists(sealed_to)", values: { ":read": 4 } },
   });
   expect(compare(wallet({}), wallet({ restricted: true }))).toEqual({ kind: "present" });
   expect(compare(wallet({ restricted: true }), wallet({ restricted: true }))).toEqual({ kind: "present" });
+});
+
+test("a wallet keeps the later seal of both ledgers, so that nothing is booked in a closed month of the old one", () => {
+  const wallet = (changes: object): Item => ({
+    ...{ pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: 1, version: 1, updated_at: THEN, ...changes },
+  });
+  const [september, october] = ["2026-09-30T22:59:59.999Z", "2026-10-31T22:59:59.999Z"];
+  expect(compare(wallet({ sealed_to: october }), wallet({ version: 4 }))).toEqual({
+    kind: "update",
+    item: wallet({ version: 4, sealed_to: october }),
+    when: { expression: "version = :read AND attribute_not_exists(sealed_to)", values: { ":read": 4 } },
+  });
+  expect(compare(wallet({ sealed_to: october, restricted: true }), wallet({ sealed_to: september }))).toEqual({
+    kind: "update",
+    item: wallet({ restricted: true, sealed_to: october }),
+    when: { expression: "version = :read AND sealed_to = :sealed", values: { ":read": 1, ":sealed": september } },
+  });
+  expect(compare(wallet({ sealed_to: september }), wallet({ sealed_to: october }))).toEqual({ kind: "present" });
 });
 
 test("checkpoints and the progress of the phone retention have no comparison, and an unknown prefix has no kind", () => {

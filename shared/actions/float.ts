@@ -1,0 +1,42 @@
+import type { floatActions } from "../contract/actions/float.ts";
+import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
+import { SERVICE } from "../ledger/audit.ts";
+import { readFloat, recordPayment } from "../margin/float.ts";
+import { orNull } from "../platform/format.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { auditItem } from "./action-context.ts";
+import type { ActionRuns } from "./action-runs.ts";
+
+export const floatRuns: ActionRuns<typeof floatActions> = {
+  "float show": async ({ ledger }) => {
+    const { paymentsKobo, costKobo, unknownKobo, openKobo, expectedKobo, dayKobo, hoursLeft } = await readFloat(ledger);
+    return {
+      payments: orNull(paymentsKobo, nairaFromKobo),
+      cost: nairaFromKobo(costKobo),
+      unknown_cost_at_price: nairaFromKobo(unknownKobo),
+      open: nairaFromKobo(openKobo),
+      expected_balance: paymentsKobo === undefined ? null : nairaFromKobo(expectedKobo),
+      last_24_hours: nairaFromKobo(dayKobo),
+      hours_left: hoursLeft === undefined ? null : Math.floor(hoursLeft * 10) / 10,
+      pace: paceText(paymentsKobo, hoursLeft),
+    };
+  },
+
+  "float fund": async (context, { amount_kobo, id, why }) => {
+    const amountKobo = koboSchema.parse(amount_kobo);
+    const details = { id, amount: nairaFromKobo(amountKobo) };
+    const audit = auditItem(context, SERVICE, { action: "float fund", why, details });
+    const result = await recordPayment(context.ledger, { paymentId: id, amountKobo }, audit);
+    if (result.kind === "already_recorded" && result.payment.amount_kobo !== amountKobo) {
+      const { amount_kobo: recorded, created_at } = result.payment;
+      throw new OperatorError(`${id} was booked already, with ${koboText(recorded)} NGN at ${created_at}`);
+    }
+    return { id, amount: nairaFromKobo(amountKobo), repeated: result.kind === "already_recorded" };
+  },
+};
+
+const paceText = (paymentsKobo: number | undefined, hoursLeft: number | undefined): string => {
+  if (paymentsKobo === undefined) return "no payment to the upstream is booked";
+  if (hoursLeft === undefined) return "no order took anything in the last 24 hours";
+  return hoursLeft === 0 ? "empty" : `empty in ${Math.floor(hoursLeft)} hours at the pace of the last 24`;
+};

@@ -1,0 +1,195 @@
+import type * as z from "zod";
+import type { ActionOutput } from "../contract/actions/actions.ts";
+import { PERIOD_LINES_MAX, type periodsActions } from "../contract/actions/periods.ts";
+import { lineKind } from "../contract/actions/wallet.ts";
+import { nairaFromKobo } from "../contract/money.ts";
+import { SERVICE } from "../ledger/audit.ts";
+import { getItems } from "../ledger/get-item.ts";
+import {
+  type AccountPeriod,
+  listServicePeriods,
+  readAccountPeriod,
+  readAccountPeriods,
+  readServicePeriod,
+  type ServicePeriod,
+} from "../ledger/period.ts";
+import { ALL_TIMES, indexKeySchema, queryList } from "../ledger/query-index.ts";
+import { ACCOUNTS_LIST, accountIdOf } from "../ledger/schema.ts";
+import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
+import { pkOfReference, transactionSchema } from "../ledger/transaction.ts";
+import {
+  beginClosing,
+  closeService,
+  closingSchema,
+  continueClosing,
+  monthToClose,
+  nextToClose,
+} from "../periods/close-period.ts";
+import { continueVerifying, verifyingSchema } from "../periods/verify-period.ts";
+import { deadlineIn } from "../platform/deadline.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { type ActionContext, auditItem } from "./action-context.ts";
+import type { ActionRuns } from "./action-runs.ts";
+import { openCursor, sealCursor } from "./sealed-cursor.ts";
+import { statementLineView } from "./wallet.ts";
+
+/** A call begins no further step after this time: a step takes some seconds at most, and the function has 29. */
+const CALL_MS = 8_000;
+const PERIODS_MAX = 120;
+const ACCOUNTS_PER_PAGE = 100;
+
+export const periodsRuns: ActionRuns<typeof periodsActions> = {
+  "periods list": async ({ ledger, timeZone }) => {
+    const periods = await listServicePeriods(ledger, PERIODS_MAX);
+    return {
+      time_zone: timeZone,
+      next: nextToClose(ledger, periods[0]?.month, timeZone),
+      periods: periods.map(serviceView),
+    };
+  },
+  "periods show": async ({ ledger }, { month }) => serviceView(await requirePeriod({ ledger }, month)),
+  "periods accounts": async (context, { month, cursor }) => {
+    const { ledger } = context;
+    const { to } = await requirePeriod(context, month);
+    const start = await openedCursor(context, ["periods accounts", month], indexKeySchema, cursor);
+    const range = { from: ALL_TIMES.from, to };
+    const { keys, next } = await queryList(ledger, ACCOUNTS_LIST, range, start, { oldest: ACCOUNTS_PER_PAGE });
+    const accountIds = keys.map(({ pk }) => accountIdOf(pk));
+    return {
+      accounts: (await readAccountPeriods(ledger, month, accountIds)).map(accountView),
+      next_cursor: next === undefined ? null : await sealCursor(context, ["periods accounts", month], next),
+    };
+  },
+  "periods lines": async (context, { month, account, cursor }) => {
+    const { ledger } = context;
+    const period = await readAccountPeriod(ledger, month, account);
+    if (period === undefined) throw new NotFoundError(`${account} has no closed period ${month}`);
+    const list = ["periods lines", month, account];
+    const start = await openedCursor(context, list, statementPositionSchema, cursor);
+    const limits = { linesMax: PERIOD_LINES_MAX, itemsMax: LINES_READ_MAX };
+    const page = await readStatementPage(ledger, account, period, start, limits);
+    return {
+      lines: await withCosts(context, page.lines, period.time_zone),
+      next_cursor: page.next === undefined ? null : await sealCursor(context, list, page.next),
+    };
+  },
+  "periods close": async (context, { month, cursor, why }) => {
+    const { ledger } = context;
+    const closed = await readServicePeriod(ledger, month);
+    if (closed !== undefined) return closedView(closed);
+    const toClose = await monthToClose(ledger, month, context.timeZone);
+    // What was begun with another zone, or before the month before was closed, is begun again.
+    const list = ["periods close", month, toClose.from, toClose.to, toClose.previous];
+    const begun = (await openedCursor(context, list, closingSchema, cursor)) ?? (await beginClosing(ledger, toClose));
+    const progress = await continueClosing(ledger, toClose, begun, deadlineIn(CALL_MS));
+    if (progress !== undefined) {
+      const { closing, waitMs } = progress;
+      return {
+        month,
+        state: closing.phase === "seal" ? "sealing" : "closing",
+        accounts: closing.accounts,
+        accounts_done: closing.done,
+        wait_ms: waitMs,
+        next_cursor: await sealCursor(context, list, closing),
+        period: null,
+      };
+    }
+    await closeService(ledger, toClose, ({ hash }) =>
+      auditItem(context, SERVICE, { action: "periods close", why, details: { month, hash } }),
+    );
+    return closedView(await requirePeriod(context, month));
+  },
+  "periods verify": async (context, { month, cursor }) => {
+    const period = await requirePeriod(context, month);
+    const list = ["periods verify", month];
+    const begun = (await openedCursor(context, list, verifyingSchema, cursor)) ?? { done: 0 };
+    const { differences, next } = await continueVerifying(context.ledger, period, begun, deadlineIn(CALL_MS));
+    return {
+      ok: differences.length === 0,
+      month,
+      accounts: period.accounts,
+      accounts_done: next?.done ?? period.accounts,
+      differences: [...differences],
+      next_cursor: next === undefined ? null : await sealCursor(context, list, next),
+    };
+  },
+};
+
+/** Lines before the first closed period are summed up for it too. */
+const LINES_READ_MAX = 5_000;
+
+const requirePeriod = async ({ ledger }: Pick<ActionContext, "ledger">, month: string): Promise<ServicePeriod> => {
+  const period = await readServicePeriod(ledger, month);
+  if (period === undefined) throw new NotFoundError(`${month} is not closed`);
+  return period;
+};
+
+const openedCursor = async <Position>(
+  context: ActionContext,
+  list: readonly string[],
+  schema: z.ZodType<Position>,
+  cursor: string | undefined,
+): Promise<Position | undefined> => {
+  if (cursor === undefined) return undefined;
+  const position = await openCursor(context, list, schema, cursor);
+  if (position === undefined) throw new OperatorError("The cursor is not of this period");
+  return position;
+};
+
+const sumsView = ({
+  opening_kobo,
+  closing_kobo,
+  kinds,
+  pk: _pk,
+  list_key: _list,
+  created_at: _at,
+  ...rest
+}: Omit<AccountPeriod, "version"> | ServicePeriod) => ({
+  ...rest,
+  opening: nairaFromKobo(opening_kobo),
+  closing: nairaFromKobo(closing_kobo),
+  kinds: lineKind.options
+    .flatMap(({ options }) => options)
+    .flatMap((kind) => {
+      const sum = kinds[kind];
+      return sum === undefined ? [] : [{ kind, count: sum.count, amount: nairaFromKobo(sum.kobo) }];
+    }),
+});
+
+const serviceView = (period: ServicePeriod) => ({ ...sumsView(period), accounts: period.accounts });
+const accountView = ({ version: _version, ...period }: AccountPeriod) => ({
+  ...sumsView(period),
+  account_id: period.account_id,
+});
+
+const closedView = (period: ServicePeriod): z.input<(typeof periodsActions)["periods close"]["output"]> => ({
+  month: period.month,
+  state: "closed",
+  accounts: period.accounts,
+  accounts_done: period.accounts,
+  wait_ms: 0,
+  next_cursor: null,
+  period: serviceView(period),
+});
+
+/** What an order cost is in its transaction: it may be known after the debit, so it is no part of the line. */
+const withCosts = async (
+  { ledger }: ActionContext,
+  lines: readonly StatementLine[],
+  timeZone: string,
+): Promise<ActionOutput<"periods lines">["lines"]> => {
+  const orderOf = ({ kind, id }: StatementLine): string | undefined =>
+    kind === "funding" || kind === "adjustment" ? undefined : pkOfReference(id);
+  const ofOrders = lines.flatMap((line) => orderOf(line) ?? []);
+  const orders = await getItems(
+    ledger,
+    ofOrders.map((pk) => ({ pk })),
+    transactionSchema.pick({ pk: true, cost_kobo: true }),
+  );
+  const costs = new Map(orders.map(({ pk, cost_kobo }) => [pk, cost_kobo]));
+  return lines.map((line) => {
+    const kobo = costs.get(orderOf(line) ?? "");
+    const sign = line.kind === "refund" ? -1 : 1;
+    return { ...statementLineView(line, timeZone), cost: kobo === undefined ? null : nairaFromKobo(sign * kobo) };
+  });
+};

@@ -1,0 +1,205 @@
+import { randomBytes } from "node:crypto";
+import { type Account, requireAccount } from "../access/account-store.ts";
+import { changePriceRules } from "../access/accounts.ts";
+import { isInactive } from "../access/key-item.ts";
+import { builtInSnapshot } from "../catalog/built-in-catalog.ts";
+import { catalogOf } from "../catalog/snapshot.ts";
+import type { ActionInput } from "../contract/actions/actions.ts";
+import type { pricesActions } from "../contract/actions/prices.ts";
+import type { Catalog } from "../contract/catalog.ts";
+import { CATALOG_MAX_AGE_S } from "../contract/limits.ts";
+import { type Kobo, koboFromNaira, koboText, nairaFromKobo } from "../contract/money.ts";
+import type { TransactionType } from "../contract/transaction.ts";
+import { expectedDiscount } from "../ledger/upstream-costs.ts";
+import { orNull } from "../platform/format.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import { changedBy, currentRules, type PriceRule, priceAt } from "../prices/price-rule.ts";
+import { type ActionContext, audited } from "./action-context.ts";
+import type { ActionRuns } from "./action-runs.ts";
+
+/**
+ * A caller may hold the catalog for an hour, and a request that read the list before may take some seconds: a price that
+ * changes sooner could be debited from an app that shows another one.
+ */
+export const PRICE_LEAD_MS = (CATALOG_MAX_AGE_S + 60) * 1_000;
+const RULES_MAX = 100;
+
+export const pricesRuns: ActionRuns<typeof pricesActions> = {
+  "prices list": async ({ accounts, ledger }, { account }) => {
+    const { price_list } = await requireAccount(accounts, account);
+    const nowMs = ledger.clock();
+    const rules = currentRules(price_list?.rules ?? [], nowMs);
+    return { account_id: account, rules: rules.map((rule) => ruleView(rule, nowMs)) };
+  },
+
+  "prices set": async (context, input) => {
+    const nowMs = context.ledger.clock();
+    const unbounded = ruleOf(input);
+    const read = await context.catalog.read();
+    const scope = scopeOf(context, unbounded, catalogOf(read ?? builtInSnapshot));
+    const bound = Math.min(...scope.networks.map((code) => expectedDiscount(context.costs, input.kind, code) ?? 0));
+    const bounded = { ...unbounded, ...(!input.below_cost && { discount_percent_max: bound }) };
+    assertNotBelowCost(bounded, bound, scope.faces);
+    let rule: PriceRule | undefined;
+    const details = { rule: ruleText(bounded), ...(input.from !== undefined && { from: input.from }) };
+    const store = audited(context, () => ({ action: "prices set", why: input.why, details }));
+    await changePriceRules(store, input.account, (account) => {
+      rule = { ...bounded, from: beginOf(account, input.from, nowMs) };
+      const rules = [...currentRules(account.price_list?.rules ?? [], nowMs), rule];
+      if (rules.length > RULES_MAX) throw new OperatorError(`An account has at most ${RULES_MAX} price rules`);
+      assertRetrievalCostsMore(context, rules);
+      return rules;
+    });
+    if (rule === undefined) throw new Error("The price rule was not made");
+    return { account_id: input.account, rule: ruleView(rule, nowMs) };
+  },
+
+  "prices remove": async (context, { account: accountId, rule_id: ruleId, why }) => {
+    const nowMs = context.ledger.clock();
+    let endsAt = isoTime(nowMs);
+    const store = audited(context, () => ({ action: "prices remove", why, details: { rule: ruleId } }));
+    await changePriceRules(store, accountId, (account) => {
+      const rules = currentRules(account.price_list?.rules ?? [], nowMs);
+      const rule = rules.find(({ id }) => id === ruleId);
+      if (rule === undefined) throw new OperatorError(`${accountId} has no price rule ${ruleId}`);
+      const others = rules.filter(({ id }) => id !== ruleId);
+      if (Date.parse(rule.from) > nowMs) {
+        assertRetrievalCostsMore(context, others);
+        return others;
+      }
+      endsAt = beginOf(account, undefined, nowMs);
+      const { discount_percent_max: _bound, ...selector } = rule;
+      const left = [...rules, { ...selector, id: newRuleId(), from: endsAt, change: { by: "none" } } as const];
+      assertRetrievalCostsMore(context, left);
+      return left;
+    });
+    return { account_id: accountId, rule_id: ruleId, ends_at: endsAt };
+  },
+};
+
+const newRuleId = (): string => `pr_${randomBytes(5).toString("hex")}`;
+
+type SetInput = ActionInput<"prices set">;
+
+/** The rule without its time and bound. */
+const ruleOf = ({ kind, network, plan_id, percent, amount_kobo }: SetInput): Omit<PriceRule, "from"> => {
+  const isPurchase = kind === "data" || kind === "airtime";
+  if ((percent === undefined) === (amount_kobo === undefined)) {
+    throw new OperatorError("Name a percentage or an amount, and not both");
+  }
+  if (network !== undefined && !isPurchase) throw new OperatorError("Only data and airtime have a network");
+  if (plan_id !== undefined && (kind !== "data" || network !== undefined)) {
+    throw new OperatorError("Only data has plans, and a plan's network is known");
+  }
+  return {
+    id: newRuleId(),
+    kind,
+    ...(network !== undefined && { network }),
+    ...(plan_id !== undefined && { plan_id }),
+    change: percent === undefined ? { by: "amount", kobo: amount_kobo ?? 0 } : { by: "percent", percent },
+  };
+};
+
+type Scope = {
+  /** The networks whose orders it prices; one that is undefined for checks. */
+  readonly networks: readonly (string | undefined)[];
+  /** The face values that are known: those of a top-up are not. */
+  readonly faces: readonly { readonly name: string; readonly faceKobo: Kobo }[];
+};
+
+const scopeOf = (
+  { identityPrices }: ActionContext,
+  { kind, network, plan_id }: Omit<PriceRule, "from">,
+  { networks, data_plans }: Catalog,
+): Scope => {
+  if (kind !== "data" && kind !== "airtime") {
+    return { networks: [undefined], faces: checkFaces(identityPrices, kind) };
+  }
+  if (network !== undefined && !networks.some(({ code }) => code === network)) {
+    throw new OperatorError(`There is no network ${network}: ${networks.map(({ code }) => code).join(", ")}`);
+  }
+  const plans = data_plans.filter(({ id, network_id }) => {
+    const code = networks.find((each) => each.id === network_id)?.code;
+    return plan_id === undefined ? network === undefined || code === network : id === plan_id;
+  });
+  if (plan_id !== undefined && plans.length === 0) throw new OperatorError(`The catalog has no plan ${plan_id}`);
+  const inScope = networks.filter(({ id, code }) =>
+    plan_id === undefined ? network === undefined || code === network : plans.some((plan) => plan.network_id === id),
+  );
+  return {
+    networks: inScope.map(({ code }) => code),
+    faces:
+      kind === "airtime" ? [] : plans.map(({ id, price }) => ({ name: `plan ${id}`, faceKobo: koboFromNaira(price) })),
+  };
+};
+
+const checkFaces = ({ nin, bvn }: ActionContext["identityPrices"], kind: TransactionType): Scope["faces"] => {
+  const prices = kind.startsWith("nin") ? nin : bvn;
+  const faces = kind.endsWith("retrieval")
+    ? { retrieval: prices.retrieve }
+    : { "basic check": prices.basic, "advanced check": prices.advanced };
+  return Object.entries(faces).map(([name, faceKobo]) => ({ name, faceKobo }));
+};
+
+/** A face value that is not known now, of a top-up or a later plan, has its face value where the rule would be below cost. */
+const assertNotBelowCost = (rule: Omit<PriceRule, "from">, bound: number, faces: Scope["faces"]): void => {
+  const timed = { ...rule, from: "" };
+  const isMeant = rule.discount_percent_max === undefined;
+  const isBelow = rule.change.by === "percent" && rule.change.percent < -bound && !isMeant;
+  const below = faces.filter(({ faceKobo }) => changedBy(timed, faceKobo) === undefined);
+  if (!isBelow && below.length === 0) return;
+  const named = below.slice(0, 3).map(({ name, faceKobo }) => `${name} of ${koboText(faceKobo)} NGN`);
+  throw new OperatorError(
+    isMeant
+      ? `The rule makes no price of at least 0.01 NGN for ${named.join(", ")}`
+      : `The price would be below cost: the upstream's discount is ${bound} percent, or unknown${named.length > 0 ? ` (${named.join(", ")})` : ""}`,
+    isMeant ? {} : { command: "If that is meant, add --below-cost" },
+  );
+};
+
+/** docs/interface.md 12.5 holds for each account, at each moment. */
+const assertRetrievalCostsMore = ({ identityPrices }: ActionContext, rules: readonly PriceRule[]): void => {
+  for (const moment of [0, ...rules.map(({ from }) => Date.parse(from))]) {
+    for (const idType of ["nin", "bvn"] as const) {
+      const priceOf = (kind: TransactionType, faceKobo: Kobo) => priceAt(rules, { kind, faceKobo }, moment).amountKobo;
+      const { basic, advanced, retrieve } = identityPrices[idType];
+      const checks = [basic, advanced].map((faceKobo) => priceOf(`${idType}_verification`, faceKobo));
+      if (priceOf(`${idType}_retrieval`, retrieve) > Math.max(...checks)) continue;
+      throw new OperatorError(`A retrieval by ${idType.toUpperCase()} must cost more than a verification`);
+    }
+  }
+};
+
+/** An account without a key has no app that could hold a price. */
+const beginOf = (account: Account, from: string | undefined, nowMs: number): string => {
+  const hasKey = account.keys.some((key) => !isInactive(key, nowMs));
+  const earliest = isoTime(nowMs + (hasKey ? PRICE_LEAD_MS : 0));
+  if (from === undefined) return earliest;
+  const time = isoTime(Date.parse(from));
+  if (time >= earliest) return time;
+  throw new OperatorError(
+    `Apps of the account may hold the present prices for an hour: the rule can begin at ${earliest} or later`,
+  );
+};
+
+const ruleText = ({ id, kind, network, plan_id, change }: Omit<PriceRule, "from">): string => {
+  const selector = [kind, ...(network ? [network] : []), ...(plan_id === undefined ? [] : [`plan ${plan_id}`])].join(
+    " ",
+  );
+  if (change.by === "none") return `${id}: ${selector}`;
+  const by = change.by === "percent" ? `${change.percent} percent` : `${koboText(change.kobo)} NGN`;
+  return `${id}: ${selector} ${by}`;
+};
+
+const ruleView = ({ id, kind, network, plan_id, from, change, discount_percent_max }: PriceRule, nowMs: number) => ({
+  rule_id: id,
+  kind,
+  network: network ?? null,
+  plan_id: plan_id ?? null,
+  percent: change.by === "percent" ? change.percent : null,
+  amount: change.by === "amount" ? orNull(change.kobo, nairaFromKobo) : null,
+  from,
+  state: Date.parse(from) > nowMs ? ("later" as const) : ("in force" as const),
+  below_cost: change.by !== "none" && discount_percent_max === undefined,
+});

@@ -1,0 +1,398 @@
+import { isDeepStrictEqual } from "node:util";
+import * as z from "zod";
+import type { caseDecisions, reconciliationActions } from "../contract/actions/reconciliation.ts";
+import { SERVICE } from "../ledger/audit.ts";
+import { findByOwnReference } from "../ledger/find-transactions.ts";
+import { getItems } from "../ledger/get-item.ts";
+import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
+import {
+  ALL_TIMES,
+  decodeIndexKey,
+  encodeIndexKey,
+  type IndexKey,
+  indexKeySchema,
+  queryList,
+} from "../ledger/query-index.ts";
+import { casesList, isStatementCasePk, isStatementPk, STATEMENTS_LIST } from "../ledger/schema.ts";
+import type { Writes } from "../ledger/transact.ts";
+import { isFinalStatus } from "../ledger/transaction.ts";
+import { type ChainEnd, chainEndSchema, footerLine } from "../platform/chained-lines.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import {
+  bookedOrderOf,
+  type HashPhone,
+  ordersPositionSchema,
+  readBookedOrders,
+} from "../upstream-statement/booked-orders.ts";
+import {
+  changeStatement,
+  findStatement,
+  newStatement,
+  readStatements,
+  requireStatement,
+  type Statement,
+  type StatementFile,
+} from "../upstream-statement/statement.ts";
+import {
+  type CaseFacts,
+  casePut,
+  newCase,
+  readCases,
+  requireCase,
+  type StatementCase,
+  statementCaseSchema,
+} from "../upstream-statement/statement-case.ts";
+import { caseLine, packHeaderLine, packHeaderOf } from "../upstream-statement/statement-pack.ts";
+import { readStatementRows, statementRowsPut } from "../upstream-statement/statement-rows.ts";
+import { type ActionContext, type AuditFields, auditItem, recordAudited } from "./action-context.ts";
+import type { ActionRuns } from "./action-runs.ts";
+import { openCursor, sealCursor } from "./sealed-cursor.ts";
+
+/** What these actions work with: neither wallets nor anything that writes one. */
+export type ReconciliationContext = Pick<
+  ActionContext,
+  "actor" | "isOperator" | "request" | "ledger" | "keyedHashes" | "queueMinutes" | "costs"
+>;
+
+const STATEMENTS_PER_PAGE = 50;
+const CASES_PER_PAGE = 100;
+/** 96 bits: nobody meets two numbers with one hash. */
+const PHONE_HASH_LENGTH = 16;
+
+const hashPhoneOf = async ({ keyedHashes }: ReconciliationContext): Promise<HashPhone> => {
+  const { valueHash } = await keyedHashes();
+  return (phoneNumber) => valueHash("recipient", phoneNumber).slice(0, PHONE_HASH_LENGTH);
+};
+
+const entryOf = (context: ReconciliationContext, fields: AuditFields): Writes => [auditItem(context, SERVICE, fields)];
+
+const statementView = ({ pk: _pk, list_key: _list, version: _version, files, ...view }: Statement) => ({
+  ...view,
+  files: files.map(({ chunks: _chunks, ...file }) => file),
+});
+
+const caseView = ({ case_id, day, facts, state, decisions, created_at, updated_at }: StatementCase) => ({
+  ...{ case: case_id, day, state, decisions, created_at, updated_at },
+  ...facts,
+  class: caseClassOf(facts),
+});
+
+const caseClassOf = ({ class: name }: CaseFacts) => {
+  if (name === "matched") throw new Error("A case says that something differs");
+  return name;
+};
+
+export const reconciliationRuns: ActionRuns<typeof reconciliationActions, ReconciliationContext> = {
+  "reconciliation statements list": async ({ ledger }, { cursor }) => {
+    const start = cursor === undefined ? undefined : requirePlace(cursor, isStatementPk);
+    const { keys, next } = await queryList(ledger, STATEMENTS_LIST, ALL_TIMES, start, { newest: STATEMENTS_PER_PAGE });
+    const statements = await readStatements(ledger, keys);
+    return { statements: statements.map(statementView), next_cursor: next === undefined ? null : encodeIndexKey(next) };
+  },
+
+  "reconciliation statements show": async ({ ledger }, { day }) => statementView(await requireStatement(ledger, day)),
+
+  "reconciliation statements sign": async (context, { day, why = "" }) => {
+    const { ledger } = context;
+    const statement = await changeStatement(
+      ledger,
+      () => requireStatement(ledger, day),
+      async (read) => {
+        if (read.files.some(({ state }) => state === "incomplete"))
+          throw refusal(day, "has a file that is not whole: import it again");
+        if (read.compared?.revision !== read.revision)
+          throw refusal(day, "was not compared to the end: import one of its files again");
+        if (read.open_cases > 0) throw refusal(day, `has open cases: ${read.open_cases}. Decide each of them first`);
+        const signed_off = { by: context.actor().by, at: isoTime(ledger.clock()), why };
+        const details = { day, revision: read.revision };
+        return {
+          statement: { ...read, state: "signed_off", signed_off },
+          writes: entryOf(context, { action: "reconciliation statements sign", why, details }),
+        };
+      },
+    );
+    return statementView(statement);
+  },
+
+  "reconciliation statements export": async (context, { day, cursor }) => {
+    const { ledger } = context;
+    const header = packHeaderOf(await requireStatement(ledger, day));
+    if (header === undefined) throw refusal(day, "is not signed off");
+    const lines: string[] = [];
+    let { end, key } =
+      cursor === undefined ? { end: undefined, key: undefined } : await packPosition(context, day, cursor);
+    if (end === undefined) {
+      await recordAudited(context, SERVICE, { action: STATEMENT_EXPORT, details: { day } });
+      const first = packHeaderLine(header);
+      lines.push(first.line);
+      end = first.end;
+    }
+    const page = await readCasePage(context, day, key);
+    for (const each of page.cases) {
+      const next = caseLine(end, each);
+      lines.push(next.line);
+      end = next.end;
+    }
+    key = page.next;
+    if (key !== undefined)
+      return { lines, next_cursor: await sealCursor(context, [STATEMENT_EXPORT, day], { end, key }) };
+    // The audit entry of the whole export is written before the footer is given away.
+    await recordAudited(context, SERVICE, { action: STATEMENT_EXPORT, details: { day, ...end } });
+    return { lines: [...lines, footerLine(end)], next_cursor: null };
+  },
+
+  "reconciliation files begin": async (context, { day, from, to, file, sha256, why }) => {
+    const { ledger } = context;
+    const at = isoTime(ledger.clock());
+    if (from >= to) throw new OperatorError("The day ends before it begins");
+    const statement = await changeStatement(
+      ledger,
+      async () => (await findStatement(ledger, day)) ?? newStatement(day, { from, to }, at),
+      async (read) => {
+        if (read.from !== from || read.to !== to) {
+          throw refusal(day, `was imported as ${read.from} to ${read.to}: use the same time zone`);
+        }
+        if (read.files.some((each) => each.file === file && each.state !== "replaced")) return undefined;
+        if (read.files.length === FILES_MAX) throw refusal(day, `has ${FILES_MAX} files: join them`);
+        // The same file with other columns takes the place of the former reading of it.
+        const others = read.files.map((each) =>
+          each.sha256 === sha256 ? { ...each, state: "replaced" as const } : each,
+        );
+        const added: StatementFile = {
+          file,
+          sha256,
+          rows: 0,
+          chunks: 0,
+          state: "incomplete",
+          by: context.actor().by,
+          at,
+        };
+        const hasReplaced = others.some(({ state }, index) => state !== read.files[index]?.state);
+        return {
+          statement: {
+            ...read,
+            files: [...others.filter((each) => each.file !== file), added],
+            revision: read.revision + (hasReplaced ? 1 : 0),
+          },
+          writes: entryOf(context, { action: "reconciliation files begin", why, details: { day, sha256 } }),
+        };
+      },
+    );
+    const { rows, state } = requireFile(statement, file);
+    return { rows, is_whole: state === "whole" };
+  },
+
+  "reconciliation files append": async (context, { day, file, offset, rows, is_last, closing }) => {
+    const { ledger } = context;
+    const hashPhone = await hashPhoneOf(context);
+    const stored = rows.map(({ phone_number, ...row }) => ({
+      ...row,
+      ...(phone_number !== undefined && { phone_hash: hashPhone(phone_number) }),
+    }));
+    const statement = await changeStatement(
+      ledger,
+      () => requireStatement(ledger, day),
+      async (read) => {
+        const appended = requireFile(read, file);
+        // A request that is sent again: its first answer was lost.
+        if (appended.rows === offset + rows.length) return undefined;
+        if (appended.rows !== offset || appended.state !== "incomplete") {
+          throw new OperatorError(`${appended.rows} rows of this file are stored: continue with the next one`);
+        }
+        const grown: StatementFile = {
+          ...appended,
+          rows: offset + rows.length,
+          chunks: appended.chunks + 1,
+          state: is_last ? "whole" : "incomplete",
+        };
+        const isLatest = closing !== undefined && (read.closing === null || read.closing.at <= closing.at);
+        return {
+          statement: {
+            ...read,
+            files: read.files.map((each) => (each === appended ? grown : each)),
+            revision: read.revision + (is_last ? 1 : 0),
+            closing: isLatest ? closing : read.closing,
+          },
+          writes: [
+            await statementRowsPut(ledger, { day, file, chunk: appended.chunks }, stored),
+            ...(is_last
+              ? entryOf(context, {
+                  action: "reconciliation files append",
+                  details: { day, sha256: grown.sha256, rows: grown.rows },
+                })
+              : []),
+          ],
+        };
+      },
+    );
+    return { rows: requireFile(statement, file).rows };
+  },
+
+  "reconciliation rows list": async ({ ledger }, { day, cursor }) => {
+    const statement = await requireStatement(ledger, day);
+    const chunks = statement.files.flatMap(({ file, chunks: count, state }, index) =>
+      state === "whole" ? Array.from({ length: count }, (_, chunk) => ({ key: { day, file, chunk }, index })) : [],
+    );
+    const position = cursor === undefined ? 0 : decodePageCursor(chunkPosition, cursor)?.chunk;
+    if (position === undefined) throw notOfThisList();
+    const chunk = chunks[position];
+    const rows = chunk === undefined ? [] : await readStatementRows(ledger, chunk.key, chunk.index);
+    const hasMore = position + 1 < chunks.length;
+    return { rows: [...rows], next_cursor: hasMore ? encodePageCursor({ chunk: position + 1 }) : null };
+  },
+
+  "reconciliation orders list": async (context, { day, within_ms, cursor }) => {
+    const { ledger, queueMinutes, costs } = context;
+    const { from, to } = await requireStatement(ledger, day);
+    const hashPhone = await hashPhoneOf(context);
+    const start = cursor === undefined ? {} : decodePageCursor(ordersPositionSchema, cursor);
+    if (start === undefined) throw notOfThisList();
+    // An order may have waited before it was sent, and either clock may be behind.
+    const placed = {
+      from: isoTime(Date.parse(from) - within_ms - queueMinutes * 60_000),
+      to: isoTime(Date.parse(to) + within_ms),
+    };
+    const { orders, next } = await readBookedOrders(
+      ledger,
+      placed,
+      (transaction) => bookedOrderOf(transaction, { from, to }, { costs, hashPhone }),
+      start,
+    );
+    return { orders: [...orders], next_cursor: next === undefined ? null : encodePageCursor(next) };
+  },
+
+  "reconciliation cases put": async (context, { day, revision, put, withdraw, totals }) => {
+    const { ledger } = context;
+    const at = isoTime(ledger.clock());
+    const statement = await changeStatement(
+      ledger,
+      () => requireStatement(ledger, day),
+      async (read) => {
+        if (read.revision !== revision) throw refusal(day, "has another file now: import yours again");
+        const ids = [...put.map(({ case: id }) => id), ...withdraw];
+        const known = new Map((await readCases(ledger, day, ids)).map((each) => [each.case_id, each]));
+        const changed = [
+          ...put.map(({ case: id, ...facts }) => found(known.get(id) ?? newCase(day, id, facts, at), facts, at)),
+          ...withdraw.map((id) => withdrawn(known.get(id), at)),
+        ].filter((each) => each !== undefined);
+        const opened = changed.filter(({ state }) => state === "open").length;
+        const wereOpen = changed.filter(
+          ({ version, case_id }) => version > 0 && known.get(case_id)?.state === "open",
+        ).length;
+        // Until its last request, which has the totals, a comparison may end half-way: the day cannot be signed.
+        const compared = totals === undefined ? null : { revision, at, totals };
+        return {
+          statement: { ...read, compared, open_cases: read.open_cases + opened - wereOpen },
+          writes: [
+            ...changed.map((each) => casePut(ledger, each)),
+            ...(totals === undefined
+              ? []
+              : entryOf(context, { action: "reconciliation cases put", details: { day, ...countsOf(totals) } })),
+          ],
+        };
+      },
+    );
+    return { open_cases: statement.open_cases };
+  },
+
+  "reconciliation cases list": async (context, { day, cursor }) => {
+    await requireStatement(context.ledger, day);
+    const start = cursor === undefined ? undefined : requirePlace(cursor, isStatementCasePk);
+    const { cases, next } = await readCasePage(context, day, start);
+    return { cases: cases.map(caseView), next_cursor: next === undefined ? null : encodeIndexKey(next) };
+  },
+
+  "reconciliation cases show": async ({ ledger }, { day, case: id }) => caseView(await requireCase(ledger, day, id)),
+
+  "reconciliation cases decide": async (context, { day, case: id, decision, why }) => {
+    const { ledger } = context;
+    const at = isoTime(ledger.clock());
+    await changeStatement(
+      ledger,
+      () => requireStatement(ledger, day),
+      async (read) => {
+        const each = await requireCase(ledger, day, id);
+        if (each.state === "withdrawn") throw new OperatorError("The last comparison did not find this case any more");
+        await requireDecidable(context, each, decision);
+        const decisions = [...each.decisions, { decision, why, by: context.actor().by, at }];
+        const details = { day, case: id, decision };
+        return {
+          statement: { ...read, open_cases: read.open_cases - (each.state === "open" ? 1 : 0) },
+          writes: [
+            casePut(ledger, { ...each, state: "decided", decisions, updated_at: at }),
+            ...entryOf(context, { action: "reconciliation cases decide", why, details }),
+          ],
+        };
+      },
+    );
+    return caseView(await requireCase(ledger, day, id));
+  },
+};
+
+/** The action in the audit log. */
+export const STATEMENT_EXPORT = "reconciliation statements export";
+const FILES_MAX = 50;
+
+const refusal = (day: string, problem: string): OperatorError =>
+  new OperatorError(`The statement of ${day} ${problem}`);
+const notOfThisList = (): OperatorError => new OperatorError("The cursor is not of this list");
+
+const requirePlace = (cursor: string, isItemPk: (pk: string) => boolean): IndexKey => {
+  const place = decodeIndexKey(cursor, isItemPk);
+  if (place === undefined) throw notOfThisList();
+  return place;
+};
+
+const chunkPosition = z.object({ chunk: z.int().min(0) });
+
+const packPositionSchema = z.object({ end: chainEndSchema, key: indexKeySchema });
+
+/** A forged position could bring a hash of the forger's into the audit log. */
+const packPosition = async (
+  context: ReconciliationContext,
+  day: string,
+  cursor: string,
+): Promise<{ readonly end: ChainEnd | undefined; readonly key: IndexKey | undefined }> => {
+  const position = await openCursor(context, [STATEMENT_EXPORT, day], packPositionSchema, cursor);
+  if (position === undefined) throw new OperatorError("The cursor is not of this export");
+  return position;
+};
+
+const readCasePage = async ({ ledger }: ReconciliationContext, day: string, start: IndexKey | undefined) => {
+  const { keys, next } = await queryList(ledger, casesList(day), ALL_TIMES, start, { oldest: CASES_PER_PAGE });
+  return { cases: await getItems(ledger, keys, statementCaseSchema), next };
+};
+
+const requireFile = ({ day, files }: Statement, file: string): StatementFile => {
+  const found = files.find((each) => each.file === file);
+  if (found === undefined) throw refusal(day, "has no such file");
+  return found;
+};
+
+/** A case as a comparison finds it now; undefined if it is stored so. Its decisions were about other facts. */
+const found = (known: StatementCase, facts: CaseFacts, at: string): StatementCase | undefined => {
+  const isSame = isDeepStrictEqual(known.facts, facts);
+  if (known.version > 0 && isSame && known.state !== "withdrawn") return undefined;
+  return { ...known, facts, state: "open", updated_at: at };
+};
+
+const withdrawn = (known: StatementCase | undefined, at: string): StatementCase | undefined =>
+  known === undefined || known.state === "withdrawn" ? undefined : { ...known, state: "withdrawn", updated_at: at };
+
+const countsOf = (totals: readonly { readonly class: string; readonly count: number }[]): Record<string, number> =>
+  Object.fromEntries(totals.filter(({ count }) => count > 0).map(({ class: name, count }) => [name, count]));
+
+/** An order that is open is resolved by the operation for it, before the case says so. */
+const requireDecidable = async (
+  { ledger }: ReconciliationContext,
+  { facts: { order } }: StatementCase,
+  decision: (typeof caseDecisions)[number],
+): Promise<void> => {
+  if (decision !== "resolved" || order === undefined) return;
+  const transaction = await findByOwnReference(ledger, order.reference);
+  if (transaction === undefined || isFinalStatus(transaction.status)) return;
+  throw new OperatorError(`${order.reference} is still processing: resolve it first`, {
+    command: "transactions resolve does so",
+  });
+};

@@ -1,0 +1,61 @@
+import * as z from "zod";
+import { TYPED_NAIRA_RULE } from "../money.ts";
+import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
+import { entryIdSchema } from "./wallet.ts";
+
+const AMOUNT_KOBO_MAX = 99_999_999_999_999;
+
+/** What should be left of our payments at the upstream. */
+export const floatActions = {
+  "float show": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      /** Null until a payment is booked: then the balance is not known. */
+      payments: nairaAmount.nullable(),
+      /** Of delivered orders. */
+      cost: nairaAmount,
+      /** The price of delivered orders whose cost is unknown, which counts in its place. */
+      unknown_cost_at_price: nairaAmount,
+      /** Of orders that are open. */
+      open: nairaAmount,
+      /** Payments less all of these. */
+      expected_balance: nairaAmount.nullable(),
+      /** What the orders of the last 24 hours took. */
+      last_24_hours: nairaAmount,
+      /** Until it is empty at the pace of the last 24 hours; null without payments or orders. */
+      hours_left: z.number().nullable(),
+      /** The same in a sentence. */
+      pace: z.string(),
+    }),
+    summary: "Show the expected balance at the upstream, and how long it lasts at the pace of the last 24 hours",
+    command: {},
+  },
+  "float fund": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    movesMoney: true,
+    input: z.object({
+      amount_kobo: z
+        .int(TYPED_NAIRA_RULE)
+        .min(1, "Must be above 0")
+        .max(AMOUNT_KOBO_MAX, "Is too large")
+        .describe("NGN"),
+      id: entryIdSchema.describe("the bank's reference of the payment"),
+      why: whySchema,
+    }),
+    output: z.object({
+      id: z.string(),
+      amount: nairaAmount,
+      /** A payment with this id was booked already: nothing was changed. */
+      repeated: z.boolean(),
+    }),
+    summary: "Book a payment to the upstream; safe to retry with the same id",
+    command: {
+      takes: { amount_kobo: "--amount <naira>", id: "--id <reference>" },
+      example: '--amount 2000000 --id GTB-20261121-0043 --why "weekly payment"',
+    },
+  },
+} as const satisfies ActionTable;

@@ -1,0 +1,123 @@
+import * as z from "zod";
+import { type ActionTable, accountField, changeInput, nairaAmount } from "./action.ts";
+import { lineKind, statementLine } from "./wallet.ts";
+
+/** The most lines of one page of a period. */
+export const PERIOD_LINES_MAX = 500;
+
+const month = z
+  .string()
+  .regex(/^\d{4}-(0[1-9]|1[0-2])$/, "Must be a month such as 2026-10")
+  .describe("the month, such as 2026-10");
+
+const cursor = z.string().max(20_000).optional();
+
+const periodSums = z.object({
+  month: z.string(),
+  time_zone: z.string(),
+  /** The first and the last millisecond. */
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  opening: nairaAmount,
+  /** Number and signed sum of the lines of each kind. */
+  kinds: z.array(z.object({ kind: lineKind, count: z.int(), amount: nairaAmount })),
+  lines: z.int(),
+  closing: nairaAmount,
+  /** Orders of this period or an earlier one that were open when it was closed. */
+  open_orders: z.int(),
+  /** The hash of the period before; empty for the first one. */
+  previous: z.string(),
+  hash: z.string(),
+  closed_at: z.iso.datetime(),
+});
+
+export const accountPeriod = periodSums.extend({ account_id: z.string() });
+export const servicePeriod = periodSums.extend({ accounts: z.int() });
+
+/** A line of a closed period, with what its order cost. */
+export const periodLine = statementLine.extend({
+  /** What the order of a debit costs, negative for its refund; null if it is unknown, and for other lines. */
+  cost: nairaAmount.nullable(),
+});
+
+/** Months that are closed for good. Amounts of outputs are NGN. */
+export const periodsActions = {
+  "periods close": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: changeInput.extend({ month, cursor }),
+    output: z.object({
+      month: z.string(),
+      state: z.enum(["sealing", "closing", "closed"]),
+      accounts: z.int(),
+      accounts_done: z.int(),
+      /** Call again after this time: the index lacks a line that its wallet counts, or may lack it. */
+      wait_ms: z.int(),
+      /** Null if the period is closed. */
+      next_cursor: z.string().nullable(),
+      period: servicePeriod.nullable(),
+    }),
+    summary: "Close a month for all accounts: later movements belong to the next one. No balance changes",
+    command: "by hand",
+  },
+  "periods list": {
+    scope: "service",
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      time_zone: z.string(),
+      /** The month that can be closed next, and from when on. */
+      next: z.object({ month: z.string(), from: z.iso.datetime() }),
+      /** The latest first. */
+      periods: z.array(servicePeriod),
+    }),
+    summary: "List the closed periods of the service",
+    command: {
+      table: {
+        rows: "periods",
+        columns: ["month", "accounts", "lines", "opening", "closing", "open_orders", "closed_at"],
+      },
+    },
+  },
+  "periods show": {
+    scope: "service",
+    kind: "read",
+    input: z.object({ month }),
+    output: servicePeriod,
+    summary: "Show the sums and the hash of a closed period",
+    command: { takes: { month: "<month>" }, example: "2026-10" },
+  },
+  "periods accounts": {
+    scope: "service",
+    kind: "read",
+    input: z.object({ month, cursor }),
+    output: z.object({ accounts: z.array(accountPeriod), next_cursor: z.string().nullable() }),
+    summary: "List the sums of each account in a closed period",
+    command: "by hand",
+  },
+  "periods lines": {
+    scope: "service",
+    kind: "read",
+    personal: true,
+    input: z.object({ month, account: accountField, cursor }),
+    output: z.object({ lines: z.array(periodLine), next_cursor: z.string().nullable() }),
+    summary: "List the lines of an account in a closed period, with what their orders cost",
+    command: "none",
+  },
+  "periods verify": {
+    scope: "service",
+    kind: "read",
+    input: z.object({ month, cursor }),
+    output: z.object({
+      ok: z.boolean(),
+      month: z.string(),
+      accounts: z.int(),
+      accounts_done: z.int(),
+      differences: z.array(z.object({ account_id: z.string().nullable(), what: z.string() })),
+      next_cursor: z.string().nullable(),
+    }),
+    summary: "Recompute a closed period from its lines, and name the first line of each account that differs",
+    command: "by hand",
+  },
+} as const satisfies ActionTable;

@@ -1,0 +1,226 @@
+import * as z from "zod";
+import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
+import { type ActionTable, changeInput, printableText, referenceInput, whySchema } from "./action.ts";
+
+/** A day of the upstream's statement. */
+const dayInput = z.object({ day: z.iso.date().describe("the day of the statement, such as 2026-11-21") });
+const pageInput = z.object({ cursor: z.string().max(1_000).optional() });
+const nextCursor = z.string().nullable();
+
+/** SHA-256 of a file and of how its columns are read. */
+const fileId = z.string().regex(/^[0-9a-f]{64}$/, "Must be a SHA-256 in hexadecimal digits");
+
+/** What differs needs a decision. */
+export const caseClasses = findingClasses.filter((name) => name !== "matched");
+const caseClass = z.enum(caseClasses);
+export const caseDecisions = ["explained", "disputed", "resolved"] as const;
+const caseDecision = z.enum(caseDecisions);
+
+/** Rows of one request: one item has them. */
+export const STATEMENT_ROWS_MAX = 2_000;
+/** Cases of one request: they are written together. */
+export const CASES_MAX = 40;
+
+/** A row as it is sent: the number is stored as a keyed hash. */
+const sentRow = statementRow.omit({ phone_hash: true }).extend({
+  reference: referenceInput.optional(),
+  upstream_reference: referenceInput.optional(),
+  phone_number: z.string().max(20).optional(),
+  line: z.int().min(1),
+});
+const storedRow = statementRow.extend({ id: z.string(), file: z.int(), line: z.int() });
+
+/** What a case is about, without the recipient. */
+const caseFacts = z.object({
+  class: caseClass,
+  order: bookedOrder.omit({ phone_hash: true }).optional(),
+  row: storedRow.omit({ phone_hash: true }).optional(),
+  /** By how much the statement's clock is ahead of ours. */
+  ahead_ms: z.int().optional(),
+});
+
+const caseView = caseFacts.extend({
+  case: z.string(),
+  day: z.iso.date(),
+  /** `withdrawn`: a later comparison no longer finds it. */
+  state: z.enum(["open", "decided", "withdrawn"]),
+  decisions: z.array(z.object({ decision: caseDecision, why: z.string(), by: z.string(), at: z.iso.datetime() })),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** How many findings a class has, and their amounts in the books and in the statement. */
+const classTotal = z.object({
+  class: z.enum(findingClasses),
+  count: z.int(),
+  ours_kobo: z.int(),
+  theirs_kobo: z.int(),
+});
+
+const statementView = z.object({
+  day: z.iso.date(),
+  /** `signed_off`: nothing of it changes any more. */
+  state: z.enum(["open", "signed_off"]),
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  files: z.array(
+    z.object({
+      file: fileId,
+      sha256: fileId,
+      rows: z.int(),
+      /** `replaced`: the same file was imported again with other columns. */
+      state: z.enum(["incomplete", "whole", "replaced"]),
+      by: z.string(),
+      at: z.iso.datetime(),
+    }),
+  ),
+  /** Grows with every file. */
+  revision: z.int(),
+  /** Of the last comparison; null before the first. */
+  compared: z.object({ revision: z.int(), at: z.iso.datetime(), totals: z.array(classTotal) }).nullable(),
+  open_cases: z.int(),
+  /** The balance that the statement's last row states. */
+  closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).nullable(),
+  signed_off: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() }).nullable(),
+  created_at: z.iso.datetime(),
+});
+
+/** The upstream's statements, compared with our books. None of these actions can move money. */
+export const reconciliationActions = {
+  "reconciliation files begin": {
+    scope: "service",
+    kind: "change",
+    input: dayInput.extend({
+      ...changeInput.shape,
+      from: z.iso.datetime(),
+      to: z.iso.datetime(),
+      file: fileId,
+      sha256: fileId,
+    }),
+    /** How much of the file is stored already. */
+    output: z.object({ rows: z.int(), is_whole: z.boolean() }),
+    summary: "Begin to import a file of the upstream's statement, or continue",
+    command: "none",
+  },
+  "reconciliation files append": {
+    scope: "service",
+    kind: "change",
+    input: dayInput.extend({
+      file: fileId,
+      /** The rows that are stored before these. */
+      offset: z.int().min(0),
+      rows: z.array(sentRow).min(1).max(STATEMENT_ROWS_MAX),
+      is_last: z.boolean(),
+      closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).optional(),
+    }),
+    output: z.object({ rows: z.int() }),
+    summary: "Store the next rows of a file; numbers only as keyed hashes",
+    command: "none",
+  },
+  "reconciliation rows list": {
+    scope: "service",
+    kind: "read",
+    input: dayInput.extend(pageInput.shape),
+    output: z.object({ rows: z.array(storedRow), next_cursor: nextCursor }),
+    summary: "List the rows of a day's statement",
+    command: "none",
+  },
+  "reconciliation orders list": {
+    scope: "service",
+    kind: "read",
+    input: dayInput.extend({ ...pageInput.shape, within_ms: z.coerce.number().int().min(0).max(86_400_000) }),
+    /** A page may be empty although `next_cursor` is set. */
+    output: z.object({ orders: z.array(bookedOrder), next_cursor: nextCursor }),
+    summary: "List the live orders that a day's statement may list",
+    command: "none",
+  },
+  "reconciliation cases put": {
+    scope: "service",
+    kind: "change",
+    input: dayInput.extend({
+      /** Of the rows that were compared. */
+      revision: z.int(),
+      put: z.array(caseFacts.extend({ case: printableText.min(1).max(200) })).max(CASES_MAX),
+      withdraw: z.array(z.string().max(200)).max(CASES_MAX),
+      /** With the last cases of a comparison. */
+      totals: z.array(classTotal).max(findingClasses.length).optional(),
+    }),
+    output: z.object({ open_cases: z.int() }),
+    summary: "Store what a comparison found",
+    command: "none",
+  },
+  "reconciliation cases list": {
+    scope: "service",
+    kind: "read",
+    input: dayInput.extend(pageInput.shape),
+    output: z.object({ cases: z.array(caseView), next_cursor: nextCursor }),
+    summary: "List the cases of a day: what differs between its statement and our books",
+    command: "by hand",
+  },
+  "reconciliation cases show": {
+    scope: "service",
+    kind: "read",
+    input: dayInput.extend({ case: printableText.min(1).max(200).describe("its id, as `cases list` shows it") }),
+    output: caseView,
+    summary: "Show a case with its decisions",
+    command: { takes: { day: "<day>", case: "<case>" }, example: "2026-11-21 AIRTIME_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
+  },
+  "reconciliation cases decide": {
+    scope: "service",
+    kind: "change",
+    input: dayInput.extend({
+      case: printableText.min(1).max(200).describe("its id, as `cases list` shows it"),
+      decision: caseDecision.describe(
+        "`explained`; `disputed` with the upstream; or `resolved`, by an operation that was done already",
+      ),
+      why: whySchema,
+    }),
+    output: caseView,
+    summary: "Decide a case; the last decision counts, and no decision moves money",
+    command: {
+      takes: { day: "<day>", case: "<case>", decision: "<decision>" },
+      example: '2026-11-21 AIRTIME_7Z9K3QX1V5B8M2N4C6D0F1G3HJ disputed --why "Mail to the upstream of 23 November"',
+    },
+  },
+  "reconciliation statements list": {
+    scope: "service",
+    kind: "read",
+    input: pageInput,
+    output: z.object({ statements: z.array(statementView), next_cursor: nextCursor }),
+    summary: "List the upstream's statements, the last imported day first, with their totals and open cases",
+    command: {
+      table: { rows: "statements", columns: ["day", "state", "open_cases", "revision", "created_at"] },
+      note: "A day is complete once it is compared at its present revision and has no open case",
+    },
+  },
+  "reconciliation statements show": {
+    scope: "service",
+    kind: "read",
+    input: dayInput,
+    output: statementView,
+    summary: "Show the statement of a day: its files, totals and open cases",
+    command: { takes: { day: "<day>" }, example: "2026-11-21" },
+  },
+  "reconciliation statements sign": {
+    scope: "service",
+    kind: "change",
+    irreversible: true,
+    input: dayInput.extend({ why: whySchema.optional() }),
+    output: statementView,
+    summary: "Sign a compared day off, once no case of it is open: nothing of it changes any more",
+    command: { takes: { day: "<day>" }, example: '2026-11-21 --why "November is closed"' },
+  },
+  "reconciliation statements export": {
+    scope: "service",
+    kind: "read",
+    audited: true,
+    input: dayInput.extend(pageInput.shape),
+    output: z.object({
+      /** Lines of the file, which pages continue. The last page ends with the footer. */
+      lines: z.array(z.string()),
+      next_cursor: nextCursor,
+    }),
+    summary: "Export a signed-off day as JSON Lines, each with the hash of the line before",
+    command: "none",
+  },
+} as const satisfies ActionTable;

@@ -1,0 +1,43 @@
+import * as z from "zod";
+import { transactionStatus, transactionType } from "./transaction.ts";
+
+/** What both sides say of one order: our books, and the upstream's statement. `reference` is ours. */
+const bothSides = {
+  reference: z.string(),
+  upstream_reference: z.string().optional(),
+  /** A keyed hash of the recipient's number; absent for identity checks. */
+  phone_hash: z.string().optional(),
+  amount_kobo: z.int().min(0),
+  status: transactionStatus,
+  at: z.iso.datetime(),
+};
+
+/** A live order as our books have it. */
+export const bookedOrder = z.object({
+  ...bothSides,
+  type: transactionType,
+  /** The upstream's statement of the day must list it. */
+  is_due: z.boolean(),
+});
+export type BookedOrder = z.infer<typeof bookedOrder>;
+
+/** A row of the upstream's statement, normalised. */
+export const statementRow = z.object({
+  ...bothSides,
+  reference: bothSides.reference.optional(),
+  type: transactionType.optional(),
+});
+export type StatementRow = z.infer<typeof statementRow>;
+
+/** What a comparison says of an order, a row, or both. */
+export const findingClasses = [
+  "matched",
+  "amount_differs",
+  "status_contradicts",
+  "time_differs",
+  "only_ours",
+  "only_theirs",
+  "charged_twice",
+  "clock_differs",
+] as const;
+export type FindingClass = (typeof findingClasses)[number];

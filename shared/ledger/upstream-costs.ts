@@ -1,0 +1,86 @@
+import * as z from "zod";
+import { changedByPercent, type Kobo, percentField } from "../contract/money.ts";
+import { type TransactionStatus, type TransactionType, transactionType } from "../contract/transaction.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** Network codes are lower case, as in the catalog. */
+export const networkCode = z.string().trim().toLowerCase().min(1).max(30);
+
+/** How much less than the face value the upstream charges for orders of a kind, and of one network if it is named. */
+const discountSchema = z.strictObject({
+  kind: transactionType,
+  network: networkCode.optional(),
+  percent: percentField.min(0).max(100),
+});
+
+/**
+ * What orders cost us. The face value is the catalog's price of a plan, the amount of a top-up, or the price of a check
+ * in the settings.
+ */
+export const upstreamCosts = z
+  .strictObject({
+    /** What `amount` in the upstream's answers and events is: the face value, or what it charged. */
+    amountIs: z.enum(["face", "charged"]).default("face"),
+    /** Of several that apply, the one that names the network counts. Without one the cost is unknown. */
+    discounts: z.array(discountSchema).default([]),
+    /** By how much a charge may differ from the expected one before an alarm is raised. */
+    tolerancePercent: percentField.min(0).max(10).default(0),
+  })
+  .refine(({ discounts }) => new Set(discounts.map(selectorOf)).size === discounts.length, {
+    error: "There are two discounts for the same kind and network",
+    path: ["discounts"],
+  });
+export type UpstreamCosts = z.output<typeof upstreamCosts>;
+
+const selectorOf = ({ kind, network = "" }: z.output<typeof discountSchema>): string => `${kind} ${network}`;
+
+/** Parses the setting; throws if it is not valid. */
+export const parseUpstreamCosts = (json: string): UpstreamCosts => upstreamCosts.parse(JSON.parse(json));
+
+/** The discount in percent; undefined if none is expected for this kind and network. */
+export const expectedDiscount = (
+  { discounts }: UpstreamCosts,
+  kind: TransactionType,
+  network: string | undefined,
+): number | undefined => {
+  const ofKind = discounts.filter((discount) => discount.kind === kind);
+  const found = ofKind.find((one) => one.network !== undefined && one.network === network);
+  return (found ?? ofKind.find((one) => one.network === undefined))?.percent;
+};
+
+/** What the upstream is expected to charge; undefined if that is unknown. */
+export const expectedCost = (
+  costs: UpstreamCosts,
+  { kind, network, faceKobo }: { readonly kind: TransactionType; readonly network?: string; readonly faceKobo: Kobo },
+): Kobo | undefined => {
+  const percent = expectedDiscount(costs, kind, network);
+  return percent === undefined ? undefined : changedByPercent(faceKobo, -percent);
+};
+
+type Priced = Pick<Transaction, "amount_kobo" | "face_kobo" | "cost_kobo">;
+
+/** The `amount` that the upstream is expected to state. A discount that is not known counts as none. */
+export const expectedAmount = ({ amountIs }: UpstreamCosts, { amount_kobo, face_kobo, cost_kobo }: Priced): Kobo => {
+  const face = face_kobo ?? amount_kobo;
+  return amountIs === "charged" ? (cost_kobo ?? face) : face;
+};
+
+/** Whether the upstream's `amount` fits the order. */
+export const isExpectedAmount = (costs: UpstreamCosts, transaction: Priced, amountKobo: Kobo): boolean => {
+  const expected = expectedAmount(costs, transaction);
+  const tolerance = costs.amountIs === "charged" ? changedByPercent(expected, costs.tolerancePercent) - expected : 0;
+  return Math.abs(amountKobo - expected) <= tolerance;
+};
+
+/**
+ * What a settlement records of the upstream's `amount`: a charge is the cost of a delivered order. One that failed, or still
+ * may, keeps the cost of its debit: the books gave it to the debit's month, and its refund takes the same from them.
+ */
+export const amountFacts = (
+  { amountIs }: UpstreamCosts,
+  status: TransactionStatus,
+  amountKobo: Kobo | undefined,
+): { readonly upstream_amount_kobo: Kobo | undefined; readonly cost_kobo?: Kobo } => ({
+  upstream_amount_kobo: amountKobo,
+  ...(amountIs === "charged" && status === "success" && amountKobo !== undefined && { cost_kobo: amountKobo }),
+});

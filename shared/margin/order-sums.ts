@@ -1,0 +1,284 @@
+import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { type TransactionType, transactionType } from "../contract/transaction.ts";
+import { readTransactions } from "../ledger/find-transactions.ts";
+import { BATCH_KEYS_MAX, getItem, getItems } from "../ledger/get-item.ts";
+import type { Ledger, Table } from "../ledger/ledger.ts";
+import { type IndexKey, queryList } from "../ledger/query-index.ts";
+import { orderDayPk, orderSumsPk, transactionList } from "../ledger/schema.ts";
+import type { Transaction } from "../ledger/transaction.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
+import { dateIn } from "../platform/time-zone.ts";
+
+/**
+ * What an account's delivered orders cost and earned: one item for each day, and how far the ledger was read. Each order
+ * is added once, when it is older than an hour and has ended: until then it is read again.
+ */
+const orderSumsSchema = z.object({
+  pk: z.string(),
+  account_id: z.string(),
+  version: z.int(),
+  /** Every order that was created until then is in the sums, but for the open ones. */
+  up_to: z.iso.datetime(),
+  open_keys: z.array(z.string()),
+  /** Of delivered orders: what they cost, and the price of those whose cost is unknown. */
+  cost_kobo: z.int(),
+  unknown_kobo: z.int(),
+  /** The same of the last hours, by the hour in which the orders were created. */
+  hours: z.array(z.object({ hour: z.iso.datetime(), kobo: z.int() })),
+});
+export type OrderSums = z.infer<typeof orderSumsSchema>;
+
+const firstSums = (accountId: string): OrderSums => ({
+  pk: orderSumsPk(accountId),
+  account_id: accountId,
+  version: 0,
+  up_to: EPOCH,
+  open_keys: [],
+  cost_kobo: 0,
+  unknown_kobo: 0,
+  hours: [],
+});
+
+/** The index has every order of this age, and most have ended. */
+const SETTLED_AGE_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+const HOURS_KEPT_MS = 25 * HOUR_MS;
+/** Orders of one write, and its days: a transaction has 100 items. */
+const ORDERS_AT_ONCE = 1_000;
+const OPEN_KEYS_MAX = 40;
+const DAYS_AT_ONCE = 50;
+
+const dayOf = ({ created_at }: Pick<Transaction, "created_at">, timeZone: string): string =>
+  dateIn(Date.parse(created_at), timeZone);
+const hourOf = (atMs: number): string => isoTime(Math.floor(atMs / HOUR_MS) * HOUR_MS);
+
+/** What the upstream charges for an order, or its price while that is unknown; nothing of one that failed. */
+export const consumedKobo = ({ status, cost_kobo, amount_kobo }: Transaction): number =>
+  status === "failed" ? 0 : (cost_kobo ?? amount_kobo);
+
+/** A ledger, and the zone in which its days begin. */
+export type LedgerInZone = Ledger & { readonly timeZone: string };
+
+/**
+ * Adds what has ended since the last run, in steps of which each is one conditional write: one that is repeated, or comes
+ * late, adds nothing. True if everything until an hour ago is in the sums, or open.
+ */
+export const advanceSums = async (ledger: LedgerInZone, accountId: string, deadline: Deadline): Promise<boolean> => {
+  for (;;) {
+    const before = (await getItem(ledger, orderSumsPk(accountId), orderSumsSchema)) ?? firstSums(accountId);
+    const step = await nextStep(ledger, before);
+    if (step.delivered.length > 0 || step.next.up_to !== before.up_to || hasFewerKeys(before, step.next)) {
+      await writeStep(ledger, before, step);
+    }
+    if (step.isLast) return true;
+    if (deadline.remainingMs() <= 0) return false;
+  }
+};
+
+const hasFewerKeys = (before: OrderSums, next: OrderSums): boolean => next.open_keys.length < before.open_keys.length;
+
+type Step = { readonly next: OrderSums; readonly delivered: readonly Transaction[]; readonly isLast: boolean };
+
+const nextStep = async (ledger: LedgerInZone, before: OrderSums): Promise<Step> => {
+  const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
+  const held = await readTransactions(
+    ledger,
+    before.open_keys.map((pk) => ({ pk })),
+  );
+  const page = limit > before.up_to ? await keysAfter(ledger, before, limit) : { keys: [], isLast: true };
+  const orders = await readTransactions(ledger, page.keys);
+  const stillHeld = held.filter(({ status }) => status === "processing");
+  const taken = cutOff(orders, OPEN_KEYS_MAX - stillHeld.length, ledger.timeZone);
+  const isWhole = taken.length === orders.length;
+  const ended = [...held, ...taken].filter(({ status }) => status !== "processing");
+  const delivered = ended.filter(({ status }) => status === "success");
+  const upTo = isWhole && page.isLast ? maxOf(before.up_to, limit) : (taken.at(-1)?.created_at ?? before.up_to);
+  const hours = new Map(before.hours.map(({ hour, kobo }) => [hour, kobo]));
+  for (const order of delivered) {
+    const hour = hourOf(Date.parse(order.created_at));
+    hours.set(hour, (hours.get(hour) ?? 0) + consumedKobo(order));
+  }
+  const oldest = isoTime(ledger.clock() - HOURS_KEPT_MS);
+  const known = delivered.filter(({ cost_kobo }) => cost_kobo !== undefined);
+  const unknown = delivered.filter(({ cost_kobo }) => cost_kobo === undefined);
+  const next: OrderSums = {
+    ...before,
+    version: before.version + 1,
+    up_to: upTo,
+    open_keys: [...stillHeld, ...taken.filter(({ status }) => status === "processing")].map(({ pk }) => pk),
+    cost_kobo: before.cost_kobo + sumOf(known, ({ cost_kobo = 0 }) => cost_kobo),
+    unknown_kobo: before.unknown_kobo + sumOf(unknown, ({ amount_kobo }) => amount_kobo),
+    hours: [...hours].map(([hour, kobo]) => ({ hour, kobo })).filter(({ hour }) => hour >= oldest),
+  };
+  return { next, delivered, isLast: (isWhole && page.isLast) || taken.length === 0 };
+};
+
+const maxOf = (one: string, other: string): string => (one > other ? one : other);
+
+/** The keys of the oldest orders after those that are in the sums. */
+const keysAfter = async (ledger: Ledger, { account_id, up_to }: OrderSums, limit: string) => {
+  const range = { from: isoTime(Date.parse(up_to) + 1), to: limit };
+  const { keys, next } = await queryList(ledger, transactionList(account_id, "live"), range, undefined, {
+    oldest: ORDERS_AT_ONCE,
+  });
+  return { keys: next === undefined ? keys : withoutLastMoment(keys), isLast: next === undefined };
+};
+
+/** A moment is read whole, or the rest of it would never be. */
+const withoutLastMoment = <Dated extends Pick<IndexKey, "created_at">>(dated: readonly Dated[]): readonly Dated[] => {
+  const last = dated.at(-1)?.created_at;
+  const left = dated.filter(({ created_at }) => created_at !== last);
+  if (left.length === 0) throw new Error(`${dated.length} orders have the same time`);
+  return left;
+};
+
+/** The oldest of the orders that one write can take. */
+const cutOff = (orders: readonly Transaction[], openMax: number, timeZone: string): readonly Transaction[] => {
+  const days = new Set<string>();
+  let open = 0;
+  const beyond = orders.findIndex((order) => {
+    days.add(dayOf(order, timeZone));
+    open += order.status === "processing" ? 1 : 0;
+    return days.size > DAYS_AT_ONCE || open > openMax;
+  });
+  const first = orders[beyond]?.created_at;
+  return first === undefined ? orders : orders.filter(({ created_at }) => created_at < first);
+};
+
+const sumOf = (orders: readonly Transaction[], koboOf: (order: Transaction) => number): number =>
+  orders.reduce((sum, order) => sum + koboOf(order), 0);
+
+const WHATS = ["orders", "price", "cost", "unknown_orders", "unknown_price"] as const;
+type What = (typeof WHATS)[number];
+
+/** What an order adds to its day: `airtime|MTN|price`. */
+const incrementsOf = ({
+  type,
+  network = "",
+  amount_kobo,
+  cost_kobo,
+}: Transaction): readonly (readonly [string, number])[] => {
+  const name = (what: What): string => [type, network, what].join("|");
+  return cost_kobo === undefined
+    ? [
+        [name("unknown_orders"), 1],
+        [name("unknown_price"), amount_kobo],
+      ]
+    : [
+        [name("orders"), 1],
+        [name("price"), amount_kobo],
+        [name("cost"), cost_kobo],
+      ];
+};
+
+const writeStep = async (
+  { db, table, timeZone }: LedgerInZone,
+  before: OrderSums,
+  { next, delivered }: Step,
+): Promise<void> => {
+  const days = new Map<string, Map<string, number>>();
+  for (const order of delivered) {
+    const day = dayOf(order, timeZone);
+    const sums = days.get(day) ?? new Map<string, number>();
+    days.set(day, sums);
+    for (const [name, amount] of incrementsOf(order)) sums.set(name, (sums.get(name) ?? 0) + amount);
+  }
+  await db.send(
+    new TransactWriteCommand({
+      TransactItems: [
+        {
+          Put: {
+            TableName: table,
+            Item: next,
+            ConditionExpression: before.version === 0 ? "attribute_not_exists(pk)" : "version = :read",
+            ...(before.version > 0 && { ExpressionAttributeValues: { ":read": before.version } }),
+          },
+        },
+        ...[...days].map(([day, sums]) => ({
+          Update: {
+            TableName: table,
+            Key: { pk: orderDayPk(before.account_id, day) },
+            UpdateExpression: `ADD ${[...sums].map((_, index) => `#${index} :${index}`).join(", ")}`,
+            ExpressionAttributeNames: Object.fromEntries([...sums].map(([name], index) => [`#${index}`, name])),
+            ExpressionAttributeValues: Object.fromEntries([...sums].map(([, sum], index) => [`:${index}`, sum])),
+          },
+        })),
+      ],
+    }),
+  );
+};
+
+/** The sums of accounts, by id; those of an account without a run are left out. */
+export const readSums = async (
+  table: Table,
+  accountIds: readonly string[],
+): Promise<ReadonlyMap<string, OrderSums>> => {
+  const items = await getItems(
+    table,
+    accountIds.map((accountId) => ({ pk: orderSumsPk(accountId) })),
+    orderSumsSchema,
+  );
+  return new Map(items.map((item) => [item.account_id, item]));
+};
+
+/** The orders that the sums lack: those that were open, and the newest ones. */
+export const ordersBeside = async (ledger: Ledger, accountId: string, sums: OrderSums = firstSums(accountId)) => {
+  const range = { from: isoTime(Date.parse(sums.up_to) + 1), to: "9999" };
+  const keys: { readonly pk: string }[] = sums.open_keys.map((pk) => ({ pk }));
+  let start: IndexKey | undefined;
+  do {
+    const page = await queryList(ledger, transactionList(accountId, "live"), range, start, {
+      oldest: BATCH_KEYS_MAX * 10,
+    });
+    keys.push(...page.keys);
+    start = page.next;
+  } while (start !== undefined);
+  return readTransactions(ledger, keys);
+};
+
+export type DaySum = {
+  readonly accountId: string;
+  readonly day: string;
+  readonly type: TransactionType;
+  readonly network: string | null;
+  readonly sums: Readonly<Record<What, number>>;
+};
+
+const dayItem = z.looseObject({ pk: z.string() });
+const SUM_NAME = new RegExp(`^(${transactionType.options.join("|")})\\|(.*)\\|(${WHATS.join("|")})$`, "s");
+const sumName = z.tuple([z.string(), transactionType, z.string(), z.enum(WHATS)]);
+const NOTHING: DaySum["sums"] = { orders: 0, price: 0, cost: 0, unknown_orders: 0, unknown_price: 0 };
+
+/** The sums of accounts on days, by kind and network. */
+export const readDays = async (
+  table: Table,
+  accountIds: readonly string[],
+  days: readonly string[],
+): Promise<readonly DaySum[]> => {
+  const wanted = accountIds.flatMap((accountId) =>
+    days.map((day) => ({ accountId, day, pk: orderDayPk(accountId, day) })),
+  );
+  const items = new Map(
+    (
+      await getItems(
+        table,
+        wanted.map(({ pk }) => ({ pk })),
+        dayItem,
+      )
+    ).map((item) => [item.pk, item]),
+  );
+  return wanted.flatMap(({ accountId, day, pk }) => {
+    const sums = new Map<string, DaySum>();
+    for (const [name, value] of Object.entries(items.get(pk) ?? {})) {
+      const parsed = sumName.safeParse([...(SUM_NAME.exec(name) ?? [])]).data;
+      if (parsed === undefined || typeof value !== "number") continue;
+      const [, type, network, what] = parsed;
+      const key = `${type}|${network}`;
+      const sum = sums.get(key) ?? { accountId, day, type, network: network === "" ? null : network, sums: NOTHING };
+      sums.set(key, { ...sum, sums: { ...sum.sums, [what]: value } });
+    }
+    return [...sums.values()];
+  });
+};

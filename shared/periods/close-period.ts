@@ -1,0 +1,350 @@
+import * as z from "zod";
+import { lineKind } from "../contract/actions/wallet.ts";
+import { koboText } from "../contract/money.ts";
+import type { AuditPut } from "../ledger/audit.ts";
+import { openTransactions, readTransactions } from "../ledger/find-transactions.ts";
+import { getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import {
+  type AccountPeriod,
+  isClosedAs,
+  isNotClosed,
+  type KindSums,
+  listServicePeriods,
+  putAccountPeriod,
+  putPeriodLines,
+  readAccountPeriods,
+  readServicePeriod,
+  type ServicePeriod,
+  servicePeriodPut,
+} from "../ledger/period.ts";
+import {
+  ALL_TIMES,
+  INDEXED_AGE_MS,
+  indexKeySchema,
+  listKeys,
+  queryList,
+  queuedKeys,
+  queuedOrderKeys,
+} from "../ledger/query-index.ts";
+import { ACCOUNTS_LIST, accountIdOf, walletPk } from "../ledger/schema.ts";
+import { positionAfter, statementPositionSchema } from "../ledger/statement.ts";
+import { transactUnlessRefused } from "../ledger/transact.ts";
+import { sealWallet, walletSchema } from "../ledger/wallet.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { isoTime } from "../platform/time.ts";
+import { dateIn, monthAfter, monthRange } from "../platform/time-zone.ts";
+import { type Comparison, compareWithWallet, isAgreed } from "./compare-with-wallet.ts";
+import { emptyFold, foldNext, foldSchema, hashOf, type PeriodOf } from "./fold-lines.ts";
+
+/** A line that the index lacks is read again after this time. */
+const DISAGREES_WAIT_MS = 10_000;
+const ACCOUNTS_PER_READ = 100;
+const SEALED_AT_ONCE = 10;
+
+const begunAccountSchema = z.object({
+  account_id: z.string(),
+  fold: foldSchema,
+  /** All its lines are summed up, and those after them until here. */
+  compared: statementPositionSchema.optional(),
+  /** Since when its lines do not agree with its wallet. */
+  disagrees_since: z.iso.datetime().optional(),
+});
+type BegunAccount = z.infer<typeof begunAccountSchema>;
+
+/** Where closing a month continues. All of it can be repeated: what is sealed or closed stays as it is. */
+export const closingSchema = z.object({
+  phase: z.enum(["seal", "close"]),
+  /** The last account of this phase, as the index lists it. */
+  account: indexKeySchema.optional(),
+  done: z.int(),
+  accounts: z.int(),
+  /** The next account, which is closed in part. */
+  begun: begunAccountSchema.optional(),
+});
+export type Closing = z.infer<typeof closingSchema>;
+
+export type ClosingProgress = {
+  readonly closing: Closing;
+  /** The lines of an account do not agree with its wallet yet: continue after this time. */
+  readonly waitMs: number;
+};
+
+/** What of a month is known before it is closed. */
+export type MonthToClose = Pick<ServicePeriod, "month" | "time_zone" | "from" | "to" | "previous">;
+
+/** The month as it can be closed, or why not. A period begins where the one before ended, whatever the zone is now. */
+export const monthToClose = async (ledger: Ledger, month: string, timeZone: string): Promise<MonthToClose> => {
+  const [last] = await listServicePeriods(ledger, 1);
+  const before = await readServicePeriod(ledger, monthAfter(month, -1));
+  if (before === undefined && last !== undefined) {
+    throw new OperatorError(
+      `Periods are closed one after the other: ${last.month} was closed last, so ${monthAfter(last.month)} is next`,
+    );
+  }
+  const { from, to } = monthRange(month, timeZone);
+  const closableFrom = closableAt(to);
+  if (isoTime(ledger.clock()) < closableFrom) {
+    throw new OperatorError(
+      `${month} ends at ${to} and can be closed from ${closableFrom} on, when no write of it is in flight any more`,
+    );
+  }
+  return {
+    month,
+    time_zone: timeZone,
+    from: before === undefined ? from : isoTime(Date.parse(before.to) + 1),
+    to,
+    previous: before?.hash ?? "",
+  };
+};
+
+const closableAt = (to: string): string => isoTime(Date.parse(to) + 1 + INDEXED_AGE_MS);
+
+/** The month after the last closed one, or, if none is closed, the one that ended last; and when it can be closed. */
+export const nextToClose = ({ clock }: Pick<Ledger, "clock">, last: string | undefined, timeZone: string) => {
+  const thisMonth = dateIn(clock(), timeZone).slice(0, "2026-11".length);
+  const month = monthAfter(last ?? thisMonth, last === undefined ? -1 : 1);
+  return { month, from: closableAt(monthRange(month, timeZone).to) };
+};
+
+export const beginClosing = async (ledger: Ledger, { to }: MonthToClose): Promise<Closing> => ({
+  phase: "seal",
+  done: 0,
+  accounts: (await listKeys(ledger, ACCOUNTS_LIST, { from: ALL_TIMES.from, to })).length,
+});
+
+/** Seals wallets and closes accounts until the time is up; undefined once every account is closed. */
+export const continueClosing = async (
+  ledger: Ledger,
+  month: MonthToClose,
+  begun: Closing,
+  deadline: Deadline,
+): Promise<ClosingProgress | undefined> => {
+  let closing = begun;
+  let openOrders: ReadonlyMap<string, number> | undefined;
+  for (;;) {
+    const range = { from: ALL_TIMES.from, to: month.to };
+    const { keys, next } = await queryList(ledger, ACCOUNTS_LIST, range, closing.account, {
+      oldest: ACCOUNTS_PER_READ,
+    });
+    if (closing.phase === "seal") {
+      for (let start = 0; start < keys.length; start += SEALED_AT_ONCE) {
+        const some = keys.slice(start, start + SEALED_AT_ONCE);
+        await Promise.all(some.map(({ pk }) => sealWallet(ledger, accountIdOf(pk), month.to)));
+      }
+      closing =
+        next === undefined
+          ? { phase: "close", done: 0, accounts: closing.accounts }
+          : { ...closing, account: keys.at(-1), done: closing.done + keys.length };
+    } else {
+      openOrders ??= await countOpenOrders(ledger, month.to);
+      const closed = await closeAccounts(ledger, month, closing, { keys, openOrders }, deadline);
+      if (closed.waitMs !== undefined) return { closing: closed.closing, waitMs: closed.waitMs };
+      closing = closed.closing;
+      if (next === undefined) return undefined;
+    }
+    if (deadline.remainingMs() <= 0) return { closing, waitMs: 0 };
+  }
+};
+
+type Page = {
+  readonly keys: readonly z.infer<typeof indexKeySchema>[];
+  readonly openOrders: ReadonlyMap<string, number>;
+};
+
+/** `waitMs` is absent if all accounts of the page are closed. */
+const closeAccounts = async (
+  ledger: Ledger,
+  month: MonthToClose,
+  begun: Closing,
+  { keys, openOrders }: Page,
+  deadline: Deadline,
+): Promise<{ readonly closing: Closing; readonly waitMs?: number }> => {
+  const accountIds = keys.map(({ pk }) => accountIdOf(pk));
+  const closed = await periodsOf(ledger, month.month, accountIds);
+  const before = await periodsBefore(ledger, month, accountIds);
+  const wallets = await getItems(
+    ledger,
+    accountIds.map((accountId) => ({ pk: walletPk(accountId) })),
+    walletSchema.pick({ pk: true, sealed_to: true }),
+  );
+  const walletOf = new Map(wallets.map((wallet) => [wallet.pk, wallet]));
+  let closing = begun;
+  for (const key of keys) {
+    const account_id = accountIdOf(key.pk);
+    const was = closed.get(account_id);
+    if (was === undefined || !isPartOf(month, was, before.get(account_id))) {
+      const { sealed_to = "" } = walletOf.get(walletPk(account_id)) ?? {};
+      // The account was not yet in the index when the others were sealed.
+      if (sealed_to < month.to) await sealWallet(ledger, account_id, month.to);
+      const period = { ...month, account_id, previous: before.get(account_id)?.hash ?? "" };
+      const open_orders = openOrders.get(account_id) ?? 0;
+      // Between two calls the index may list another account before the one that was begun.
+      const begunAccount = closing.begun?.account_id === account_id ? closing.begun : { account_id, fold: emptyFold };
+      const unfinished = await closeAccount(ledger, { period, open_orders, was }, begunAccount, deadline);
+      if (unfinished !== undefined)
+        return { closing: { ...closing, begun: unfinished.begun }, waitMs: unfinished.waitMs };
+    }
+    const { begun: _closed, ...rest } = closing;
+    closing = { ...rest, account: key, done: closing.done + 1 };
+    if (deadline.remainingMs() <= 0) return { closing, waitMs: 0 };
+  }
+  return { closing };
+};
+
+const periodsOf = async (ledger: Ledger, month: string, accountIds: readonly string[]) =>
+  new Map((await readAccountPeriods(ledger, month, accountIds)).map((period) => [period.account_id, period]));
+
+/** The periods that those of a month continue. Of a month that is not closed yet, those that are there may change. */
+const periodsBefore = async (ledger: Ledger, { month, previous }: MonthToClose, accountIds: readonly string[]) =>
+  periodsOf(ledger, monthAfter(month, -1), previous === "" ? [] : accountIds);
+
+/**
+ * Whether an account's period belongs to the month as it is closed now. It does not if another run began it with another
+ * zone, or before the month before was closed.
+ */
+const isPartOf = (month: MonthToClose, period: AccountPeriod, before: AccountPeriod | undefined): boolean =>
+  period.previous === (before?.hash ?? "") &&
+  (before === undefined || period.opening_kobo === before.closing_kobo) &&
+  period.from === month.from &&
+  period.to === month.to &&
+  period.time_zone === month.time_zone;
+
+type AccountToClose = {
+  readonly period: PeriodOf;
+  readonly open_orders: number;
+  /** What an earlier run stored, and is replaced. */
+  readonly was: AccountPeriod | undefined;
+};
+
+/**
+ * Closes one account, once its lines and those after them agree with its wallet: no later line can have a sealed time, so
+ * the index then has all of the period. Resolves with how far it came.
+ */
+const closeAccount = async (
+  ledger: Ledger,
+  { period, open_orders, was }: AccountToClose,
+  begun: BegunAccount,
+  deadline: Deadline,
+): Promise<{ readonly begun: BegunAccount; readonly waitMs: number } | undefined> => {
+  const { account_id } = period;
+  let { fold } = begun;
+  let isFolded = begun.compared !== undefined;
+  while (!isFolded) {
+    const step = await foldNext(ledger, period, fold);
+    if (step.hashed.length > 0) await putPeriodLines(ledger, period.month, account_id, fold.lines, step.fingerprints);
+    fold = step.fold;
+    isFolded = step.isComplete;
+    if (!isFolded && deadline.remainingMs() <= 0) return { begun: { ...begun, fold }, waitMs: 0 };
+  }
+  const { opening_kobo, kinds, lines, balance_kobo, version, hash = "" } = fold;
+  const start = begun.compared ?? positionAfter(period.to, { balance_after_kobo: balance_kobo, version });
+  const comparison = await compareWithWallet(ledger, account_id, start, deadline);
+  if (comparison.kind === "out_of_time") return { begun: { ...begun, fold, compared: comparison.position }, waitMs: 0 };
+  if (!isAgreed(comparison)) {
+    const { disagrees_since = isoTime(ledger.clock()) } = begun;
+    if (ledger.clock() - Date.parse(disagrees_since) < INDEXED_AGE_MS)
+      return { begun: { account_id, fold: emptyFold, disagrees_since }, waitMs: DISAGREES_WAIT_MS };
+    throw disagreement(account_id, comparison);
+  }
+  const sums = { opening_kobo, kinds, lines, closing_kobo: balance_kobo, open_orders, hash };
+  const closed_at = isoTime(ledger.clock());
+  await putAccountPeriod(ledger, { ...period, ...sums, version, closed_at }, was);
+  return undefined;
+};
+
+const disagreement = (
+  accountId: string,
+  { lines_kobo, balance_kobo, uncounted }: Comparison & { readonly kind: "compared" },
+): OperatorError => {
+  if (lines_kobo !== balance_kobo)
+    return new OperatorError(
+      `The lines of ${accountId} add up to ${koboText(lines_kobo)} NGN and its balance is ${koboText(balance_kobo)} NGN. ` +
+        `Run wallet verify ${accountId}, then close the month again`,
+    );
+  const lines = Math.abs(uncounted) === 1 ? "1 line" : `${Math.abs(uncounted)} lines`;
+  return new OperatorError(
+    uncounted > 0
+      ? `The index lacks ${lines} that the wallet of ${accountId} counts. Close the month again later`
+      : `The index has ${lines} more than the wallet of ${accountId} counts. See "Wallet mismatch" in docs/runbook.md`,
+  );
+};
+
+/** Open live orders that were placed until a moment, by account. */
+const countOpenOrders = async (ledger: Ledger, to: string): Promise<ReadonlyMap<string, number>> => {
+  const counts = new Map<string, number>();
+  const count = (accountId: string, orders: number): void => {
+    counts.set(accountId, (counts.get(accountId) ?? 0) + orders);
+  };
+  const { wallets, setAside } = await queuedKeys(ledger);
+  const open = [
+    ...(await openTransactions(ledger, { from: ALL_TIMES.from, to })),
+    ...(await readTransactions(ledger, setAside)),
+  ];
+  for (const { account_id, created_at } of open) if (created_at <= to) count(account_id, 1);
+  for (const { pk } of wallets) {
+    const keys = await queuedOrderKeys(ledger, accountIdOf(pk));
+    count(accountIdOf(pk), keys.filter(({ listed_at }) => listed_at <= to).length);
+  }
+  return counts;
+};
+
+/** The sums of a closed month and the hash over those of its accounts, which are ordered by their ids. */
+export const serviceSums = (
+  month: Pick<MonthToClose, "month" | "time_zone" | "from" | "to" | "previous">,
+  periods: readonly AccountPeriod[],
+) => {
+  const kinds: KindSums = {};
+  const total = { opening_kobo: 0, lines: 0, closing_kobo: 0, open_orders: 0 };
+  for (const period of periods) {
+    total.opening_kobo += period.opening_kobo;
+    total.lines += period.lines;
+    total.closing_kobo += period.closing_kobo;
+    total.open_orders += period.open_orders;
+    for (const name of kindNames(period.kinds)) {
+      const { count = 0, kobo = 0 } = kinds[name] ?? {};
+      const added = period.kinds[name];
+      kinds[name] = { count: count + (added?.count ?? 0), kobo: kobo + (added?.kobo ?? 0) };
+    }
+  }
+  const hashes = periods
+    .map(({ account_id, hash }) => [account_id, hash] as const)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const { previous, time_zone, from, to } = month;
+  const hash = hashOf(previous, [month.month, time_zone, from, to, hashes]);
+  return { ...total, kinds, accounts: periods.length, hash };
+};
+
+const lineKinds = lineKind.options.flatMap(({ options }) => options);
+const kindNames = (kinds: KindSums) => lineKinds.filter((name) => kinds[name] !== undefined);
+
+/**
+ * Closes the month of the service, once all its accounts are closed, unless another run has closed it. The months beside
+ * it are part of the write: of two that are closed at once as the first one, one is refused.
+ */
+export const closeService = async (
+  ledger: Ledger,
+  month: MonthToClose,
+  auditOf: (period: Pick<ServicePeriod, "month" | "hash">) => AuditPut,
+): Promise<void> => {
+  const keys = await listKeys(ledger, ACCOUNTS_LIST, { from: ALL_TIMES.from, to: month.to });
+  const accountIds = keys.map(({ pk }) => accountIdOf(pk));
+  const periods = await readAccountPeriods(ledger, month.month, accountIds);
+  const before = await periodsBefore(ledger, month, accountIds);
+  if (periods.length < accountIds.length)
+    throw new OperatorError("An account was added while the month was closed: close it again");
+  const other = periods.find((each) => !isPartOf(month, each, before.get(each.account_id)));
+  if (other !== undefined)
+    throw new OperatorError(`Another run has closed ${other.account_id} in another way: close the month again`);
+  const period = { ...month, ...serviceSums(month, periods), closed_at: isoTime(ledger.clock()) };
+  const monthBefore = monthAfter(month.month, -1);
+  const isClosed = await transactUnlessRefused(ledger, [
+    servicePeriodPut(ledger, period),
+    month.previous === "" ? isNotClosed(ledger, monthBefore) : isClosedAs(ledger, monthBefore, month.previous),
+    isNotClosed(ledger, monthAfter(month.month)),
+    auditOf(period),
+  ]);
+  if (!isClosed && (await readServicePeriod(ledger, month.month)) === undefined)
+    throw new OperatorError("Another month was closed first: close this one again");
+};

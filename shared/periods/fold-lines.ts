@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import * as z from "zod";
+import { lineKind } from "../contract/actions/wallet.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type KindSums, kindSums } from "../ledger/period.ts";
+import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
+
+/** A month of one account that is closed or verified. */
+export type PeriodOf = {
+  readonly account_id: string;
+  readonly month: string;
+  readonly time_zone: string;
+  readonly from: string;
+  readonly to: string;
+  readonly previous: string;
+};
+
+/** What the hash has of a line: all that never changes. A description's phone number is masked one day. */
+const hashedLine = z.tuple([z.string(), lineKind, z.string(), z.string().nullable(), z.string().nullable(), z.int()]);
+export type HashedLine = z.infer<typeof hashedLine>;
+
+const hashedLineOf = ({ at, kind, id, caller_reference, network, effect_kobo }: StatementLine): HashedLine => [
+  at,
+  kind,
+  id,
+  caller_reference,
+  network,
+  effect_kobo,
+];
+
+/** How far a period's lines are summed up and hashed. */
+export const foldSchema = z.object({
+  position: statementPositionSchema.optional(),
+  /** Lines of the last millisecond read: the next page may have more of it, and they are hashed in order of their ids. */
+  waiting: z.array(hashedLine),
+  opening_kobo: z.int(),
+  lines: z.int(),
+  kinds: kindSums,
+  balance_kobo: z.int(),
+  /** The wallet's version after the last line that was read. */
+  version: z.int(),
+  /** The hash of everything so far; absent until the opening balance is known. */
+  hash: z.string().optional(),
+});
+export type Fold = z.infer<typeof foldSchema>;
+
+export const emptyFold: Fold = { waiting: [], opening_kobo: 0, lines: 0, kinds: {}, balance_kobo: 0, version: 0 };
+
+/** The fold of an account whose lines are read in part. */
+export const begunFoldSchema = foldSchema.extend({ account_id: z.string() });
+
+/** How far an account's lines are read. Between two calls the index may list another account before the one that was begun. */
+export const foldOf = <Begun extends Fold & { readonly account_id: string }>(
+  accountId: string,
+  begun: Begun | undefined,
+): Fold | Begun => (begun?.account_id === accountId ? begun : emptyFold);
+
+/** Bytes of a line's fingerprint: the beginning of the hash after it. */
+export const FINGERPRINT_BYTES = 4;
+
+/** Lines of one step: about a third of a second, and 20 KB of fingerprints. */
+const STEP_LINES = 5_000;
+
+export type FoldStep = {
+  readonly fold: Fold;
+  readonly isComplete: boolean;
+  /** The lines that this step has hashed, with the fingerprint of each. */
+  readonly hashed: readonly HashedLine[];
+  readonly fingerprints: Uint8Array;
+};
+
+/** Adds the next lines of a period. Each line's hash contains the one before, so a change shows in all after it. */
+export const foldNext = async (
+  ledger: Ledger,
+  period: PeriodOf,
+  before: Fold,
+  stepLines = STEP_LINES,
+): Promise<FoldStep> => {
+  const limits = { linesMax: stepLines, itemsMax: stepLines };
+  const page = await readStatementPage(ledger, period.account_id, period, before.position, limits);
+  const read = [...before.waiting, ...page.lines.map(hashedLineOf)].toSorted(byTimeKindAndId);
+  const lastAt = read.at(-1)?.[0];
+  const hashed = page.next === undefined ? read : read.filter(([at]) => at !== lastAt);
+  const isOpened = before.hash !== undefined || page.lines.length > 0 || page.next === undefined;
+  const opening_kobo = before.hash === undefined ? page.opening_kobo : before.opening_kobo;
+  const first = before.hash ?? firstHash(period, opening_kobo);
+  const fingerprints = new Uint8Array(hashed.length * FINGERPRINT_BYTES);
+  const kinds: KindSums = structuredClone(before.kinds);
+  let hash = first;
+  let balance_kobo = before.hash === undefined ? opening_kobo : before.balance_kobo;
+  for (const [index, line] of hashed.entries()) {
+    const [, kind, , , , effect_kobo] = line;
+    hash = hashOf(hash, line);
+    fingerprints.set(Buffer.from(hash, "hex").subarray(0, FINGERPRINT_BYTES), index * FINGERPRINT_BYTES);
+    const { count = 0, kobo = 0 } = kinds[kind] ?? {};
+    kinds[kind] = { count: count + 1, kobo: kobo + effect_kobo };
+    balance_kobo += effect_kobo;
+  }
+  const fold = {
+    ...(page.next && { position: page.next }),
+    waiting: read.slice(hashed.length),
+    opening_kobo,
+    lines: before.lines + hashed.length,
+    kinds,
+    balance_kobo,
+    version: page.version,
+    ...(isOpened && { hash }),
+  };
+  return { fold, isComplete: page.next === undefined, hashed, fingerprints };
+};
+
+const firstHash = ({ account_id, month, time_zone, from, to, previous }: PeriodOf, openingKobo: number): string =>
+  hashOf(previous, [account_id, month, time_zone, from, to, openingKobo]);
+
+const byTimeKindAndId = ([at, kind, id]: HashedLine, [otherAt, otherKind, otherId]: HashedLine): number =>
+  compare(at, otherAt) || compare(kind, otherKind) || compare(id, otherId);
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+/** SHA-256, hexadecimal, over the hash before and the JSON of what follows. docs/finance.md has the format. */
+export const hashOf = (previous: string, content: unknown): string =>
+  createHash("sha256")
+    .update(`${previous}\n${JSON.stringify(content)}`)
+    .digest("hex");

@@ -1,0 +1,98 @@
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { getItem } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { listServicePeriods, readServicePeriod } from "../ledger/period.ts";
+import { PERIOD_VERIFICATION_PK } from "../ledger/schema.ts";
+import { retryContention } from "../platform/backoff.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { EPOCH, isoTime } from "../platform/time.ts";
+import { RUN_RESERVE_MS, VERIFY_PERIODS_MS_MAX } from "../platform/time-budgets.ts";
+import { isTransient } from "../platform/transient-error.ts";
+import { continueVerifying, verifyingSchema } from "./verify-period.ts";
+
+const DAY_MS = 24 * 3_600_000;
+/** A round that has not ended after this time raises an alarm, also if only AWS did not answer. */
+const OVERDUE_MS = 2 * DAY_MS;
+const PERIODS_MAX = 120;
+
+/** How far the closed months are verified. */
+const verificationSchema = z.object({
+  pk: z.literal(PERIOD_VERIFICATION_PK),
+  /** When the latest round began. */
+  begun_at: z.iso.datetime(),
+  /** The months that are left of it, and where the first of them continues. */
+  months: z.array(z.string()),
+  verifying: verifyingSchema.optional(),
+});
+type Verification = z.infer<typeof verificationSchema>;
+
+/**
+ * Recomputes closed months, so that a line which was changed afterwards is noticed: each day the last month, and one of
+ * the earlier ones in turn. A run that is out of time is continued by the next one. Resolves with the number of months
+ * that were verified to their end.
+ */
+export const verifyPeriods = async (ledger: Ledger, deadline: Deadline): Promise<number> => {
+  const runDeadline = earlierDeadline(deadlineIn(VERIFY_PERIODS_MS_MAX, ledger.clock), {
+    remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
+  });
+  let begunAt = isoTime(ledger.clock());
+  let verified = 0;
+  try {
+    let verification = await readVerification(ledger);
+    if (verification.months.length > 0) begunAt = verification.begun_at;
+    else if (ledger.clock() - Date.parse(verification.begun_at) < DAY_MS) return 0;
+    else verification = { ...verification, begun_at: begunAt, months: await monthsOfRound(ledger) };
+    for (let [month] = verification.months; month !== undefined && runDeadline.remainingMs() > 0; ) {
+      const next = await verifyMonth(ledger, month, verification.verifying, runDeadline);
+      const { verifying: _ended, months, ...rest } = verification;
+      verification = next === undefined ? { ...rest, months: months.slice(1) } : { ...rest, months, verifying: next };
+      verified += next === undefined ? 1 : 0;
+      [month] = verification.months;
+      await writeVerification(ledger, verification);
+    }
+    if (verification.months.length === 0 && verified === 0) await writeVerification(ledger, verification);
+  } catch (error) {
+    const isOverdue = ledger.clock() - Date.parse(begunAt) > OVERDUE_MS;
+    if (isTransient(error) && !isOverdue) log.warn("period.verification_delayed", errorFields(error));
+    else log.alarm("period.not_verified", errorFields(error));
+  }
+  return verified;
+};
+
+const readVerification = async (ledger: Ledger): Promise<Verification> =>
+  (await getItem(ledger, PERIOD_VERIFICATION_PK, verificationSchema)) ?? {
+    pk: PERIOD_VERIFICATION_PK,
+    begun_at: EPOCH,
+    months: [],
+  };
+
+const writeVerification = async ({ db, table }: Ledger, Item: Verification): Promise<void> => {
+  await retryContention(() => db.send(new PutCommand({ TableName: table, Item })));
+};
+
+const monthsOfRound = async (ledger: Ledger): Promise<string[]> => {
+  const [last, ...earlier] = (await listServicePeriods(ledger, PERIODS_MAX)).map(({ month }) => month);
+  const inTurn = earlier[Math.floor(ledger.clock() / DAY_MS) % earlier.length];
+  return [last, inTurn].filter((month) => month !== undefined);
+};
+
+/** Verifies a month until the time is up; resolves with where it continues. */
+const verifyMonth = async (
+  ledger: Ledger,
+  month: string,
+  begun: Verification["verifying"],
+  deadline: Deadline,
+): Promise<Verification["verifying"]> => {
+  const period = await readServicePeriod(ledger, month);
+  if (period === undefined) {
+    log.alarm("period.differs", { month, differences: 1 });
+    return undefined;
+  }
+  const { differences, next } = await continueVerifying(ledger, period, begun ?? { done: 0 }, deadline);
+  const [first] = differences;
+  if (first !== undefined)
+    log.alarm("period.differs", { month, account: first.account_id ?? undefined, differences: differences.length });
+  return next;
+};

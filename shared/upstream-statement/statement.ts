@@ -1,0 +1,118 @@
+import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import * as z from "zod";
+import { findingClasses } from "../contract/upstream-statement.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
+import { transactWithRetry, type Writes } from "../ledger/transact.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+
+const fileSchema = z.object({
+  /** SHA-256 of the file and of how its columns are read. */
+  file: z.string(),
+  sha256: z.string(),
+  rows: z.int(),
+  /** Items that have its rows. */
+  chunks: z.int(),
+  state: z.enum(["incomplete", "whole", "replaced"]),
+  by: z.string(),
+  at: z.iso.datetime(),
+});
+export type StatementFile = z.infer<typeof fileSchema>;
+
+/** The upstream's statement of one day. */
+export const statementSchema = z.object({
+  pk: z.string(),
+  list_key: z.literal(STATEMENTS_LIST),
+  day: z.iso.date(),
+  /** The day in the upstream's time zone: from inclusive, to exclusive. */
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  state: z.enum(["open", "signed_off"]),
+  files: z.array(fileSchema),
+  /** Rises with every file that is whole. */
+  revision: z.int(),
+  compared: z
+    .object({
+      revision: z.int(),
+      at: z.iso.datetime(),
+      totals: z.array(
+        z.object({ class: z.enum(findingClasses), count: z.int(), ours_kobo: z.int(), theirs_kobo: z.int() }),
+      ),
+    })
+    .nullable(),
+  open_cases: z.int().min(0),
+  closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).nullable(),
+  signed_off: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() }).nullable(),
+  /** Rises with every write: a write replaces the statement that was read. */
+  version: z.int(),
+  created_at: z.iso.datetime(),
+});
+export type Statement = z.infer<typeof statementSchema>;
+
+export const newStatement = (day: string, { from, to }: Pick<Statement, "from" | "to">, at: string): Statement => ({
+  pk: statementPk(day),
+  list_key: STATEMENTS_LIST,
+  ...{ day, from, to, state: "open", files: [], revision: 0, compared: null, open_cases: 0 },
+  ...{ closing: null, signed_off: null, version: 0, created_at: at },
+});
+
+export const findStatement = (ledger: Ledger, day: string): Promise<Statement | undefined> =>
+  getItem(ledger, statementPk(day), statementSchema);
+
+export const requireStatement = async (ledger: Ledger, day: string): Promise<Statement> => {
+  const statement = await findStatement(ledger, day);
+  if (statement === undefined) throw new NotFoundError(`No statement of ${day} was imported`);
+  return statement;
+};
+
+export const readStatements = (
+  ledger: Ledger,
+  keys: readonly { readonly pk: string }[],
+): Promise<readonly Statement[]> => getItems(ledger, keys, statementSchema);
+
+/** What a change of a statement writes beside it; undefined: it is as it should be. */
+export type StatementChange = { readonly statement: Statement; readonly writes: Writes } | undefined;
+
+/** Others that change the same day at once are few: people, and an import. */
+const TRIES = 5;
+
+/**
+ * Reads a statement, and replaces it if nobody else did first, with what belongs to the change in one transaction of
+ * writes. `change` refuses by throwing. Resolves with the statement as it is then.
+ */
+export const changeStatement = async (
+  ledger: Ledger,
+  read: () => Promise<Statement>,
+  change: (statement: Statement) => Promise<StatementChange>,
+): Promise<Statement> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const before = await read();
+    if (before.state === "signed_off")
+      throw new OperatorError(`${before.day} is signed off: nothing of it changes any more`);
+    const changed = await change(before);
+    if (changed === undefined) return before;
+    const Item: Statement = { ...changed.statement, version: before.version + 1 };
+    try {
+      await transactWithRetry(ledger, [statementPut(ledger, Item, before.version), ...changed.writes]);
+      return Item;
+    } catch (error) {
+      if (!isConditionFailed(error) || attempt === TRIES) throw error;
+    }
+  }
+};
+
+const statementPut = ({ table }: Ledger, Item: Statement, version: number) => ({
+  Put: {
+    TableName: table,
+    Item,
+    ...(version === 0
+      ? { ConditionExpression: "attribute_not_exists(pk)" }
+      : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } }),
+  },
+});
+
+const isConditionFailed = (error: unknown): boolean =>
+  error instanceof ConditionalCheckFailedException ||
+  (error instanceof TransactionCanceledException &&
+    (error.CancellationReasons ?? []).some(({ Code }) => Code === "ConditionalCheckFailed"));

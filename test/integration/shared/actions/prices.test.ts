@@ -1,0 +1,234 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createKey, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { createAdmission } from "../../../../shared/access/admission.ts";
+import { loadChecksumKey } from "../../../../shared/access/checksum-key.ts";
+import { PRICE_LEAD_MS, pricesRuns } from "../../../../shared/actions/prices.ts";
+import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
+import { listCatalog } from "../../../../shared/catalog/list-catalog.ts";
+import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
+import type { Catalog } from "../../../../shared/contract/catalog.ts";
+import { koboFromNaira, nairaFromKobo } from "../../../../shared/contract/money.ts";
+import { routes } from "../../../../shared/contract/routes.ts";
+import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { priceRules } from "../../../../shared/prices/price-list.ts";
+import { priceOrder } from "../../../../shared/prices/price-order.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+import { checksumKey } from "../../../builders/checksum-key.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { recordCalls } from "../../../builders/recorded-calls.ts";
+
+/** Goal: what an account is shown is what it pays, at every moment, and no rule sells below cost by mistake. */
+let operator: OperatorLedger;
+beforeAll(async () => {
+  operator = await openOperatorLedger();
+});
+
+const costs = upstreamCosts.parse({
+  discounts: [
+    { kind: "airtime", percent: 3 },
+    { kind: "data", percent: 5 },
+    { kind: "data", network: "glo", percent: 4 },
+  ],
+});
+const catalog: Catalog = {
+  networks: [
+    { id: 1, name: "MTN", code: "mtn" },
+    { id: 3, name: "Glo", code: "glo" },
+  ],
+  data_plans: [
+    { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" },
+    { id: 102, network_id: 1, name: "2GB", price: 999.99, validity: "30 days" },
+    { id: 301, network_id: 3, name: "1GB", price: 450, validity: "30 days" },
+  ],
+};
+const snapshot = () => snapshotOf(catalog, NOON_MS);
+const contextAt = (nowMs = NOON_MS) =>
+  anActionContext(operator.tables, {
+    clock: () => nowMs,
+    costs,
+    catalog: { ...anActionContext(operator.tables).catalog, read: async () => snapshot() },
+  });
+const set = (account: string, input: Partial<ActionInput<"prices set">>, nowMs = NOON_MS) =>
+  pricesRuns["prices set"](contextAt(nowMs), { account, kind: "data", why: "contract", ...input });
+
+describe("prices set", () => {
+  test("begins at once without a key, and with one only once no app may hold the price before it", async () => {
+    const { accountId: account } = await operator.anAccount();
+    expect((await set(account, { percent: -4 })).rule).toMatchObject({ from: isoTime(NOON_MS), state: "in force" });
+    await createKey(contextAt().accounts, account, { mode: "live" });
+    const earliest = isoTime(NOON_MS + PRICE_LEAD_MS);
+    expect((await set(account, { percent: -3 })).rule).toMatchObject({ from: earliest, state: "later" });
+    const early = isoTime(NOON_MS + PRICE_LEAD_MS - 1);
+    await expect(set(account, { percent: -2, from: early })).rejects.toThrow(`can begin at ${earliest} or later`);
+    const { rules } = await pricesRuns["prices list"](contextAt(), { account });
+    expect(rules.map(({ percent, state }) => [percent, state])).toEqual([
+      [-4, "in force"],
+      [-3, "later"],
+    ]);
+    expect((await readAudit(operator.ledgerAt(), account)).map(({ action, why }) => [action, why])).toEqual([
+      ["prices set", "contract"],
+      ["prices set", "contract"],
+    ]);
+  });
+
+  test.each<[string, Partial<ActionInput<"prices set">>]>([
+    ["4.01 percent off data, of which Glo's cost 4 percent less", { percent: -4.01 }],
+    ["22.51 NGN off a plan of 450 NGN", { plan_id: 301, amount_kobo: -22_51 }],
+    ["1 NGN off checks, whose cost is unknown", { kind: "nin_verification", amount_kobo: -1_00 }],
+    ["3.01 percent off airtime", { kind: "airtime", percent: -3.01 }],
+  ])("refuses %s as below cost, unless that is meant", async (_, input) => {
+    const { accountId: account } = await operator.anAccount();
+    await expect(set(account, input)).rejects.toThrow(/below cost/);
+    expect((await set(account, { ...input, below_cost: true })).rule).toMatchObject({ below_cost: true });
+  });
+
+  test.each<[string, Partial<ActionInput<"prices set">>, RegExp]>([
+    ["both a percentage and an amount", { percent: 1, amount_kobo: 1 }, /not both/],
+    ["neither", {}, /not both/],
+    ["an unknown network", { network: "etisalat", percent: 1 }, /no network etisalat/],
+    ["an unknown plan", { plan_id: 999, percent: 1 }, /no plan 999/],
+    ["a network of checks", { kind: "bvn_verification", network: "mtn", percent: 1 }, /have a network/],
+    ["a retrieval that costs no more than a check", { kind: "nin_verification", percent: 60 }, /must cost more/],
+    ["a plan for nothing", { plan_id: 101, percent: -100, below_cost: true }, /at least 0.01 NGN/],
+  ])("refuses %s", async (_, input, message) => {
+    const { accountId: account } = await operator.anAccount();
+    await expect(set(account, input)).rejects.toThrow(message);
+  });
+});
+
+test("a rule that has not begun is dropped, and one in force ends once no app may hold its price", async () => {
+  const { accountId: account } = await operator.anAccount();
+  const { rule } = await set(account, { percent: -4 });
+  await createKey(contextAt().accounts, account, { mode: "live" });
+  const { rule: later } = await set(account, { percent: -2 });
+  const remove = (rule_id: string, nowMs = NOON_MS) =>
+    pricesRuns["prices remove"](contextAt(nowMs), { account, rule_id, why: "ended" });
+  expect(await remove(later.rule_id)).toMatchObject({ ends_at: isoTime(NOON_MS) });
+  await expect(remove(later.rule_id)).rejects.toThrow(/has no price rule/);
+  expect(await remove(rule.rule_id)).toMatchObject({ ends_at: isoTime(NOON_MS + PRICE_LEAD_MS) });
+  const rulesAt = async (nowMs: number) => (await pricesRuns["prices list"](contextAt(nowMs), { account })).rules;
+  expect((await rulesAt(NOON_MS)).map(({ percent }) => percent)).toEqual([-4, null]);
+  expect(await rulesAt(NOON_MS + PRICE_LEAD_MS)).toEqual([]);
+});
+
+/** An app that keeps the catalog for as long as HTTP allows, and the functions that it calls. */
+const anApp = async (account: string) => {
+  let nowMs = NOON_MS;
+  const clock = () => nowMs;
+  await setWhitelist(contextAt().accounts, account, ["127.0.0.1"]);
+  const { key } = await createKey(contextAt().accounts, account, { mode: "live" });
+  const { accountTables, ledger } = { accountTables: operator.tables, ledger: { ...operator.ledgerAt(), clock } };
+  const admit = createAdmission(ledger.db, accountTables.accessTable, loadChecksumKey(checksumKey), clock);
+  const [shown, debited] = [priceRules(ledger), priceRules(ledger)];
+  const list = listCatalog(catalogMemory({ read: async () => snapshot() }, clock), shown, clock);
+  const callerOf = async (route: "listCatalog" | "buyData") => {
+    const request = callRequest(apiEvent.parse(anApiEvent({ headers: { authorization: `Bearer ${key}` } })));
+    const admitted = await admit(routes[route], { ...request, sourceIp: "127.0.0.1" });
+    if (!("caller" in admitted)) throw admitted.refusal;
+    return { caller: admitted.caller, request };
+  };
+  let kept: { readonly catalog: Catalog; readonly etag: string; readonly freshUntilMs: number } | undefined;
+  return {
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+    clock,
+    /** The catalog, asked for only if the copy is not fresh. */
+    shown: async (): Promise<Catalog> => {
+      if (kept !== undefined && nowMs < kept.freshUntilMs) return kept.catalog;
+      const { caller, request } = await callerOf("listCatalog");
+      const headers = { ...(kept && { "if-none-match": kept.etag }) };
+      const response = await list({ caller, request: { ...request, headers } });
+      const maxAgeS = Number(/max-age=(\d+)/.exec(response.headers["cache-control"] ?? "")?.[1]);
+      const body: unknown = response.statusCode === 304 ? undefined : JSON.parse(response.body ?? "");
+      const fetched =
+        body === undefined ? kept?.catalog : routes.listCatalog.data.parse(Reflect.get(Object(body), "data"));
+      if (fetched === undefined) throw new Error("A 304 without a copy");
+      kept = { catalog: fetched, etag: response.headers.etag ?? "", freshUntilMs: nowMs + maxAgeS * 1_000 };
+      return fetched;
+    },
+    /** What a purchase of each plan debits now. */
+    debits: async () => {
+      const { caller } = await callerOf("buyData");
+      const codes = new Map(catalog.networks.map(({ id, code }) => [id, code]));
+      return Promise.all(
+        catalog.data_plans.map(async ({ id, network_id, price }) => {
+          const order = {
+            kind: "data",
+            network: codes.get(network_id),
+            planId: id,
+            faceKobo: koboFromNaira(price),
+          } as const;
+          const { amountKobo } = await priceOrder({ prices: debited, costs, ledger }, caller, order);
+          return nairaFromKobo(amountKobo);
+        }),
+      );
+    },
+  };
+};
+
+test("the price that an app shows is debited, whatever is set or removed and when, also from its copy of the catalog", async () => {
+  const step = fc.oneof(
+    fc.record({
+      kind: fc.constant("set" as const),
+      selector: fc.constantFrom({}, { network: "mtn" }, { plan_id: 101 }, { plan_id: 301 }),
+      percent: fc.integer({ min: -500, max: 500 }).map((hundredths) => hundredths / 100),
+      laterMs: fc.constantFrom(0, 1_000, 3_600_000),
+    }),
+    fc.record({ kind: fc.constant("remove" as const), index: fc.nat(5) }),
+    fc.record({
+      kind: fc.constant("wait" as const),
+      ms: fc.constantFrom(1, 59_000, 61_000, 3_540_000, 3_600_000, 3_661_000),
+    }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
+      const { accountId: account } = await operator.anAccount();
+      const app = await anApp(account);
+      for (const each of steps) {
+        const nowMs = app.clock();
+        if (each.kind === "wait") app.advance(each.ms);
+        if (each.kind === "set") {
+          const from = isoTime(nowMs + PRICE_LEAD_MS + each.laterMs);
+          await set(account, { ...each.selector, percent: each.percent, from, below_cost: true }, nowMs);
+        }
+        if (each.kind === "remove") {
+          const { rules } = await pricesRuns["prices list"](contextAt(nowMs), { account });
+          const rule = rules[each.index % Math.max(1, rules.length)];
+          if (rule)
+            await pricesRuns["prices remove"](contextAt(nowMs), { account, rule_id: rule.rule_id, why: "ended" });
+        }
+        const shown = await app.shown();
+        expect(shown.data_plans.map(({ price }) => price)).toEqual(await app.debits());
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test("an account without rules reads nothing for its prices, and one with rules once for each change", async () => {
+  const { accountId: account } = await operator.anAccount();
+  const prices = priceRules(operator.ledgerAt());
+  const calls = async (priceList?: number) => {
+    const made: string[] = [];
+    await recordCalls({ canned: {}, onCall: ({ operation }) => void made.push(operation) }, () =>
+      prices({ accountId: account, priceList }),
+    );
+    return made.length;
+  };
+  expect(await calls()).toBe(0);
+  await set(account, { percent: -1 });
+  expect([await calls(1), await calls(1)]).toEqual([1, 0]);
+  await set(account, { percent: -2 });
+  expect([await calls(2), await calls(2), await calls(1)]).toEqual([1, 0, 0]);
+  await expect(prices({ accountId: account, priceList: 3 })).rejects.toThrow(/run keys reconcile/);
+  await expect(prices({ accountId: `acc_${randomUUID()}`, priceList: 1 })).rejects.toThrow(/keys reconcile/);
+});

@@ -1,0 +1,132 @@
+import { beforeEach, expect, test } from "vitest";
+import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
+import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
+import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+const day = "2026-11-21";
+const RANGE = { from: "2026-11-20T23:00:00.000Z", to: "2026-11-21T23:00:00.000Z" };
+const FILE = "a".repeat(64);
+const why = "test";
+
+type SentRow = ActionInput<"reconciliation files append">["rows"][number];
+const aRow = (line: number): SentRow => ({
+  ...{ line, type: "airtime", phone_number: "08031234567", amount_kobo: line, status: "success" },
+  at: "2026-11-21T12:00:00.000Z",
+});
+
+let context: ReturnType<typeof anActionContext>;
+beforeEach(async () => {
+  context = anActionContext(await freshTables());
+});
+
+const begin = (file = FILE, sha256 = FILE) =>
+  reconciliationRuns["reconciliation files begin"](context, { day, ...RANGE, file, sha256, why });
+const append = (offset: number, rows: SentRow[], is_last = false, file = FILE) =>
+  reconciliationRuns["reconciliation files append"](context, { day, file, offset, rows, is_last });
+const statement = () => reconciliationRuns["reconciliation statements show"](context, { day });
+const put = (change: Partial<ActionInput<"reconciliation cases put">> = {}) =>
+  reconciliationRuns["reconciliation cases put"](context, { day, revision: 1, put: [], withdraw: [], ...change });
+const clock = (ahead_ms: number) => ({ case: "clock", class: "clock_differs" as const, ahead_ms });
+const decide = () =>
+  reconciliationRuns["reconciliation cases decide"](context, { day, case: "clock", decision: "explained", why });
+const theCase = () => reconciliationRuns["reconciliation cases show"](context, { day, case: "clock" });
+const sign = () => reconciliationRuns["reconciliation statements sign"](context, { day, why });
+const storedLines = async (): Promise<readonly number[]> => {
+  const lines: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await reconciliationRuns["reconciliation rows list"](context, { day, cursor });
+    lines.push(...page.rows.map(({ line }) => line));
+    cursor = page.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return lines;
+};
+
+test("an import that ends between two requests continues behind the stored rows, and repeating a request stores nothing", async () => {
+  expect(await begin()).toEqual({ rows: 0, is_whole: false });
+  expect(await append(0, [aRow(2), aRow(3)])).toEqual({ rows: 2 });
+  expect(await append(0, [aRow(2), aRow(3)])).toEqual({ rows: 2 });
+  expect(await begin()).toEqual({ rows: 2, is_whole: false });
+  await expect(append(5, [aRow(7)])).rejects.toThrow("2 rows of this file are stored");
+  // A file that is not whole is not compared.
+  expect(await storedLines()).toEqual([]);
+  expect(await append(2, [aRow(4)], true)).toEqual({ rows: 3 });
+  expect(await append(2, [aRow(4)], true)).toEqual({ rows: 3 });
+  expect(await begin()).toEqual({ rows: 3, is_whole: true });
+  expect(await storedLines()).toEqual([2, 3, 4]);
+  expect(await statement()).toMatchObject({ revision: 1, files: [{ rows: 3, state: "whole" }] });
+});
+
+test("two requests that store the same rows at once store them once", async () => {
+  await begin();
+  const both = await Promise.all([append(0, [aRow(2)], true), append(0, [aRow(2)], true)]);
+  expect(both).toEqual([{ rows: 1 }, { rows: 1 }]);
+  expect(await storedLines()).toEqual([2]);
+  expect((await statement()).revision).toBe(1);
+});
+
+test("a file that is read with other columns replaces its former reading", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  const other = "b".repeat(64);
+  expect(await begin(other)).toEqual({ rows: 0, is_whole: false });
+  await append(0, [aRow(9)], true, other);
+  expect(await storedLines()).toEqual([9]);
+  expect((await statement()).files.map(({ state }) => state)).toEqual(["replaced", "whole"]);
+});
+
+test("the rows that are stored have a keyed hash in the place of the number", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  const page = await reconciliationRuns["reconciliation rows list"](context, { day });
+  expect(page.rows[0]).toMatchObject({ phone_hash: expect.stringMatching(/^[\w-]{16}$/) });
+  expect(JSON.stringify(page)).not.toContain("8031234567");
+});
+
+test("a case is open until it is decided, again if its facts change, and withdrawn if it is found no more", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 1 });
+  expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 1 });
+  await decide();
+  expect(await theCase()).toMatchObject({ state: "decided", decisions: [{ decision: "explained", by: "ada" }] });
+  expect(await put({ put: [clock(1)] })).toEqual({ open_cases: 0 });
+  expect(await put({ put: [clock(2)] })).toEqual({ open_cases: 1 });
+  expect(await theCase()).toMatchObject({ state: "open", ahead_ms: 2, decisions: [{ decision: "explained" }] });
+  expect(await put({ withdraw: ["clock"] })).toEqual({ open_cases: 0 });
+  await expect(decide()).rejects.toThrow("did not find this case any more");
+  expect(await put({ put: [clock(2)] })).toEqual({ open_cases: 1 });
+});
+
+test("a comparison that ends half-way cannot be signed, although the one before it was whole", async () => {
+  await begin();
+  await append(0, [aRow(2)], true);
+  await put({ put: [clock(1)], totals: [] });
+  // The next one finds another case, and ends before it has stored it.
+  await put({ withdraw: ["clock"] });
+  expect(await statement()).toMatchObject({ open_cases: 0, compared: null });
+  await expect(sign()).rejects.toThrow("was not compared to the end");
+  await put({ totals: [] });
+  expect(await sign()).toMatchObject({ state: "signed_off" });
+});
+
+test("a comparison of other rows than the stored ones is refused, and so is signing before the last one", async () => {
+  await begin();
+  await expect(sign()).rejects.toThrow("has a file that is not whole");
+  await append(0, [aRow(2)], true);
+  await expect(sign()).rejects.toThrow("was not compared to the end");
+  await expect(put({ revision: 0, totals: [] })).rejects.toThrow("has another file now");
+  await put({ totals: [] });
+  expect(await sign()).toMatchObject({ state: "signed_off", signed_off: { by: "ada", why } });
+  await expect(begin("c".repeat(64), "c".repeat(64))).rejects.toThrow("is signed off");
+  await expect(put()).rejects.toThrow("is signed off");
+  const actions = (await readAudit(context.ledger, SERVICE)).map(({ action }) => action).toSorted();
+  expect(actions).toEqual([
+    "reconciliation cases put",
+    "reconciliation files append",
+    "reconciliation files begin",
+    "reconciliation statements sign",
+  ]);
+});

@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import { floatRuns } from "../../../../shared/actions/float.ts";
+import { marginRuns } from "../../../../shared/actions/margin.ts";
+import { koboSchema } from "../../../../shared/contract/money.ts";
+import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { measureFloat, readFloat } from "../../../../shared/margin/float.ts";
+import { advanceSums } from "../../../../shared/margin/order-sums.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
+
+/** Goal: sums of costs are those of the ledger, whatever runs are repeated, overlap, or stop at any time. */
+let operator: OperatorLedger;
+beforeAll(async () => {
+  operator = await openOperatorLedger();
+});
+
+const HOUR_MS = 3_600_000;
+const contextAt = (nowMs: number, of = operator) => anActionContext(of.tables, { clock: () => nowMs });
+const forever = deadlineIn(600_000);
+const inLagos = (ledger: Ledger) => ({ ...ledger, timeZone: "Africa/Lagos" });
+
+type Order = {
+  readonly atMs: number;
+  readonly priceKobo: number;
+  readonly costKobo?: number | undefined;
+  readonly network?: string;
+};
+
+const place = async (ledger: Ledger, accountId: string, { atMs, priceKobo, costKobo, network = "MTN" }: Order) => {
+  const transaction: Transaction = aTransaction({
+    pk: newTransactionPk(),
+    list_key: `${accountId}#live`,
+    account_id: accountId,
+    write_token: randomUUID(),
+    network,
+    amount_kobo: koboSchema.parse(priceKobo),
+    ...(costKobo !== undefined && { cost_kobo: koboSchema.parse(costKobo) }),
+    created_at: isoTime(atMs),
+    updated_at: isoTime(atMs),
+  });
+  expect(await openTransaction(ledger, transaction, [], forever)).toEqual({ kind: "opened" });
+  return transaction;
+};
+const end = (ledger: Ledger, order: Transaction, status: "success" | "failed") =>
+  settleTransaction(
+    ledger,
+    order,
+    status === "success" ? { status } : { status, failure: { code: "delivery_failed" } },
+    deadlineIn(29_000),
+  );
+
+const report = async (account: string, nowMs: number, by = "day") => {
+  const { rows } = await marginRuns["margin report"](contextAt(nowMs), {
+    from: "2026-11-19",
+    to: "2026-11-23",
+    by: `${by},account`,
+  });
+  return rows.filter(({ account_id }) => account_id === account);
+};
+
+test("the report is complete until an account was created that no run has added up yet", async () => {
+  await operator.anAccount();
+  const range = { from: "2026-11-19", to: "2026-11-23", by: "day" };
+  expect((await marginRuns["margin report"](contextAt(NOON_MS), range)).complete_until).not.toBeNull();
+});
+
+test("the sums are those of the ledger after any history, with runs that overlap and are repeated", async () => {
+  const act = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant("place" as const),
+        price: fc.integer({ min: 1, max: 50_00 }),
+        cost: fc.option(fc.integer({ min: 1, max: 50_00 }), { nil: undefined }),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({ kind: fc.constant("end" as const), index: fc.nat(20), isDelivered: fc.boolean() }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("wait" as const),
+        ms: fc.constantFrom(1, 60_000, HOUR_MS, 13 * HOUR_MS),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant("run" as const), times: fc.integer({ min: 1, max: 3 }) }) },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(act, { minLength: 6, maxLength: 24 }), async (acts) => {
+      const { accountId } = await operator.anAccount();
+      let nowMs = NOON_MS;
+      const ledger = { ...operator.ledgerAt(), clock: () => nowMs };
+      const orders: { readonly transaction: Transaction; status: "processing" | "success" | "failed" }[] = [];
+      for (const each of acts) {
+        if (each.kind === "wait") nowMs += each.ms;
+        if (each.kind === "run") {
+          await Promise.allSettled(
+            Array.from({ length: each.times }, () => advanceSums(inLagos(ledger), accountId, forever)),
+          );
+        }
+        if (each.kind === "place") {
+          nowMs += 1;
+          const transaction = await place(ledger, accountId, {
+            atMs: nowMs,
+            priceKobo: each.price,
+            costKobo: each.cost,
+          });
+          orders.push({ transaction, status: "processing" });
+        }
+        const order = each.kind === "end" ? orders[each.index % Math.max(1, orders.length)] : undefined;
+        if (each.kind === "end" && order?.status === "processing") {
+          order.status = each.isDelivered ? "success" : "failed";
+          await end(ledger, order.transaction, order.status);
+        }
+      }
+      nowMs += 2 * HOUR_MS;
+      await Promise.allSettled([1, 2, 3].map(() => advanceSums(inLagos(ledger), accountId, forever)));
+      await advanceSums(inLagos(ledger), accountId, forever);
+      const delivered = orders.filter(({ status }) => status === "success").map(({ transaction }) => transaction);
+      const sum = (of: readonly Transaction[], what: "amount_kobo" | "cost_kobo") =>
+        of.reduce((total, each) => total + (each[what] ?? 0), 0) / 100;
+      const known = delivered.filter(({ cost_kobo }) => cost_kobo !== undefined);
+      const unknown = delivered.filter(({ cost_kobo }) => cost_kobo === undefined);
+      const rows = await report(accountId, nowMs);
+      const totalOf = (field: "orders" | "price" | "cost" | "unknown_orders" | "unknown_price") =>
+        Math.round(rows.reduce((total, row) => total + row[field], 0) * 100) / 100;
+      expect([totalOf("orders"), totalOf("price"), totalOf("cost")]).toEqual([
+        known.length,
+        sum(known, "amount_kobo"),
+        sum(known, "cost_kobo"),
+      ]);
+      expect([totalOf("unknown_orders"), totalOf("unknown_price")]).toEqual([
+        unknown.length,
+        sum(unknown, "amount_kobo"),
+      ]);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("an order counts on its day in the zone of the stage", async () => {
+  const { accountId } = await operator.anAccount();
+  const midnightMs = Date.parse("2026-11-20T17:00:00.000Z");
+  const ledger = operator.ledgerAt(midnightMs + 2 * HOUR_MS);
+  for (const atMs of [midnightMs - 1, midnightMs])
+    await end(ledger, await place(ledger, accountId, { atMs, priceKobo: 100_00, costKobo: 97_00 }), "success");
+  await advanceSums({ ...ledger, timeZone: "Asia/Bangkok" }, accountId, forever);
+  expect((await report(accountId, midnightMs)).map(({ day, orders }) => [day, orders])).toEqual([
+    ["2026-11-20", 1],
+    ["2026-11-21", 1],
+  ]);
+});
+
+test("an order counts on its day in Lagos, by network and kind, and one that ends days later too", async () => {
+  const { accountId } = await operator.anAccount();
+  const midnightMs = Date.parse("2026-11-20T23:00:00.000Z");
+  const ledger = operator.ledgerAt(midnightMs + 2 * HOUR_MS);
+  const [before, after, late] = [
+    await place(ledger, accountId, { atMs: midnightMs - 1, priceKobo: 100_00, costKobo: 97_00 }),
+    await place(ledger, accountId, { atMs: midnightMs, priceKobo: 200_00, costKobo: 190_00, network: "Glo" }),
+    await place(ledger, accountId, { atMs: midnightMs - 2, priceKobo: 50_00, costKobo: 49_00 }),
+  ];
+  for (const order of [before, after]) await end(ledger, order, "success");
+  await advanceSums(inLagos(ledger), accountId, forever);
+  const days = async () =>
+    (await report(accountId, midnightMs)).map(({ day, orders, margin, margin_percent }) => [
+      day,
+      orders,
+      margin,
+      margin_percent,
+    ]);
+  expect(await days()).toEqual([
+    ["2026-11-20", 1, 3, 3],
+    ["2026-11-21", 1, 10, 5],
+  ]);
+  await end(ledger, late, "success");
+  await advanceSums(inLagos(operator.ledgerAt(midnightMs + 9 * HOUR_MS)), accountId, forever);
+  expect(await days()).toEqual([
+    ["2026-11-20", 2, 4, 2.67],
+    ["2026-11-21", 1, 10, 5],
+  ]);
+  expect(
+    (await report(accountId, midnightMs, "network,kind")).map(({ network, kind, cost }) => [network, kind, cost]),
+  ).toEqual([
+    ["Glo", "data", 190],
+    ["MTN", "data", 146],
+  ]);
+});
+
+test("the float is payments less what was delivered and is open, and lasts by the pace of the last 24 hours", async () => {
+  const own = await openOperatorLedger();
+  const { accountId } = await own.anAccount();
+  const fund = (amount_kobo: number, id: string) =>
+    floatRuns["float fund"](contextAt(NOON_MS, own), { amount_kobo, id, why: "weekly" });
+  const ledger = own.ledgerAt(NOON_MS);
+  expect(await floatRuns["float show"](contextAt(NOON_MS, own), {})).toMatchObject({
+    payments: null,
+    expected_balance: null,
+    pace: "no payment to the upstream is booked",
+  });
+  expect(await fund(1_000_00, "GTB-1")).toEqual({ id: "GTB-1", amount: 1_000, repeated: false });
+  expect(await fund(1_000_00, "gtb-1")).toMatchObject({ repeated: true });
+  await expect(fund(2_000_00, "GTB-1")).rejects.toThrow(/booked already, with 1,000.00 NGN/);
+  expect((await readAudit(ledger, SERVICE)).map(({ action }) => action)).toEqual(["float fund"]);
+
+  const old = await place(ledger, accountId, { atMs: NOON_MS - 30 * HOUR_MS, priceKobo: 110_00, costKobo: 100_00 });
+  const known = await place(ledger, accountId, { atMs: NOON_MS - 5 * HOUR_MS, priceKobo: 55_00, costKobo: 50_00 });
+  const unknown = await place(ledger, accountId, { atMs: NOON_MS - 4 * HOUR_MS, priceKobo: 30_00 });
+  const failed = await place(ledger, accountId, { atMs: NOON_MS - 3 * HOUR_MS, priceKobo: 40_00, costKobo: 39_00 });
+  await place(ledger, accountId, { atMs: NOON_MS - 2 * HOUR_MS, priceKobo: 25_00, costKobo: 20_00 });
+  const recent = await place(ledger, accountId, { atMs: NOON_MS - 1_000, priceKobo: 70_00, costKobo: 60_00 });
+  for (const order of [old, known, unknown, recent]) await end(ledger, order, "success");
+  await end(ledger, failed, "failed");
+  const expected = { costKobo: 210_00, unknownKobo: 30_00, openKobo: 20_00, expectedKobo: 740_00, dayKobo: 160_00 };
+  expect(await readFloat(ledger)).toMatchObject(expected);
+  const log = captureLog();
+  expect(await measureFloat(inLagos(ledger), forever)).toBe(true);
+  expect(await readFloat(ledger)).toMatchObject({ ...expected, hoursLeft: 111 });
+  expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + HOUR_MS - 1)), forever)).toBe(false);
+  expect(log.lines().map(({ FloatHoursLeft }) => FloatHoursLeft)).toEqual([111, 111]);
+  expect(await floatRuns["float show"](contextAt(NOON_MS, own), {})).toMatchObject({
+    payments: 1_000,
+    expected_balance: 740,
+    unknown_cost_at_price: 30,
+    pace: "empty in 111 hours at the pace of the last 24",
+  });
+});

@@ -1,0 +1,511 @@
+import { randomUUID } from "node:crypto";
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, expect, test, vi } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { type ActionContext, auditItem } from "../../../../shared/actions/action-context.ts";
+import { runs } from "../../../../shared/actions/runs.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { type AuditPut, SERVICE } from "../../../../shared/ledger/audit.ts";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import {
+  adjustmentPk,
+  entriesList,
+  fundingPk,
+  periodLinesPk,
+  periodPk,
+  refundPk,
+  transactionPk,
+  walletPk,
+} from "../../../../shared/ledger/schema.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
+import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
+import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { closeMonth, verifyMonth } from "../../../builders/close-month.ts";
+import { readStatement } from "../../../builders/statement.ts";
+import { freshTables } from "../../../builders/tables.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
+
+/** Goal: a closed month stays what it was, and any change of it is found. Method: a clock that the tests move. */
+let context: ActionContext;
+let nowMs = 0;
+const at = (time: string): void => {
+  nowMs = Date.parse(time);
+};
+beforeEach(async () => {
+  // No backoff.
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  at("2026-10-05T12:00:00.000Z");
+  context = anActionContext(await freshTables(), { clock: () => nowMs });
+});
+
+const close = (month: string) =>
+  closeMonth(context, month, (ms) => {
+    nowMs += ms;
+  });
+
+const noTime = { remainingMs: () => 0 };
+
+/** Closes accounts of a month, but not the service: all that the time allows after they were sealed. */
+const begin = async (month: string, deadline: Deadline, accounts = 2) => {
+  const toClose = await monthToClose(context.ledger, month, context.timeZone);
+  await continueClosing(context.ledger, toClose, { phase: "seal", done: 0, accounts }, noTime);
+  const begun = await continueClosing(context.ledger, toClose, { phase: "close", done: 0, accounts }, deadline);
+  expect(begun?.closing.done).toBe(deadline === noTime ? 1 : undefined);
+  return toClose;
+};
+
+const audited = ({ month, hash }: { readonly month: string; readonly hash: string }): AuditPut =>
+  auditItem(context, SERVICE, { action: "periods close", why: "month end", details: { month, hash } });
+
+const anAccount = async (naira = 1_000): Promise<string> => {
+  nowMs += 1;
+  const { account_id } = await createAccount(context.accounts, { name: "test", whitelist: [] });
+  await fund(account_id, naira);
+  return account_id;
+};
+
+const fund = (accountId: string, naira: number) =>
+  fundWallet(context.ledger, { accountId, fundingId: randomUUID(), amountKobo: koboFromNaira(naira) });
+
+let orders = 0;
+const order = async (accountId: string) => {
+  nowMs += 1;
+  orders += 1;
+  const now = isoTime(nowMs);
+  const transaction = aTransaction({
+    ...{
+      pk: transactionPk(`0${String(orders).padStart(25, "0")}`),
+      list_key: `${accountId}#live`,
+      account_id: accountId,
+    },
+    ...{ write_token: randomUUID(), created_at: now, updated_at: now, listed_at: now },
+  });
+  expect(await openTransaction(context.ledger, transaction, [], deadlineIn(29_000))).toEqual({ kind: "opened" });
+  return transaction;
+};
+
+test("a closed month has opening, sums and counts by kind, closing and open orders of each account, and changes no balance", async () => {
+  const account = await anAccount();
+  const other = await anAccount(20);
+  const open = await order(account);
+  const failed = await order(account);
+  await settleTransaction(context.ledger, failed, NOT_DELIVERED, deadlineIn(9_000));
+  // In Lagos it is November already.
+  at("2026-10-31T23:00:00.000Z");
+  await fund(account, 7);
+  at("2026-11-03T12:00:00.000Z");
+  const balances = () =>
+    Promise.all([account, other].map(async (id) => (await readWallet(context.ledger, id)).balance_kobo));
+  const before = await balances();
+  const { period, accounts_done } = await close("2026-10");
+  expect(accounts_done).toBe(2);
+  expect(period).toMatchObject({
+    ...{ month: "2026-10", time_zone: "Africa/Lagos", opening: 0, closing: 520, open_orders: 1, lines: 5, accounts: 2 },
+    ...{ from: "2026-09-30T23:00:00.000Z", to: "2026-10-31T22:59:59.999Z", previous: "" },
+    kinds: [
+      { kind: "funding", count: 2, amount: 1_020 },
+      { kind: "refund", count: 1, amount: 500 },
+      { kind: "data", count: 2, amount: -1_000 },
+    ],
+  });
+  expect(await balances()).toEqual(before);
+  await settleTransaction(context.ledger, open, NOT_DELIVERED, deadlineIn(9_000));
+  at("2026-12-01T12:00:00.000Z");
+  const november = await close("2026-11");
+  expect(november.period).toMatchObject({ opening: 520, closing: 1_027, previous: period?.hash, lines: 2 });
+  const { accounts } = await runs["periods accounts"](context, { month: "2026-11" });
+  expect(accounts).toMatchObject([
+    { account_id: account, opening: 500, closing: 1_007, kinds: [{ kind: "funding" }, { kind: "refund" }] },
+    { account_id: other, opening: 20, closing: 20, lines: 0 },
+  ]);
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+  expect(await verifyMonth(context, "2026-11")).toEqual([]);
+  expect((await runs["periods list"](context, {})).periods.map(({ month }) => month)).toEqual(["2026-11", "2026-10"]);
+});
+
+test("a month that has not ended, or that would leave a gap, is refused", async () => {
+  await anAccount();
+  at("2026-10-31T23:01:59.999Z");
+  await expect(close("2026-10")).rejects.toThrow(/can be closed from 2026-10-31T23:02:00.000Z on/);
+  nowMs += 1;
+  await close("2026-10");
+  at("2027-01-05T12:00:00.000Z");
+  await expect(close("2026-12")).rejects.toThrow("2026-10 was closed last, so 2026-11 is next");
+  await expect(close("2026-09")).rejects.toThrow("2026-11 is next");
+});
+
+test("a month can be closed again and again: it stays as it is, and an interrupted run continues", async () => {
+  for (let count = 0; count < 3; count += 1) await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  const month = await monthToClose(context.ledger, "2026-10", "Africa/Lagos");
+  const sealed = await continueClosing(context.ledger, month, { phase: "seal", done: 0, accounts: 3 }, noTime);
+  expect(sealed).toMatchObject({ closing: { phase: "close", done: 0 }, waitMs: 0 });
+  const one = await continueClosing(context.ledger, month, { phase: "close", done: 0, accounts: 3 }, noTime);
+  expect(one).toMatchObject({ closing: { done: 1 }, waitMs: 0 });
+  nowMs += 1;
+  const first = await close("2026-10");
+  expect(await close("2026-10")).toEqual(first);
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+  const { accounts } = await runs["periods accounts"](context, { month: "2026-10" });
+  expect(new Set(accounts.map(({ closed_at }) => closed_at)).size).toBe(2);
+});
+
+/** The index lacks these items while `isHidden` says so, as after a write that has not reached it yet. */
+const hideFromIndex = (pks: readonly string[], isHidden: () => boolean): void => {
+  const { db } = context.ledger;
+  const send = db.send.bind(db);
+  vi.spyOn(db, "send").mockImplementation(async (command) => {
+    const answer: unknown = await send(command);
+    if (!(command instanceof QueryCommand) || !isHidden()) return answer;
+    const { Items = [], ...rest }: { Items?: { pk: string }[] } = Object(answer);
+    return { ...rest, Items: Items.filter(({ pk }) => !pks.includes(pk)) };
+  });
+};
+
+test("a month is not closed before the index has all its lines, also if those that it lacks add up to nothing", async () => {
+  const account = await anAccount();
+  const failed = await order(account);
+  await settleTransaction(context.ledger, failed, NOT_DELIVERED, deadlineIn(9_000));
+  at("2026-11-03T12:00:00.000Z");
+  await fund(account, 7);
+  const lackedUntilMs = nowMs + 100_000;
+  hideFromIndex([failed.pk, refundPk(failed)], () => nowMs < lackedUntilMs);
+  const { period } = await close("2026-10");
+  expect(nowMs).toBeGreaterThanOrEqual(lackedUntilMs);
+  expect(period).toMatchObject({ lines: 3, closing: 1_000 });
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+});
+
+test("a month is refused while the index lacks lines for more than two minutes, also if those add up to nothing", async () => {
+  const account = await anAccount();
+  const failed = await order(account);
+  await settleTransaction(context.ledger, failed, NOT_DELIVERED, deadlineIn(9_000));
+  at("2026-11-03T12:00:00.000Z");
+  let isLate = true;
+  hideFromIndex([failed.pk, refundPk(failed)], () => isLate);
+  await expect(close("2026-10")).rejects.toThrow(`The index lacks 2 lines that the wallet of ${account} counts`);
+  isLate = false;
+  expect((await close("2026-10")).period).toMatchObject({ lines: 3, closing: 1_000 });
+});
+
+test("a month is closed at once if the index has all that the wallet counts", async () => {
+  const account = await anAccount();
+  await settleTransaction(context.ledger, await order(account), NOT_DELIVERED, deadlineIn(9_000));
+  at("2026-11-03T12:00:00.000Z");
+  await order(account);
+  const beforeMs = nowMs;
+  await close("2026-10");
+  expect(nowMs).toBe(beforeMs);
+});
+
+test("a month is refused whose lines do not add up to the balance of a wallet, and the account is named", async () => {
+  const account = await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  await set(walletPk(account), ["balance_kobo"], 1_007_00);
+  await expect(close("2026-10")).rejects.toThrow(
+    `The lines of ${account} add up to 1,000.00 NGN and its balance is 1,007.00 NGN`,
+  );
+  expect((await runs["periods list"](context, {})).periods).toEqual([]);
+});
+
+test("a wallet that counts fewer lines than it has keeps a month from being closed until a carry-over has counted them", async () => {
+  const account = await anAccount();
+  await set(walletPk(account), ["version"], 0);
+  at("2026-11-03T12:00:00.000Z");
+  await expect(close("2026-10")).rejects.toThrow(`The index has 1 line more than the wallet of ${account} counts`);
+  const audit = (): AuditPut => auditItem(context, account, { action: "ledger carry-over" });
+  const options = { audit, plannedChanges: new Map(), logProgress: () => {} };
+  expect(await recomputeWallets(context.ledger, new Set([account]), options)).toMatchObject([{ result: "corrected" }]);
+  const beforeMs = nowMs;
+  await close("2026-10");
+  expect(nowMs).toBe(beforeMs);
+});
+
+test("a month that was begun before the one before it was closed is closed behind it", async () => {
+  at("2026-09-05T12:00:00.000Z");
+  const account = await anAccount();
+  await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  await begin("2026-10", noTime);
+  const first = await close("2026-09");
+  const second = await close("2026-10");
+  expect(second.period?.previous).toBe(first.period?.hash);
+  const { accounts } = await runs["periods accounts"](context, { month: "2026-10" });
+  expect(accounts[0]).toMatchObject({ account_id: account, opening: 1_000, closing: 1_000, lines: 0 });
+  expect(accounts.map(({ previous }) => previous)).not.toContain("");
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+});
+
+test.each([
+  ["2026-10", "2026-09"],
+  ["2026-09", "2026-10"],
+])("if %s is closed as the first month while %s is, the second is refused", async (late, early) => {
+  at("2026-09-05T12:00:00.000Z");
+  await anAccount();
+  await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  const toClose = await begin(late, deadlineIn(9_000));
+  await close(early);
+  await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("Another month was closed first");
+  expect((await runs["periods list"](context, {})).periods.map(({ month }) => month)).toEqual([early]);
+});
+
+test("of two runs that close a month at once, the second finds it closed", async () => {
+  await anAccount();
+  await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  const toClose = await begin("2026-10", deadlineIn(9_000));
+  await closeService(context.ledger, toClose, audited);
+  await closeService(context.ledger, toClose, audited);
+  expect((await runs["periods list"](context, {})).periods).toHaveLength(1);
+});
+
+test("a zone that is changed while a month is closed leaves no line in no period or in two", async () => {
+  const first = await anAccount();
+  await anAccount();
+  // In Lagos it is November already.
+  at("2026-10-31T23:30:00.000Z");
+  await fund(first, 7);
+  at("2026-11-03T12:00:00.000Z");
+  await begin("2026-10", noTime);
+  context = { ...context, timeZone: "UTC" };
+  const { period } = await close("2026-10");
+  expect(period).toMatchObject({ lines: 3, closing: 2_007, to: "2026-10-31T23:59:59.999Z" });
+  const { accounts } = await runs["periods accounts"](context, { month: "2026-10" });
+  expect(new Set(accounts.map(({ to, time_zone }) => `${to} ${time_zone}`)).size).toBe(1);
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+  at("2026-12-03T12:00:00.000Z");
+  expect((await close("2026-11")).period).toMatchObject({ opening: 2_007, lines: 0, closing: 2_007 });
+});
+
+test("an account without a wallet keeps a month from being closed, with a sentence", async () => {
+  const account = await anAccount();
+  const { table, db } = context.ledger;
+  await db.send(new DeleteCommand({ TableName: table, Key: { pk: walletPk(account) } }));
+  at("2026-11-03T12:00:00.000Z");
+  await expect(close("2026-10")).rejects.toThrow(`${account} has no wallet`);
+});
+
+test("what was summed up of one account is not taken for another's", async () => {
+  const [first, other] = [await anAccount(), await anAccount(20)];
+  at("2026-11-03T12:00:00.000Z");
+  const toClose = await monthToClose(context.ledger, "2026-10", context.timeZone);
+  await continueClosing(context.ledger, toClose, { phase: "seal", done: 0, accounts: 2 }, noTime);
+  const { fold } = await foldNext(context.ledger, { ...toClose, account_id: other }, emptyFold);
+  const closing = { phase: "close" as const, done: 0, accounts: 2, begun: { fold, account_id: other } };
+  await continueClosing(context.ledger, toClose, closing, deadlineIn(9_000));
+  const { period } = await close("2026-10");
+  expect(period).toMatchObject({ lines: 2, closing: 1_020 });
+  const { accounts } = await runs["periods accounts"](context, { month: "2026-10" });
+  expect(accounts).toMatchObject([
+    { account_id: first, closing: 1_000 },
+    { account_id: other, closing: 20 },
+  ]);
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+});
+
+test("a statement after a closed month begins with its closing balance, and reads no line of before it", async () => {
+  const account = await anAccount();
+  await order(account);
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  await order(account);
+  // Nobody deletes a line; that it is not missed shows that it is not read.
+  const { table, db } = context.ledger;
+  const october = await readStatement(context.ledger, account, { from: "0000", to: "2026-10-31T22:59:59.999Z" });
+  for (const { id } of october.lines.filter(({ kind }) => kind === "funding")) {
+    await db.send(new DeleteCommand({ TableName: table, Key: { pk: fundingPk(id) } }));
+  }
+  const november = await readStatement(context.ledger, account, { from: "2026-10-31T23:00:00.000Z", to: "9999" });
+  expect(november).toMatchObject({ opening_kobo: 500_00, closing_kobo: 0, lines: [{ balance_after_kobo: 0 }] });
+  expect((await verifyMonth(context, "2026-10"))[0]?.what).toMatch(/^line 1 differs: now it is data DATA_/);
+});
+
+const LINES = 7;
+
+test.each<readonly [string, (ledger: Ledger, account: string, ids: readonly string[]) => Promise<unknown>, RegExp]>([
+  [
+    "an amount that was changed",
+    (ledger, account, ids) =>
+      ledger.db.send(
+        new UpdateCommand({
+          TableName: ledger.table,
+          Key: { pk: adjustmentPk(account, ids[3] ?? "") },
+          UpdateExpression: "SET amount_kobo = :other",
+          ExpressionAttributeValues: { ":other": 1 },
+        }),
+      ),
+    /^line 5 differs: now it is adjustment case-3 of 1 kobo/,
+  ],
+  [
+    "a line that was deleted",
+    (ledger, account, ids) =>
+      ledger.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: adjustmentPk(account, ids[5] ?? "") } })),
+    /^1 lines are missing behind the last one, number 6/,
+  ],
+  [
+    "a line that was added",
+    (ledger, account) =>
+      ledger.db.send(
+        new PutCommand({
+          TableName: ledger.table,
+          Item: {
+            ...{ pk: adjustmentPk(account, "late"), list_key: entriesList(account), account_id: account },
+            ...{ kind: "adjustment", entry_id: "late", amount_kobo: 5, created_at: "2026-10-05T12:00:00.002Z" },
+          },
+        }),
+      ),
+    /^line 2 differs: now it is adjustment late of 5 kobo/,
+  ],
+])("verifying a closed month names %s", async (_name, tamper, expected) => {
+  const account = await anAccount();
+  const untouched = await anAccount();
+  const ids = Array.from({ length: LINES - 1 }, (_, index) => `case-${index}`);
+  for (const id of ids) {
+    nowMs += 1_000;
+    await adjustWallet(context.ledger, { accountId: account, adjustmentId: id, amount_kobo: 100, why: "test" });
+  }
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  await tamper(context.ledger, account, ids);
+  const differences = await verifyMonth(context, "2026-10");
+  expect(differences).toMatchObject([{ account_id: account, what: expect.stringMatching(expected) }]);
+  expect(differences).not.toContainEqual(expect.objectContaining({ account_id: untouched }));
+});
+
+/** Sets one attribute of a stored item, or of a map in it. */
+const set = (pk: string, path: readonly string[], value: unknown) =>
+  context.ledger.db.send(
+    new UpdateCommand({
+      TableName: context.ledger.table,
+      Key: { pk },
+      UpdateExpression: `SET ${path.map((_, index) => `#${index}`).join(".")} = :value`,
+      ExpressionAttributeNames: Object.fromEntries(path.map((name, index) => [`#${index}`, name])),
+      ExpressionAttributeValues: { ":value": value },
+    }),
+  );
+
+test.each<readonly [string, readonly string[], unknown, RegExp, RegExp | undefined]>([
+  ["the sum of a kind", ["kinds", "funding", "kobo"], 1, /sums of its kinds differ/, /accounts in kinds$/],
+  ["the number of lines", ["lines"], 2, /has 1 lines, and was closed with 2/, /accounts in lines$/],
+  ["the opening", ["opening_kobo"], 1, /opens with 0 kobo, and was closed with 1/, /accounts in opening_kobo$/],
+  ["the closing", ["closing_kobo"], 1, /closes with 100000 kobo, and was closed with 1/, /accounts in closing_kobo$/],
+  ["the end", ["to"], "2026-10-31T22:59:59.998Z", /unlike the service/, undefined],
+])(
+  "verifying a closed month finds that %s of an account was changed, and that the service has another sum",
+  async (_name, path, value, ofAccount, ofService) => {
+    const account = await anAccount();
+    at("2026-11-03T12:00:00.000Z");
+    await close("2026-10");
+    await set(periodPk("2026-10", account), path, value);
+    const differences = await verifyMonth(context, "2026-10");
+    const whatOf = (of: string | null) => differences.find(({ account_id }) => account_id === of)?.what;
+    expect(whatOf(account)).toMatch(ofAccount);
+    if (ofService === undefined) expect(whatOf(null)).toBeUndefined();
+    else expect(whatOf(null)).toMatch(ofService);
+  },
+);
+
+test("verifying a closed month names a broken chain, and its lines that differ too", async () => {
+  at("2026-09-05T12:00:00.000Z");
+  const account = await anAccount();
+  at("2026-10-05T12:00:00.000Z");
+  await adjustWallet(context.ledger, { accountId: account, adjustmentId: "case", amount_kobo: 100, why: "test" });
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-09");
+  await close("2026-10");
+  await set(periodPk("2026-09", account), ["hash"], "other");
+  await set(periodPk("2026-09"), ["hash"], "other");
+  await set(adjustmentPk(account, "case"), ["amount_kobo"], 99);
+  expect(await verifyMonth(context, "2026-10")).toMatchObject([
+    { account_id: account, what: "its chain is broken: the period before has another hash" },
+    { account_id: account, what: expect.stringMatching(/^line 1 differs: now it is adjustment case of 99 kobo/) },
+    { account_id: null, what: "its chain is broken: the month before has another hash" },
+  ]);
+});
+
+test("the fingerprints of another run are no difference: the hash decides", async () => {
+  const account = await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  await set(periodLinesPk("2026-10", account, 0), ["fingerprints"], new Uint8Array(4));
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+});
+
+test("lines are hashed alike in steps of any size, also if many have the same time", async () => {
+  const account = await anAccount();
+  for (let index = 0; index < 9; index += 1) {
+    if (index % 3 === 0) nowMs += 1;
+    await adjustWallet(context.ledger, {
+      accountId: account,
+      adjustmentId: `c-${8 - index}`,
+      amount_kobo: 1,
+      why: "test",
+    });
+  }
+  const period = {
+    account_id: account,
+    month: "2026-10",
+    time_zone: "UTC",
+    from: "2026-10-01T00:00:00.000Z",
+    to: "2026-10-31T23:59:59.999Z",
+    previous: "",
+  };
+  const hashIn = async (stepLines: number) => {
+    let step = await foldNext(
+      context.ledger,
+      period,
+      { waiting: [], opening_kobo: 0, lines: 0, kinds: {}, balance_kobo: 0, version: 0 },
+      stepLines,
+    );
+    while (!step.isComplete) step = await foldNext(context.ledger, period, step.fold, stepLines);
+    return step.fold;
+  };
+  const whole = await hashIn(100);
+  expect(whole).toMatchObject({ lines: 10, balance_kobo: 1_000_09 });
+  for (const stepLines of [4, 5, 7]) expect(await hashIn(stepLines)).toEqual(whole);
+});
+
+test("the lines of a closed period have the cost of their order where it is known", async () => {
+  const account = await anAccount();
+  const [known] = [await order(account), await order(account)];
+  await context.ledger.db.send(
+    new UpdateCommand({
+      TableName: context.ledger.table,
+      Key: { pk: known.pk },
+      UpdateExpression: "SET cost_kobo = :cost",
+      ExpressionAttributeValues: { ":cost": 485_00 },
+    }),
+  );
+  at("2026-11-03T12:00:00.000Z");
+  await close("2026-10");
+  const { lines } = await runs["periods lines"](context, { month: "2026-10", account });
+  expect(lines.find(({ id }) => id === referenceOf(known))).toMatchObject({ effect: -500, cost: 485 });
+  expect(lines.map(({ cost }) => cost).toSorted()).toEqual([485, null, null]);
+});
+
+test("a month is closed while orders are placed: the wallet changes after each read of its lines", async () => {
+  const account = await anAccount(1_000_000);
+  at("2026-11-03T12:00:00.000Z");
+  const { db } = context.ledger;
+  const send = db.send.bind(db);
+  let placed = 0;
+  vi.spyOn(db, "send").mockImplementation(async (command) => {
+    if (command instanceof GetCommand && command.input.Key?.pk === walletPk(account)) {
+      placed += 1;
+      await order(account);
+    }
+    return send(command);
+  });
+  expect((await close("2026-10")).period).toMatchObject({ accounts: 1 });
+  expect(placed).toBeGreaterThan(0);
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
+});

@@ -1,0 +1,104 @@
+import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeEach, expect, test, vi } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import type { ActionContext } from "../../../../shared/actions/action-context.ts";
+import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { adjustmentPk, PERIOD_VERIFICATION_PK } from "../../../../shared/ledger/schema.ts";
+import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
+import { closeMonth } from "../../../builders/close-month.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+/** Goal: a change of a closed month is noticed by itself. Method: three closed months, and a clock that the tests move. */
+const DAY_MS = 24 * 3_600_000;
+const MONTHS = ["2026-08", "2026-09", "2026-10"];
+let context: ActionContext;
+let account: string;
+let nowMs = 0;
+beforeEach(async () => {
+  nowMs = Date.parse("2026-08-05T12:00:00.000Z");
+  context = anActionContext(await freshTables(), { clock: () => nowMs });
+  await createAccount(context.accounts, { name: "first", whitelist: [] });
+  nowMs += 1;
+  ({ account_id: account } = await createAccount(context.accounts, { name: "test", whitelist: [] }));
+  for (const month of MONTHS) {
+    nowMs = Date.parse(`${month}-05T12:00:00.000Z`);
+    await adjustWallet(context.ledger, { accountId: account, adjustmentId: month, amount_kobo: 100, why: "test" });
+  }
+  nowMs = Date.parse("2026-11-03T12:00:00.000Z");
+  for (const month of MONTHS) await closeMonth(context, month, () => {});
+});
+
+const changeLineOf = (month: string) =>
+  context.ledger.db.send(
+    new UpdateCommand({
+      TableName: context.ledger.table,
+      Key: { pk: adjustmentPk(account, month) },
+      UpdateExpression: "SET amount_kobo = :other",
+      ExpressionAttributeValues: { ":other": 99 },
+    }),
+  );
+
+const verify = (ms = 60_000) =>
+  verifyPeriods(
+    context.ledger,
+    deadlineIn(ms, () => nowMs),
+  );
+
+test("each day the last closed month is verified, and one of the earlier ones in turn", async () => {
+  const log = captureLog();
+  expect(await verify()).toBe(2);
+  expect(await verify()).toBe(0);
+  expect(log.lines()).toEqual([]);
+  for (const month of MONTHS) await changeLineOf(month);
+  for (let day = 0; day < 2; day += 1) {
+    nowMs += DAY_MS;
+    await verify();
+  }
+  const found = log.lines("period.differs").map(({ month }) => month);
+  expect(found.toSorted()).toEqual([...MONTHS, "2026-10"]);
+});
+
+test("a verification that is out of time is continued by the next run, and finds what differs behind", async () => {
+  await changeLineOf("2026-10");
+  const log = captureLog();
+  // Time for one account.
+  const oneStep = () => {
+    let calls = 0;
+    return {
+      remainingMs: () => {
+        calls += 1;
+        return calls === 1 ? 60_000 : 0;
+      },
+    };
+  };
+  let verified = 0;
+  let runs = 0;
+  for (; verified < 2 && runs < 20; runs += 1) verified += await verifyPeriods(context.ledger, oneStep());
+  expect(runs).toBeGreaterThan(3);
+  expect(log.lines("period.differs")).toMatchObject([{ month: "2026-10", account, differences: 1 }]);
+});
+
+test.each([
+  ["a call that AWS did not answer delays it", { name: "TimeoutError" }, 0, "period.verification_delayed", "warn"],
+  ["one that AWS refuses is an alarm", { name: "AccessDeniedException" }, 0, "period.not_verified", "error"],
+  ["one that lasts for two days is an alarm", { name: "TimeoutError" }, 3 * DAY_MS, "period.not_verified", "error"],
+])("of the daily verification, %s", async (_what, error, afterMs, event, level) => {
+  const { db, table } = context.ledger;
+  const begun = { pk: PERIOD_VERIFICATION_PK, begun_at: new Date(nowMs).toISOString(), months: ["2026-10"] };
+  await db.send(new PutCommand({ TableName: table, Item: begun }));
+  nowMs += afterMs;
+  const send = db.send.bind(db);
+  vi.spyOn(db, "send").mockImplementation((command) =>
+    JSON.stringify(command.input).includes("period#2026-10")
+      ? Promise.reject(Object.assign(new Error("no"), error))
+      : send(command),
+  );
+  const log = captureLog();
+  expect(await verify()).toBe(0);
+  expect(log.lines()).toMatchObject([{ event, level, error: error.name }]);
+  vi.restoreAllMocks();
+  expect(await verify()).toBe(1);
+});

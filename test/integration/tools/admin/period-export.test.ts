@@ -1,0 +1,191 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, expect, test } from "vitest";
+import * as z from "zod";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import type { ActionContext } from "../../../../shared/actions/action-context.ts";
+import { runs } from "../../../../shared/actions/runs.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import { periodCsvColumns } from "../../../../shared/contract/statement-csv.ts";
+import { adjustWallet, fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { pagesOf } from "../../../../shared/platform/pages.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import type { ExportedAccount } from "../../../../tools/admin/commands/ledger-export.ts";
+import { exportFormats, journalAccounts } from "../../../../tools/admin/views/period-export.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { closeMonth } from "../../../builders/close-month.ts";
+import { freshTables } from "../../../builders/tables.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
+
+/** Goal: the files of a closed month say what the ledger says. Method: the real hledger reads the journal. */
+let context: ActionContext;
+let nowMs = Date.parse("2026-10-05T12:00:00.000Z");
+let accounts: readonly [string, string];
+const MONTH = "2026-10";
+
+let orders = 0;
+const order = async (accountId: string, costKobo?: number) => {
+  nowMs += 1_000;
+  orders += 1;
+  const now = isoTime(nowMs);
+  const transaction = aTransaction({
+    ...{ pk: transactionPk(`T${String(orders).padStart(25, "0")}`), list_key: `${accountId}#live` },
+    ...{ account_id: accountId, created_at: now, updated_at: now, listed_at: now },
+    description: '=MTN; 1GB | "data"',
+  });
+  await openTransaction(context.ledger, transaction, [], deadlineIn(29_000));
+  if (costKobo !== undefined) {
+    const { db, table } = context.ledger;
+    const values = { ":cost": costKobo };
+    const update = { UpdateExpression: "SET cost_kobo = :cost", ExpressionAttributeValues: values };
+    await db.send(new UpdateCommand({ TableName: table, Key: { pk: transaction.pk }, ...update }));
+  }
+  return transaction;
+};
+
+const anAccount = async (naira: number): Promise<string> => {
+  nowMs += 1;
+  const { account_id: accountId } = await createAccount(context.accounts, { name: "test", whitelist: [] });
+  const amountKobo = koboFromNaira(naira);
+  await fundWallet(context.ledger, { accountId, fundingId: `bank-${accountId}`, amountKobo });
+  return accountId;
+};
+
+beforeAll(async () => {
+  context = anActionContext(await freshTables(), { clock: () => nowMs });
+  accounts = [await anAccount(5_000.07), await anAccount(600)];
+  const [one, other] = accounts;
+  await order(one, 485_00);
+  await order(one, 512_35);
+  await order(one);
+  await order(other);
+  await settleTransaction(context.ledger, await order(one, 490_00), NOT_DELIVERED, deadlineIn(9_000));
+  await adjustWallet(context.ledger, { accountId: one, adjustmentId: "case-1", amount_kobo: -19_99, why: "why" });
+  nowMs = Date.parse("2026-11-03T12:00:00.000Z");
+  await closeMonth(context, MONTH, (ms) => {
+    nowMs += ms;
+  });
+});
+
+async function* exported(month: string): AsyncGenerator<ExportedAccount> {
+  for (const sums of (await runs["periods accounts"](context, { month })).accounts) {
+    const account = sums.account_id;
+    yield { sums, pages: pagesOf((cursor) => runs["periods lines"](context, { month, account, cursor })) };
+  }
+}
+
+const textOf = async (format: keyof typeof exportFormats, month = MONTH): Promise<string> => {
+  let text = "";
+  for await (const part of exportFormats[format](await runs["periods show"](context, { month }), exported(month))) {
+    text += part;
+  }
+  return text;
+};
+
+/** What the real hledger prints. */
+const hledger = (journal: string, ...args: readonly string[]): string => {
+  const folder = mkdtempSync(join(tmpdir(), "journal-"));
+  const file = join(folder, "month.journal");
+  try {
+    writeFileSync(file, journal);
+    return execFileSync("hledger", ["-f", file, ...args], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
+      throw new Error('This test needs hledger: install Debian\'s package (CONTRIBUTING.md, "Set-up")');
+    }
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const balances = (journal: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    hledger(journal, "balance", "--flat", "--empty", "--no-total", "-O", "csv")
+      .trim()
+      .split("\n")
+      .slice(1)
+      .map((row) => z.tuple([z.string(), z.string()]).parse(JSON.parse(`[${row}]`))),
+  );
+
+test("hledger finds that the journal balances, and that its balances are those of the ledger to the kobo", async () => {
+  const journal = await textOf("journal");
+  hledger(journal, "check", "accounts", "commodities");
+  const total = hledger(journal, "balance", "-O", "csv").trim().split("\n").at(-1);
+  expect(total).toBe('"total","0"');
+  const { accounts: sums } = await runs["periods accounts"](context, { month: MONTH });
+  const closing = Object.fromEntries(sums.map((each) => [each.account_id, each.closing]));
+  const [one, other] = accounts;
+  expect(closing).toEqual({ [one]: 3_480.08, [other]: 100 });
+  expect(balances(journal)).toEqual({
+    [journalAccounts.bank]: "NGN 5600.07",
+    [`${journalAccounts.wallets}:${one}`]: "NGN -3480.08",
+    [`${journalAccounts.wallets}:${other}`]: "NGN -100.00",
+    [journalAccounts.float]: "NGN -997.35",
+    [journalAccounts.cost]: "NGN 997.35",
+    // The third order was refunded, with its cost.
+    [journalAccounts.recovered]: "NGN -1487.35",
+    // 500 less 485, 512.35 and 490: the second order was sold below its cost.
+    [journalAccounts.margin]: "NGN -12.65",
+    [journalAccounts.unknownCost]: "NGN -1000.00",
+    [journalAccounts.refunds]: "NGN 500.00",
+    [journalAccounts.adjustments]: "NGN -19.99",
+    [journalAccounts.opening]: "0",
+  });
+});
+
+test("hledger refuses a journal whose lines do not lead to the closing balance", async () => {
+  const [line = ""] = /\n2026-10-05 \(T?[^\n]*adjustment[^\n]*\n[^\n]*\n[^\n]*\n/.exec(await textOf("journal")) ?? [];
+  expect(line).toContain("19.99");
+  const without = (await textOf("journal")).replace(line, "\n");
+  expect(() => hledger(without, "check")).toThrow(/balance assertion/);
+});
+
+test("the journals of two months make one set of books, and the second does not fit without the first", async () => {
+  const [one, other] = accounts;
+  nowMs = Date.parse("2026-11-10T12:00:00.000Z");
+  const added = await anAccount(70);
+  await order(one, 480_00);
+  nowMs = Date.parse("2026-12-03T12:00:00.000Z");
+  await closeMonth(context, "2026-11", (ms) => {
+    nowMs += ms;
+  });
+  const november = await textOf("journal", "2026-11");
+  const both = `${await textOf("journal")}\n${november}`;
+  hledger(both, "check", "accounts", "commodities");
+  expect(balances(both)).toMatchObject({
+    [journalAccounts.bank]: "NGN 5670.07",
+    [`${journalAccounts.wallets}:${one}`]: "NGN -2980.08",
+    [`${journalAccounts.wallets}:${other}`]: "NGN -100.00",
+    [`${journalAccounts.wallets}:${added}`]: "NGN -70.00",
+    [journalAccounts.opening]: "0",
+  });
+  expect(() => hledger(november, "check")).toThrow(/balance assertion/);
+});
+
+test("the CSV file has a row for each line, and no cell that a spreadsheet takes for a formula", async () => {
+  const [heading, ...rows] = (await textOf("csv")).split("\r\n");
+  expect(heading).toBe(periodCsvColumns.join(","));
+  expect(rows).toHaveLength(9);
+  expect(rows[1]).toMatch(
+    /^acc_\w+,2026-10-05T12:00:01.002Z,2026-10-05T13:00:01.002\+01:00,data,DATA_T0+1,order-1,MTN,"'=MTN; 1GB \| ""data""",-500.00,4500.07,485.00$/,
+  );
+});
+
+test("the JSON Lines have the period, each account's lines, and then its sums", async () => {
+  const lines = (await textOf("jsonl"))
+    .split("\n")
+    .map((line) => z.looseObject({ type: z.string() }).parse(JSON.parse(line)));
+  const [one, other] = accounts;
+  expect(lines.map(({ type }) => type)).toEqual([
+    ...["period", "line", "line", "line", "line", "line", "line", "line", "account", "line", "line", "account"],
+  ]);
+  expect(lines.filter(({ type }) => type === "account").map(({ account_id }) => account_id)).toEqual([one, other]);
+});

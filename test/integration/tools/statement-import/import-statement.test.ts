@@ -1,0 +1,115 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { documentedColumns } from "../../../../tools/statement-import/columns.ts";
+import { directImporter } from "../../../../tools/statement-import/direct-importer.ts";
+import { type Importer, importStatement } from "../../../../tools/statement-import/import-statement.ts";
+import { anActionContext } from "../../../builders/action-context.ts";
+import { temporaryFolder } from "../../../builders/cleanups.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+
+/** Goal: what an import stores of a day is right at its edges, and when it ends half-way. */
+let ledger: LedgerAtNoon;
+let context: ReturnType<typeof anActionContext>;
+let account: string;
+beforeEach(async () => {
+  ledger = await openLedgerAtNoon();
+  context = anActionContext(ledger.tables, { clock: () => ledger.nowMs });
+  account = await ledger.anAccount(50_000);
+});
+
+/** A delivered order that was placed then; resolves with our reference. */
+const delivered = async (at: string): Promise<string> => {
+  ledger.nowMs = Date.parse(at);
+  const order = await ledger.anOpenTransaction(account);
+  await settleTransaction(ledger, order, { status: "success" }, deadlineIn(9_000));
+  return referenceOf(order);
+};
+
+type Row = { readonly upstream: string; readonly reference?: string; readonly at: string };
+const fileOf = (...rows: readonly Row[]): string => {
+  const path = join(temporaryFolder(), "statement.csv");
+  const lines = rows.map(({ upstream, reference = "", at }) =>
+    [upstream, reference, "data", "08031234567", "500.00", "success", at].join(","),
+  );
+  const heading = "reference,caller_reference,type,phone_number,amount,status,created_at";
+  writeFileSync(path, [heading, ...lines].join("\n"));
+  return path;
+};
+
+const imported = (day: string, path: string, importer: Importer = directImporter(context)) =>
+  importStatement(importer, { path, day, map: documentedColumns });
+const cases = async (day: string): Promise<readonly string[]> =>
+  (await reconciliationRuns["reconciliation cases list"](context, { day })).cases
+    .map(({ class: name, state, order }) => [name, order?.reference ?? "-", state].join(" "))
+    .toSorted();
+const sign = (day: string) => reconciliationRuns["reconciliation statements sign"](context, { day, why: "test" });
+
+test("a row soon after midnight of the zone is matched with the order that was sent before it, in the new day alone", async () => {
+  // 23:59:50 and 00:00:10 in Lagos; in UTC both are of the 21st.
+  const before = await delivered("2026-11-21T22:59:50.000Z");
+  const after = await delivered("2026-11-21T23:00:10.000Z");
+  const rows = [
+    { upstream: "UP-1", reference: before, at: "2026-11-22T00:00:05+01:00" },
+    { upstream: "UP-2", reference: after, at: "2026-11-22T00:00:12+01:00" },
+  ];
+  expect(await imported("2026-11-22", fileOf(...rows))).toMatchObject({
+    open_cases: 0,
+    totals: [{ class: "matched", count: 2 }],
+  });
+  await imported("2026-11-21", fileOf({ upstream: "UP-3", at: "2026-11-21T12:00:00+01:00" }));
+  // The day before lacks it: a person explains it by the next day.
+  expect(await cases("2026-11-21")).toEqual([`only_ours ${before} open`, "only_theirs - open"]);
+});
+
+test("a day has 23 or 25 hours where the clocks of the statement's zone change", async () => {
+  const map = { ...documentedColumns, time: { ...documentedColumns.time, zone: "Europe/London" } };
+  for (const [day, from, to] of [
+    ["2026-03-29", "2026-03-29T00:00:00.000Z", "2026-03-29T23:00:00.000Z"],
+    ["2026-10-25", "2026-10-24T23:00:00.000Z", "2026-10-26T00:00:00.000Z"],
+  ] as const) {
+    const path = fileOf({ upstream: "UP-1", at: `${day}T12:00:00Z` });
+    await importStatement(directImporter(context), { path, day, map });
+    expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({ from, to });
+  }
+});
+
+test("a decided case stays decided when another file has the same row again", async () => {
+  const day = "2026-11-21";
+  const foreign = { upstream: "UP-9", at: "2026-11-21T10:00:00Z" };
+  await imported(day, fileOf(foreign));
+  const [found] = (await reconciliationRuns["reconciliation cases list"](context, { day })).cases;
+  const decision = { day, case: found?.case ?? "", decision: "disputed", why: "test" } as const;
+  await reconciliationRuns["reconciliation cases decide"](context, decision);
+  const known = await delivered("2026-11-21T11:00:00.000Z");
+  await imported(day, fileOf({ upstream: "UP-10", reference: known, at: "2026-11-21T11:00:01Z" }, foreign));
+  expect(await cases(day)).toEqual(["only_theirs - decided"]);
+});
+
+test("an import that dies between two requests for cases cannot be signed before it was run again", async () => {
+  const day = "2026-11-21";
+  const path = fileOf({ upstream: "UP-1", at: "2026-11-21T10:00:00Z" });
+  await imported(day, path);
+  const late = await delivered("2026-11-21T10:00:01.000Z");
+  // Compared again, the row is of the order, and the order has another time: one case goes, one comes.
+  const all = directImporter(context);
+  let puts = 0;
+  const dying: Importer = {
+    ...all,
+    act: async (name, input) => {
+      if (name === "reconciliation cases put" && ++puts > 1) throw new Error("The process died");
+      return all.act(name, input);
+    },
+  };
+  const other = await delivered("2026-11-21T15:00:00.000Z");
+  await expect(imported(day, path, dying)).rejects.toThrow("The process died");
+  expect(await cases(day)).toEqual(["only_theirs - withdrawn"]);
+  await expect(sign(day)).rejects.toThrow("was not compared to the end");
+  await imported(day, path);
+  expect(await cases(day)).toEqual(["only_theirs - withdrawn", `only_ours ${other} open`].toSorted());
+  expect(late).not.toBe(other);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { periodName, presetOf, presets, thisMonth } from "../../../../console/components/period.ts";
+
+const LAGOS = "Africa/Lagos";
+const named = (now: string) =>
+  Object.fromEntries(presets(Date.parse(now), LAGOS).map(({ name, from, to }) => [name, [from, to]]));
+
+test("the periods with a name are days of the stage's zone, which begin an hour before those of UTC", () => {
+  expect(named("2026-12-31T23:30:00Z")).toEqual({
+    "Any time": ["", ""],
+    Today: ["2027-01-01", "2027-01-01"],
+    Yesterday: ["2026-12-31", "2026-12-31"],
+    "This month": ["2027-01-01", "2027-01-31"],
+    "Last month": ["2026-12-01", "2026-12-31"],
+  });
+  expect(named("2028-03-01T12:00:00Z")["Last month"]).toEqual(["2028-02-01", "2028-02-29"]);
+});
+
+test("a period is known by its dates, and has them in the name of a file", () => {
+  const now = Date.parse("2026-11-25T12:00:00Z");
+  const month = thisMonth(now, LAGOS);
+  expect(presetOf(month, presets(now, LAGOS))?.name).toBe("This month");
+  expect(presetOf({ from: "2026-11-02", to: "" }, presets(now, LAGOS))).toBeUndefined();
+  expect(periodName(month)).toBe("-2026-11-01-to-2026-11-30");
+  expect(periodName({ from: "2026-11-02" })).toBe("-2026-11-02");
+});

@@ -1,0 +1,56 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { periodsActions } from "../../../shared/contract/actions/periods.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
+import { addCommand } from "../command.ts";
+import type { AdminContext } from "../context.ts";
+import { perform } from "../perform.ts";
+import { exportFormats } from "../views/period-export.ts";
+
+const { month } = periodsActions["periods show"].input.shape;
+const formats = z.enum(["csv", "jsonl", "journal"]);
+
+export const addLedgerExport = (group: Command): void => {
+  addCommand(group, {
+    usage: "export",
+    readOnly: true,
+    isAction: true,
+    summary: "Print every line of a closed period: CSV, JSON Lines, or a double-entry journal that hledger reads",
+    example: "export --period 2026-10 --format journal > october.journal",
+    options: [
+      { flags: "--period <month>", text: month.description ?? "", required: true },
+      { flags: "--format <format>", text: formats.options.join(", "), fallback: "csv" },
+    ],
+    input: z.object({ period: month, format: formats.default("csv"), json: z.boolean().default(false) }),
+    run: async (context, { period: of, format, json }) => {
+      const period = await perform(context, "periods show", { month: of });
+      if (!json) return { json: undefined, text: exportFormats[format](period, accountsOf(context, of)) };
+      const parts: string[] = [];
+      for await (const part of exportFormats.jsonl(period, accountsOf(context, of))) parts.push(part);
+      const records = parts
+        .join("")
+        .split("\n")
+        .map((line): unknown => JSON.parse(line));
+      return { json: { records }, text: "" };
+    },
+  });
+};
+
+/** An account of a closed period, whose lines are read when they are asked for. */
+export type ExportedAccount = {
+  readonly sums: ActionOutput<"periods accounts">["accounts"][number];
+  readonly pages: AsyncIterable<ActionOutput<"periods lines">>;
+};
+
+async function* accountsOf(context: AdminContext, of: string): AsyncGenerator<ExportedAccount> {
+  for await (const { accounts } of pagesOf((cursor) => perform(context, "periods accounts", { month: of, cursor }))) {
+    for (const sums of accounts) {
+      const account = sums.account_id;
+      yield {
+        sums,
+        pages: pagesOf((cursor) => perform(context, "periods lines", { month: of, account, cursor })),
+      };
+    }
+  }
+}

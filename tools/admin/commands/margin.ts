@@ -1,0 +1,50 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { marginActions } from "../../../shared/contract/actions/margin.ts";
+import { marginCsv, marginGroupColumns } from "../../../shared/contract/margin-csv.ts";
+import { addCommand } from "../command.ts";
+import { perform } from "../perform.ts";
+import { nairaText, table } from "../views/print.ts";
+
+type Report = z.output<(typeof marginActions)["margin report"]["output"]>;
+type Row = Report["rows"][number];
+
+export const addMarginCommands = (group: Command): void => {
+  const { input, summary } = marginActions["margin report"];
+  addCommand(group, {
+    usage: "report",
+    readOnly: true,
+    summary,
+    example: "report --from 2026-11-01 --to 2026-11-30 --by day,network --csv > november.csv",
+    options: [
+      { flags: "--from <date>", text: "the first day, in the time zone of the stage", required: true },
+      { flags: "--to <date>", text: "the last day, in the time zone of the stage", required: true },
+      { flags: "--by <groups>", text: "comma-separated, of day, network, kind, account", fallback: "day" },
+      { flags: "--csv", text: "print CSV" },
+    ],
+    input: input.extend({ csv: z.boolean().default(false) }),
+    run: async (context, { csv, ...period }) => {
+      const report = await perform(context, "margin report", period);
+      return { json: report, text: csv ? marginCsv(report.rows) : tableOf(report) };
+    },
+  });
+};
+
+const tableOf = ({ rows, total, complete_until }: Report): string => {
+  const cells = (row: Row, name = ""): string[] => [
+    name || marginGroupColumns.flatMap((column) => row[column] ?? []).join(" ") || "checks",
+    String(row.orders),
+    nairaText(row.price),
+    nairaText(row.cost),
+    nairaText(row.margin),
+    row.margin_percent === null ? "" : `${row.margin_percent} %`,
+    String(row.unknown_orders),
+    nairaText(row.unknown_price),
+  ];
+  const heads = ["group", "orders", "price", "cost", "margin", "percent", "cost unknown", "their price"];
+  const until =
+    complete_until === null
+      ? "Nothing has been added up yet."
+      : `Complete until ${complete_until}, but for open orders.`;
+  return `${table(heads, [...rows.map((row) => cells(row)), cells(total, "total")])}\n\n${until}`;
+};

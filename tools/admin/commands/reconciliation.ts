@@ -1,0 +1,164 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
+import { koboText } from "../../../shared/contract/money.ts";
+import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { type VerifiedPack, verifyPack } from "../../../shared/upstream-statement/statement-pack.ts";
+import { documentedColumns, readColumnMap } from "../../statement-import/columns.ts";
+import {
+  type Case,
+  casesOf,
+  type Imported,
+  type Importer,
+  importStatement,
+} from "../../statement-import/import-statement.ts";
+import { addCommand, type Report } from "../command.ts";
+import type { AdminContext } from "../context.ts";
+import { perform } from "../perform.ts";
+import { readStdin } from "../stdin.ts";
+import { fields, logProgress, table } from "../views/print.ts";
+import { exportedLines } from "./consents.ts";
+
+const dayField = z.iso.date("Must be a day such as 2026-11-21");
+
+export const addReconciliationCommands = (group: Command): void => {
+  addCommand(group, {
+    usage: "import <file>",
+    isAction: true,
+    summary: "Store the upstream's statement of a day and compare it with our books; exit code 1 while a case is open",
+    texts: { file: "a CSV file; a day may have several, and a file may be imported again" },
+    example: "import --day 2026-11-21 --columns map.json statement.csv",
+    options: [
+      { flags: "--day <day>", text: "the day of the statement, in the upstream's time zone", required: true },
+      {
+        flags: "--columns <map>",
+        text: "a JSON file that says how columns are read; default: the documented upstream's",
+      },
+    ],
+    input: z.object({ file: z.string(), day: dayField, columns: z.string().optional() }),
+    run: async (context, { file: path, day, columns }) => {
+      const map = columns === undefined ? documentedColumns : readColumnMap(columns);
+      const imported = await importStatement(importerOf(context), { path, day, map });
+      return { ok: imported.open_cases === 0, json: imported, text: importedText(imported) };
+    },
+  });
+  addCommand(group, {
+    usage: "export <day>",
+    isAction: true,
+    summary: "Print a signed-off day as JSON Lines; the audit log records count and last hash",
+    texts: { day: "a day that is signed off" },
+    example: "export 2026-11-21 > 2026-11-21.jsonl",
+    input: z.object({ day: dayField, json: z.boolean().default(false) }),
+    run: async (context, { day, json }) => {
+      const pages = pagesOf((cursor) => perform(context, "reconciliation statements export", { day, cursor }));
+      if (!json) return { json: undefined, text: exportedLines(pages) };
+      return { json: { lines: (await allOf(pages)).flatMap(({ lines }) => lines) }, text: "" };
+    },
+  });
+  addCommand(group, {
+    usage: "verify",
+    readOnly: true,
+    summary: "Read an export from standard input; exit code 1 unless it is, to the byte, what the service exported",
+    example: "verify < 2026-11-21.jsonl",
+    input: z.object({}),
+    run: async (context) => verified(await readPack(), (end) => exporterOf(context, end)),
+    runWithoutService: async (_, reason) =>
+      verified(await readPack(), async () => {
+        throw new OperatorError(reason);
+      }),
+  });
+};
+
+export const addStatementCaseCommands = (group: Command): void => {
+  addCommand(group, {
+    usage: "list <day>",
+    readOnly: true,
+    isAction: true,
+    summary: "List the cases of a day: what differs between its statement and our books",
+    texts: { day: "the day of the statement" },
+    example: "list 2026-11-21",
+    input: z.object({ day: dayField }),
+    run: async (context, { day }) => {
+      const cases = await casesOf(importerOf(context), day);
+      return { json: { cases }, text: casesTable(cases) };
+    },
+  });
+};
+
+const importerOf = (context: AdminContext): Importer => ({
+  act: (name, input) => perform(context, name, input),
+  onProgress: logProgress,
+});
+
+const amountCell = (side: { readonly amount_kobo: number } | undefined): string | undefined =>
+  side && koboText(side.amount_kobo);
+
+const casesTable = (cases: readonly Case[]): string =>
+  table(
+    ["case", "class", "state", "decision", "ours", "theirs", "our status", "their status", "line"],
+    cases.map(({ case: id, class: name, state, decisions, order, row }) => [
+      ...[id, name, state, decisions.at(-1)?.decision],
+      ...[amountCell(order), amountCell(row), order?.status, row?.status, row?.line],
+    ]),
+  );
+
+const importedText = ({ day, rows, stored, open_cases, totals }: Imported): string => {
+  const classes = totals.map((each) => [each.class, each.count, koboText(each.ours_kobo), koboText(each.theirs_kobo)]);
+  const cases = `reconciliation cases list ${day} shows them`;
+  return [
+    stored === 0 ? `${rows} rows, which were stored before.` : `${rows} rows, of which ${stored} were stored now.`,
+    table(["class", "count", "ours", "theirs"], classes),
+    open_cases === 0 ? "No case is open." : `Open cases: ${open_cases}. ${cases}.`,
+  ].join("\n\n");
+};
+
+const readPack = async (): Promise<VerifiedPack> => verifyPack(await readStdin("The export"));
+
+type Recorded = { readonly by: string; readonly at: string } | undefined;
+
+/** A person who changes a line can compute all hashes anew: only the audit entry shows that this did not happen. */
+const exporterOf = async (
+  context: AdminContext,
+  { count, hash }: { count: number; hash: string },
+): Promise<Recorded> => {
+  for await (const { entries } of pagesOf((cursor) => perform(context, "audit service", { cursor }))) {
+    const entry = entries.find(
+      ({ action, details }) => action === STATEMENT_EXPORT && details.hash === hash && details.count === count,
+    );
+    if (entry !== undefined) return { by: entry.by, at: entry.at };
+  }
+  return undefined;
+};
+
+const verified = async (
+  file: VerifiedPack,
+  compare: (end: { count: number; hash: string }) => Promise<Recorded>,
+): Promise<Report> => {
+  if (!file.isWhole) {
+    const { line, problem } = file;
+    return { ok: false, json: { ok: false, line, problem }, text: `Line ${line} is wrong: ${problem}.` };
+  }
+  const { day, signed_off } = file.header;
+  const shown = { day, signed_off_by: signed_off.by, signed_off_at: signed_off.at, ...file.end };
+  try {
+    const recorded = await compare(file.end);
+    const ok = recorded !== undefined;
+    const text = ok
+      ? `This is the file that ${recorded.by} exported: the audit entry of ${recorded.at} has its count and hash.`
+      : "The lines are a whole chain, but the audit log has no export with this count and hash: the service did not export this file.";
+    return {
+      ok,
+      json: { ok, ...shown, compared: true, recorded: recorded ?? null },
+      text: `${fields(shown)}\n\n${text}`,
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const text = `The lines are a whole chain, which proves nothing: they were not compared with the audit log (${reason}).`;
+    return {
+      ok: false,
+      json: { ok: false, ...shown, compared: false, recorded: null },
+      text: `${fields(shown)}\n\n${text}`,
+    };
+  }
+};

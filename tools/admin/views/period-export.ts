@@ -1,0 +1,133 @@
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
+import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
+import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
+import { timeIn } from "../../../shared/platform/time-zone.ts";
+import type { ExportedAccount } from "../commands/ledger-export.ts";
+
+type Period = ActionOutput<"periods show">;
+type Line = ActionOutput<"periods lines">["lines"][number];
+type Accounts = AsyncIterable<ExportedAccount>;
+
+async function* csv(_period: Period, accounts: Accounts): AsyncGenerator<string> {
+  yield csvRow(periodCsvColumns);
+  for await (const { sums, pages } of accounts) {
+    for await (const { lines } of pages) {
+      yield lines.map((line) => `${CSV_LINE_END}${csvRow(periodCsvCells(sums.account_id, line))}`).join("");
+    }
+  }
+}
+
+/** The first line is the period; the sums of each account follow its lines. */
+async function* jsonLines(period: Period, accounts: Accounts): AsyncGenerator<string> {
+  yield JSON.stringify({ type: "period", ...period });
+  for await (const { sums, pages } of accounts) {
+    for await (const { lines } of pages) {
+      yield lines
+        .map((line) => {
+          return `\n${JSON.stringify({ type: "line", account_id: sums.account_id, ...line })}`;
+        })
+        .join("");
+    }
+    yield `\n${JSON.stringify({ type: "account", ...sums })}`;
+  }
+}
+
+type Posting = readonly [account: string, kobo: number];
+
+/** The accounts of the journal, in the order of its declarations. */
+export const journalAccounts = {
+  bank: "assets:bank",
+  float: "assets:upstream float",
+  wallets: "liabilities:wallets",
+  opening: "equity:opening balances",
+  adjustments: "equity:adjustments",
+  margin: "income:margin",
+  recovered: "income:cost of orders",
+  unknownCost: "income:unknown cost",
+  refunds: "income:refunds",
+  cost: "expenses:cost",
+} as const;
+
+const walletOf = (accountId: string): string => `${journalAccounts.wallets}:${accountId}`;
+
+/**
+ * What a line does, in double entry. A wallet is what the company owes its owner, so it grows with a negative amount. An
+ * order of known cost takes it from the float, and earns its cost and the margin; one of unknown cost earns its price. A
+ * refund gives the cost back.
+ */
+const postingsOf = (accountId: string, { kind, effect, cost }: Line): readonly Posting[] => {
+  const kobo = signedKobo(effect);
+  const wallet: Posting = [walletOf(accountId), -kobo];
+  if (kind === "funding") return [[journalAccounts.bank, kobo], wallet];
+  if (kind === "adjustment") return [[journalAccounts.adjustments, kobo], wallet];
+  const costKobo = signedKobo(cost ?? 0);
+  const spent: readonly Posting[] =
+    cost === null
+      ? []
+      : [
+          [journalAccounts.cost, costKobo],
+          [journalAccounts.float, -costKobo],
+        ];
+  if (kind === "refund") return [[journalAccounts.refunds, kobo], wallet, ...spent];
+  if (cost === null) return [[journalAccounts.unknownCost, kobo], wallet];
+  return [[journalAccounts.recovered, -costKobo], [journalAccounts.margin, kobo + costKobo], wallet, ...spent];
+};
+
+const signedKobo = (naira: number): number => (naira < 0 ? -koboFromNaira(-naira) : koboFromNaira(naira));
+
+const amountOf = (kobo: number): string => `NGN ${nairaDecimals(nairaFromKobo(kobo))}`;
+
+/** Free text may hold what a journal gives a meaning: a comment, a tag, a line end. */
+const plain = (text: string): string => text.replaceAll(/[;|\p{Cc}\p{Cf}]+/gu, " ").trim();
+
+const entryOf = (date: string, description: string, postings: readonly string[]): string =>
+  `\n${date} ${plain(description)}\n${postings.map((posting) => `    ${posting}`).join("\n")}\n`;
+
+const postingText = ([account, kobo]: Posting): string => `${account}  ${amountOf(kobo)}`;
+
+/** Changes nothing, and fails unless the wallet has this balance. */
+const asserted = (wallet: string, kobo: number): string => `${wallet}  ${amountOf(0)} = ${amountOf(-kobo)}`;
+
+const dateOf = (period: Period, at: string): string =>
+  timeIn(Date.parse(at), period.time_zone).slice(0, "2026-11-21".length);
+
+/**
+ * hledger checks at its end that each wallet has the balance with which the period was closed. Only an account's first
+ * period posts its opening: in a later one it is already in the books, so it is checked.
+ */
+async function* journal(period: Period, accounts: Accounts): AsyncGenerator<string> {
+  yield [
+    `; ${period.month} in ${period.time_zone}, hash ${period.hash}`,
+    "commodity NGN 1000.00",
+    ...Object.values(journalAccounts).map((account) => `account ${account}`),
+    "",
+  ].join("\n");
+  for await (const { sums, pages } of accounts) {
+    const wallet = walletOf(sums.account_id);
+    const opening = signedKobo(sums.opening);
+    yield `\naccount ${wallet}\n`;
+    const posted = [postingText([wallet, -opening]), postingText([journalAccounts.opening, opening])];
+    yield entryOf(
+      dateOf(period, period.from),
+      `opening balance ${sums.account_id}`,
+      sums.previous === "" ? posted : [asserted(wallet, opening)],
+    );
+    for await (const { lines } of pages) {
+      yield lines
+        .map((line) =>
+          entryOf(
+            dateOf(period, line.at),
+            `(${line.id.replaceAll(/[()]/g, " ")}) ${line.kind} ${line.description}`,
+            postingsOf(sums.account_id, line).map(postingText),
+          ),
+        )
+        .join("");
+    }
+    yield entryOf(dateOf(period, period.to), `closing balance ${sums.account_id}`, [
+      asserted(wallet, signedKobo(sums.closing)),
+    ]);
+  }
+}
+
+export const exportFormats = { csv, jsonl: jsonLines, journal };

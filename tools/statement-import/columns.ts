@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import * as z from "zod";
+import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { isTimeZone } from "../../shared/platform/time-zone.ts";
+
+/** How the values of the file are written, upper or lower case alike. */
+const texts = z.array(z.string().trim().toLowerCase().min(1));
+
+const IGNORED = "ignored";
+
+/** By each text what it stands for: `{"success": ["delivered"], "ignored": ["reversed"]}`. A name stands for itself too. */
+const choicesOf = <const Names extends readonly string[]>(names: Names) => {
+  const choice = z.enum([...names, IGNORED]);
+  type Choice = z.output<typeof choice>;
+  return z.record(z.string(), texts).transform((given, context): ReadonlyMap<string, Choice> => {
+    const own = names.map((name): [string, Choice] => [name, choice.parse(name)]);
+    const others = Object.entries(given).flatMap(([name, all]): [string, Choice][] => {
+      const { data } = choice.safeParse(name);
+      if (data !== undefined) return all.map((text) => [text, data]);
+      context.addIssue({ code: "custom", message: `"${name}" is none of ${choice.options.join(", ")}` });
+      return [];
+    });
+    return new Map([...own, ...others]);
+  });
+};
+
+/** How the columns of an upstream's statement are read: the file of `--columns`. */
+const columnMap = z.strictObject({
+  delimiter: z.string().length(1).default(","),
+  /** The headings of the columns. */
+  columns: z.strictObject({
+    upstream_reference: z.string().optional(),
+    reference: z.string().optional(),
+    type: z.string().optional(),
+    phone_number: z.string().optional(),
+    amount: z.string(),
+    status: z.string(),
+    time: z.string(),
+    balance: z.string().optional(),
+  }),
+  amount: z.strictObject({
+    unit: z.enum(["naira", "kobo"]),
+    /** How the amount of an order is signed; a row with the other sign is refused. */
+    sign: z.enum(["plus", "minus"]).default("plus"),
+  }),
+  time: z.strictObject({
+    /** `ISO 8601`, or such as `DD/MM/YYYY HH:mm:ss`. */
+    format: z.string().min(1),
+    /** Of times without an offset, and of the statement's day. */
+    zone: z.string().refine(isTimeZone, "Must be a time zone such as Africa/Lagos"),
+  }),
+  /** The texts of each status; rows with an ignored one are left out. */
+  statuses: choicesOf(transactionStatus.options),
+  types: choicesOf(transactionType.options).prefault({}),
+  /** How far apart the two times of an order may be. */
+  within_minutes: z.int().min(1).max(1_440).default(30),
+});
+export type ColumnMap = z.output<typeof columnMap>;
+
+/** The upstream that speaks the documented interface: a column for each field of a transaction, named as there. */
+export const documentedColumns: ColumnMap = columnMap.parse({
+  columns: {
+    upstream_reference: "reference",
+    reference: "caller_reference",
+    type: "type",
+    phone_number: "phone_number",
+    amount: "amount",
+    status: "status",
+    time: "created_at",
+  },
+  amount: { unit: "naira" },
+  time: { format: "ISO 8601", zone: "Africa/Lagos" },
+  statuses: {},
+});
+
+export const readColumnMap = (path: string): ColumnMap => {
+  const text = readText(path);
+  const { data, error } = columnMap.safeParse(parsedJson(text, path));
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  throw new OperatorError(`${path}: ${issue?.path.join(".") || "the file"}: ${issue?.message}`);
+};
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be read`, { cause: error });
+  }
+};
+
+const parsedJson = (text: string, path: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new OperatorError(`${path} is no JSON`, { cause: error });
+  }
+};

@@ -1,0 +1,211 @@
+import { createHash } from "node:crypto";
+import type { ActionInput, ActionOutput } from "../../shared/contract/actions/actions.ts";
+import {
+  CASES_MAX,
+  type reconciliationActions,
+  STATEMENT_ROWS_MAX,
+} from "../../shared/contract/actions/reconciliation.ts";
+import { type FindingClass, findingClasses } from "../../shared/contract/upstream-statement.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { allOf, pagesOf } from "../../shared/platform/pages.ts";
+import { dayBounds } from "../../shared/platform/time-zone.ts";
+import { type Finding, statementMatcher } from "../../shared/upstream-statement/match-statement.ts";
+import { caseFactsOf, caseIdOf } from "../../shared/upstream-statement/statement-case.ts";
+import type { ColumnMap } from "./columns.ts";
+import { partsOnDisk } from "./parts-on-disk.ts";
+import { readStatement, type StatementSummary, summarise } from "./read-statement.ts";
+
+type Totals = NonNullable<ActionInput<"reconciliation cases put">["totals"]>;
+type SentCase = ActionInput<"reconciliation cases put">["put"][number];
+
+export type Imported = {
+  readonly day: string;
+  readonly rows: number;
+  /** Rows that this run stored; 0 if the file was imported before. */
+  readonly stored: number;
+  readonly open_cases: number;
+  readonly totals: Totals;
+};
+
+/** What an import asks of the service, and where it says how far it is. */
+export type Importer = {
+  readonly act: <Name extends keyof typeof reconciliationActions>(
+    name: Name,
+    input: ActionInput<Name>,
+  ) => Promise<ActionOutput<Name>>;
+  readonly onProgress: (text: string) => void;
+};
+
+/** More differences than people can decide: the columns are read wrongly, or the file is another day's. */
+const CASES_PER_DAY_MAX = 20_000;
+const PROGRESS_MS = 5_000;
+
+/** Stores the rows of a file that are not stored yet, and compares the whole day with our books. */
+export const importStatement = async (
+  importer: Importer,
+  { path, day, map }: { readonly path: string; readonly day: string; readonly map: ColumnMap },
+): Promise<Imported> => {
+  const progress = progressEvery(PROGRESS_MS, importer);
+  const summary = await summarise(path, map, (rows) => progress(() => `${rows} rows read`));
+  const file = createHash("sha256")
+    .update(`${summary.sha256} ${mapText(map)}`)
+    .digest("hex");
+  const begun = await importer.act("reconciliation files begin", {
+    ...{ day, file, sha256: summary.sha256 },
+    ...dayBounds(day, map.time.zone),
+  });
+  if (!begun.is_whole) await storeRows(importer, { path, day, map, file, summary, offset: begun.rows });
+  const compared = await compareDay(importer, day, map.within_minutes * 60_000);
+  return { day, rows: summary.rows, stored: begun.is_whole ? 0 : summary.rows - begun.rows, ...compared };
+};
+
+const mapText = (map: ColumnMap): string =>
+  JSON.stringify(map, (_, value: unknown) => (value instanceof Map ? [...value] : value));
+
+/** An import that was interrupted continues behind the rows that are stored. */
+const storeRows = async (
+  importer: Importer,
+  {
+    path,
+    day,
+    map,
+    file,
+    summary,
+    offset,
+  }: {
+    readonly path: string;
+    readonly day: string;
+    readonly map: ColumnMap;
+    readonly file: string;
+    readonly summary: StatementSummary;
+    readonly offset: number;
+  },
+): Promise<void> => {
+  const progress = progressEvery(PROGRESS_MS, importer);
+  const { rows: total, closing } = summary;
+  let stored = offset;
+  let seen = 0;
+  let rows: ActionInput<"reconciliation files append">["rows"] = [];
+  for await (const { row } of readStatement(path, map)) {
+    seen += 1;
+    if (seen <= offset) continue;
+    rows.push(row);
+    const is_last = seen === total;
+    if (rows.length < STATEMENT_ROWS_MAX && !is_last) continue;
+    const sent = { day, file, offset: stored, rows, is_last, ...(is_last && closing && { closing }) };
+    stored = (await sentAgain(() => importer.act("reconciliation files append", sent))).rows;
+    rows = [];
+    progress(() => `${stored} of ${total} rows stored (${Math.floor((stored / total) * 100)} %)`);
+  }
+};
+
+/** Tries of a request that may be sent again. */
+const TRIES = 3;
+
+/** A connection may break once in a thousand requests. A refusal is final. */
+const sentAgain = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      if (error instanceof OperatorError || attempt === TRIES) throw error;
+    }
+  }
+};
+
+const compareDay = async (
+  importer: Importer,
+  day: string,
+  withinMs: number,
+): Promise<Pick<Imported, "open_cases" | "totals">> => {
+  const { revision } = await importer.act("reconciliation statements show", { day });
+  const { makeParts, remove } = partsOnDisk();
+  try {
+    const matcher = statementMatcher(makeParts, withinMs);
+    const progress = progressEvery(PROGRESS_MS, importer);
+    let read = 0;
+    const rowPages = pagesOf((cursor) => sentAgain(() => importer.act("reconciliation rows list", { day, cursor })));
+    for await (const { rows } of rowPages) {
+      for (const row of rows) matcher.addRow(row);
+      read += rows.length;
+      progress(() => `${read} rows read back`);
+    }
+    read = 0;
+    const orderPages = pagesOf((cursor) =>
+      sentAgain(() => importer.act("reconciliation orders list", { day, within_ms: withinMs, cursor })),
+    );
+    for await (const { orders } of orderPages) {
+      for (const order of orders) matcher.addOrder(order);
+      read += orders.length;
+      progress(() => `${read} orders read`);
+    }
+    return await putCases(importer, day, revision, matcher.findings());
+  } finally {
+    remove();
+  }
+};
+
+const putCases = async (
+  importer: Importer,
+  day: string,
+  revision: number,
+  findings: Iterable<Finding>,
+): Promise<Pick<Imported, "open_cases" | "totals">> => {
+  const totals = new Map<FindingClass, Totals[number]>();
+  const cases: SentCase[] = [];
+  for (const finding of findings) {
+    count(totals, finding);
+    const facts = caseFactsOf(finding);
+    if (facts.class !== "matched") cases.push({ ...facts, class: facts.class, case: caseIdOf(finding) });
+    if (cases.length > CASES_PER_DAY_MAX) {
+      throw new OperatorError(
+        `More than ${CASES_PER_DAY_MAX} differences, of which none was stored: check the columns, the time zone and the day`,
+      );
+    }
+  }
+  const found = new Set(cases.map((each) => each.case));
+  const gone = (await casesOf(importer, day))
+    .filter(({ state, case: id }) => state !== "withdrawn" && !found.has(id))
+    .map((each) => each.case);
+  const listed = findingClasses.flatMap((name) => totals.get(name) ?? []);
+  for (let start = 0; start < gone.length; start += CASES_MAX) {
+    const withdraw = gone.slice(start, start + CASES_MAX);
+    await sentAgain(() => importer.act("reconciliation cases put", { day, revision, put: [], withdraw }));
+  }
+  for (let start = 0; ; start += CASES_MAX) {
+    const put = cases.slice(start, start + CASES_MAX);
+    const isLast = start + CASES_MAX >= cases.length;
+    const sent = { day, revision, put, withdraw: [], ...(isLast && { totals: listed }) };
+    const { open_cases } = await sentAgain(() => importer.act("reconciliation cases put", sent));
+    if (isLast) return { open_cases, totals: listed };
+  }
+};
+
+const count = (totals: Map<FindingClass, Totals[number]>, { class: name, order, row }: Finding): void => {
+  const { count: counted, ours_kobo, theirs_kobo } = totals.get(name) ?? { count: 0, ours_kobo: 0, theirs_kobo: 0 };
+  totals.set(name, {
+    class: name,
+    count: counted + 1,
+    ours_kobo: ours_kobo + (order?.amount_kobo ?? 0),
+    theirs_kobo: theirs_kobo + (row?.amount_kobo ?? 0),
+  });
+};
+
+export type Case = ActionOutput<"reconciliation cases list">["cases"][number];
+
+/** All cases of a day. */
+export const casesOf = async (importer: Importer, day: string): Promise<readonly Case[]> => {
+  const pages = await allOf(pagesOf((cursor) => importer.act("reconciliation cases list", { day, cursor })));
+  return pages.flatMap(({ cases }) => cases);
+};
+
+/** Says how far a long command is, at most once in this time. */
+const progressEvery = (everyMs: number, { onProgress }: Importer): ((text: () => string) => void) => {
+  let saidAtMs = Date.now();
+  return (text) => {
+    const nowMs = Date.now();
+    if (nowMs - saidAtMs < everyMs) return;
+    saidAtMs = nowMs;
+    onProgress(text());
+  };
+};

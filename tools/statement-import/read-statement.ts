@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { pipeline, Transform } from "node:stream";
+import { parse } from "csv-parse";
+import * as z from "zod";
+import type { ActionInput } from "../../shared/contract/actions/actions.ts";
+import { koboFromText } from "../../shared/contract/money.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
+import { isoTime } from "../../shared/platform/time.ts";
+import type { ColumnMap } from "./columns.ts";
+import { timeReader } from "./zoned-time.ts";
+
+type SentRow = ActionInput<"reconciliation files append">["rows"][number];
+export type ReadRow = { readonly row: SentRow; readonly balance_kobo?: number };
+
+const csvRecord = z.object({ record: z.array(z.string()), info: z.object({ lines: z.int() }) });
+
+/**
+ * The rows of a statement's file, one after the other: memory holds some of them at a time. `onBytes` gets the file as
+ * it is read. Throws OperatorError for a row that cannot be read.
+ */
+export async function* readStatement(
+  path: string,
+  map: ColumnMap,
+  onBytes: (bytes: Buffer) => void = () => {},
+): AsyncGenerator<ReadRow, void, void> {
+  const tap = new Transform({
+    transform: (bytes: Buffer, _encoding, done) => {
+      onBytes(bytes);
+      done(null, bytes);
+    },
+  });
+  const parser = parse({ bom: true, delimiter: map.delimiter, info: true, skip_empty_lines: true, trim: true });
+  // The parser passes an error of the file on.
+  pipeline(createReadStream(path), tap, parser, () => {});
+  let read: ((cells: readonly string[], line: number) => ReadRow | undefined) | undefined;
+  try {
+    for await (const each of parser) {
+      const { record, info } = csvRecord.parse(each);
+      if (read === undefined) read = rowReader(record, map);
+      else {
+        const row = read(record, info.lines);
+        if (row !== undefined) yield row;
+      }
+    }
+  } catch (error) {
+    throw error instanceof Error && "code" in error
+      ? new OperatorError(`${path}: ${error.message}`, { cause: error })
+      : error;
+  }
+}
+
+/** Reads a row; undefined for one that the columns say to leave out. */
+const rowReader = (headings: readonly string[], map: ColumnMap) => {
+  const { columns, amount, time, statuses, types } = map;
+  const places = new Map(
+    Object.entries(columns).flatMap(([field, heading]) => {
+      if (heading === undefined) return [];
+      const place = headings.indexOf(heading);
+      if (place < 0) throw new OperatorError(`There is no column "${heading}"; the file has ${headings.join(", ")}`);
+      return [[field, place] as const];
+    }),
+  );
+  const readTime = time.format === ISO ? isoTimeOf : timeReader(time.format, time.zone);
+
+  return (cells: readonly string[], line: number): ReadRow | undefined => {
+    const cell = (field: keyof ColumnMap["columns"]): string | undefined => cells[places.get(field) ?? -1] || undefined;
+    const wrong = (field: keyof ColumnMap["columns"], problem: string): OperatorError =>
+      new OperatorError(`Line ${line}: ${columns[field]} "${cell(field) ?? ""}" ${problem}`);
+    const status = statuses.get(cell("status")?.toLowerCase() ?? "");
+    const typeText = cell("type")?.toLowerCase();
+    const type = typeText === undefined ? undefined : types.get(typeText);
+    if (status === "ignored" || type === "ignored") return undefined;
+    if (status === undefined) throw wrong("status", "is no known status: add it to statuses");
+    if (typeText !== undefined && type === undefined) throw wrong("type", "is no known type: add it to types");
+    const amountKobo = koboOf(cell("amount") ?? "", amount.unit);
+    if (amountKobo === undefined) throw wrong("amount", `is no amount in ${amount.unit}`);
+    const amount_kobo = amount.sign === "plus" ? amountKobo : -amountKobo;
+    if (amount_kobo < 0) throw wrong("amount", "has the sign of a credit: ignore such rows by their type or status");
+    const at = readTime(cell("time") ?? "");
+    if (at === undefined) throw wrong("time", `is no time of the format ${time.format}`);
+    const balanceText = cell("balance");
+    const balance_kobo = balanceText === undefined ? undefined : koboOf(balanceText, amount.unit);
+    if (balanceText !== undefined && balance_kobo === undefined)
+      throw wrong("balance", `is no amount in ${amount.unit}`);
+    const [upstream_reference, reference, phone] = [
+      cell("upstream_reference"),
+      cell("reference"),
+      cell("phone_number"),
+    ];
+    return {
+      row: {
+        line,
+        ...(upstream_reference !== undefined && { upstream_reference }),
+        ...(reference !== undefined && { reference }),
+        ...(type !== undefined && { type }),
+        ...(phone !== undefined && { phone_number: nationalNumber(phone) }),
+        amount_kobo: Math.abs(amount_kobo),
+        status,
+        at,
+      },
+      ...(balance_kobo !== undefined && { balance_kobo }),
+    };
+  };
+};
+
+/** The format of times with an offset. */
+export const ISO = "ISO 8601";
+const isoTimeSchema = z.iso.datetime({ offset: true });
+const isoTimeOf = (text: string): string | undefined =>
+  isoTimeSchema.safeParse(text).success ? isoTime(Date.parse(text)) : undefined;
+
+const koboOf = (text: string, unit: "naira" | "kobo"): number | undefined => {
+  const plain = text.replace(/^([+-]?)\s*(?:NGN|₦)\s*/, "$1");
+  if (unit === "naira") return koboFromText(plain);
+  return /^[+-]?\d{1,15}$/.test(plain) ? Number(plain) : undefined;
+};
+
+/** As orders have it: `08031234567`. */
+const nationalNumber = (phone: string): string => {
+  const digits = phone.replaceAll(/\D/g, "");
+  if (digits.startsWith("234") && digits.length === 13) return `0${digits.slice(3)}`;
+  return digits.length === 10 ? `0${digits}` : digits;
+};
+
+export type StatementSummary = {
+  readonly rows: number;
+  /** SHA-256 of the file. */
+  readonly sha256: string;
+  /** The balance that the last row by time states. */
+  readonly closing: { readonly balance_kobo: number; readonly at: string } | undefined;
+};
+
+/** Reads a file as a whole, so that a wrong row is found before anything is stored. */
+export const summarise = async (
+  path: string,
+  map: ColumnMap,
+  onRow: (rows: number) => void,
+): Promise<StatementSummary> => {
+  const hash = createHash("sha256");
+  let rows = 0;
+  let closing: StatementSummary["closing"];
+  for await (const { row, balance_kobo } of readStatement(path, map, (bytes) => void hash.update(bytes))) {
+    rows += 1;
+    onRow(rows);
+    if (balance_kobo !== undefined && (closing === undefined || closing.at <= row.at)) {
+      closing = { balance_kobo, at: row.at };
+    }
+  }
+  if (rows === 0) throw new OperatorError(`${path} has no row of an order`);
+  return { rows, sha256: hash.digest("hex"), closing };
+};
