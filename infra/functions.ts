@@ -16,9 +16,18 @@ export const specOf = (name: FunctionName): FunctionSpec => functionSpecs[name];
 /** The functions that exist only in a stage with a console. */
 export const consoleFunctions = functionNames.filter((name) => specOf(name).needsConsole);
 
-/** The functions of a stage, with or without a console. */
-export const functionNamesOf = ({ console }: { readonly console?: unknown }): readonly FunctionName[] =>
-  functionNames.filter((name) => console !== undefined || !specOf(name).needsConsole);
+/** The functions of a stage: with or without a console, and with or without an upstream that can be asked. */
+export const functionNamesOf = ({
+  console,
+  upstreamProfile: { lookup },
+}: {
+  readonly console?: unknown;
+  readonly upstreamProfile: { readonly lookup?: unknown };
+}): readonly FunctionName[] =>
+  functionNames.filter((name) => {
+    const { needsConsole, needsLookup } = specOf(name);
+    return (console !== undefined || !needsConsole) && (lookup !== undefined || !needsLookup);
+  });
 
 /** The function that a queue, a stream or the default route invokes. Each has one. */
 export const invokedBy = (invokes: (trigger: Trigger) => boolean): FunctionName => {

@@ -1,10 +1,15 @@
 import type { Schedule } from "../functions/function-spec.ts";
 import { functionSpecs } from "../functions/specs.ts";
-import { functionNames, type ScheduledFunction } from "./functions.ts";
+import { functionNames, type ScheduledFunction, specOf } from "./functions.ts";
 
 /** Functions that are invoked each minute. */
 export const scheduledFunctions: readonly ScheduledFunction[] = functionNames.filter(
   (name): name is ScheduledFunction => functionSpecs[name].invokedBy.kind === "schedule",
+);
+
+/** Those of every stage, whatever its upstream. */
+export const commonSchedules: readonly ScheduledFunction[] = scheduledFunctions.filter(
+  (name) => !specOf(name).needsLookup,
 );
 
 export const scheduleOf = (name: ScheduledFunction): Schedule => functionSpecs[name].invokedBy;

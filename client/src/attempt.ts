@@ -163,6 +163,7 @@ const errorFrom = (
     reference,
     retryAfterS: wholeNumber(headers.get("retry-after")),
     transactionReference: headers.get("x-transaction-reference") ?? undefined,
+    duplicateOf: headers.get("x-duplicate-of") ?? undefined,
     replayed: headers.get("idempotent-replayed") === "true",
   });
 };

@@ -3,8 +3,8 @@ import { isRecord } from "./field-names.ts";
 import { type CallOptions, send } from "./send.ts";
 import type { Settings } from "./settings.ts";
 
-/** How long a catalog is used before the service is asked again (docs/interface.md 9.4). */
-const FRESH_MS = 3_600_000;
+/** The longest that a catalog is used before the service is asked again (docs/interface.md 9.4). */
+const FRESH_S_MAX = 3_600;
 
 type Kept = { readonly etag: string | null; readonly catalog: CatalogData; readonly freshUntilMs: number };
 
@@ -18,8 +18,8 @@ export class Catalog {
   }
 
   /**
-   * The networks and data plans. They are kept for an hour; then the service is asked whether they have changed.
-   * `revalidate: true` asks at once.
+   * The networks and data plans. They are kept for as long as the service says, an hour at most; then the service is
+   * asked whether they have changed. `revalidate: true` asks at once.
    */
   async get({ revalidate, ...options }: CallOptions & { readonly revalidate?: boolean } = {}): Promise<CatalogData> {
     const isFresh = this.#kept !== undefined && performance.now() < this.#kept.freshUntilMs;
@@ -28,13 +28,20 @@ export class Catalog {
     return structuredClone(kept.catalog);
   }
 
-  /** The kept catalog is not fresh any more: a plan was refused. */
+  /** The price of a plan in the catalog that the app got last. */
+  priceOf(planId: number): number | undefined {
+    return this.#kept?.catalog.dataPlans.find(({ id }) => id === planId)?.price;
+  }
+
+  /** The kept catalog is not fresh any more: a plan or its price was refused. */
   expire(): void {
     if (this.#kept) this.#kept = { ...this.#kept, freshUntilMs: 0 };
   }
 
   async #ask(options: CallOptions): Promise<Kept> {
     const known = this.#kept;
+    // From before the request on, because the answer may take some time.
+    const askedMs = performance.now();
     this.#kept = await send(
       this.#settings,
       {
@@ -43,7 +50,7 @@ export class Catalog {
         path: "/vtu/data",
         ...(known?.etag && { headers: { "if-none-match": known.etag } }),
         read: ({ status, headers, data }): Kept | undefined => {
-          const freshUntilMs = performance.now() + FRESH_MS;
+          const freshUntilMs = askedMs + freshMs(headers);
           // A 304 confirms the tag that was sent, whether it names one or not.
           if (status === 304) return known && { ...known, freshUntilMs };
           return isCatalog(data) ? { catalog: data, etag: headers.get("etag"), freshUntilMs } : undefined;
@@ -57,3 +64,9 @@ export class Catalog {
 
 const isCatalog = (data: unknown): data is CatalogData =>
   isRecord(data) && Array.isArray(data.networks) && Array.isArray(data.dataPlans);
+
+/** Prices do not change within `max-age`, unless the upstream changes them. */
+const freshMs = (headers: Headers): number => {
+  const maxAgeS = Number(/max-age=(\d+)/.exec(headers.get("cache-control") ?? "")?.[1] ?? FRESH_S_MAX);
+  return Math.min(maxAgeS, FRESH_S_MAX) * 1_000;
+};

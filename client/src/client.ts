@@ -13,9 +13,9 @@ import type {
   RetrieveRequest,
   Wallet,
 } from "./contract-types.ts";
-import { OutcomeUnknownError, PlanUnavailableError } from "./errors.ts";
+import { OutcomeUnknownError, PlanUnavailableError, PriceChangedError } from "./errors.ts";
 import { isRecord } from "./field-names.ts";
-import { type Check, check, type Order, type OrderOptions, purchase } from "./order.ts";
+import { type Check, check, type Order, type OrderOptions, type PurchaseOptions, purchase } from "./order.ts";
 import { type CallOptions, send } from "./send.ts";
 import { type ClientOptions, parseSettings } from "./settings.ts";
 import { Transactions } from "./transactions.ts";
@@ -50,11 +50,11 @@ export class AirtimeClient {
   readonly transactions: Transactions;
   readonly data: {
     /** Buys a data bundle. */
-    purchase(order: DataOrder, options?: OrderOptions): Promise<Order>;
+    purchase(order: DataOrder, options?: PurchaseOptions): Promise<Order>;
   };
   readonly airtime: {
     /** Buys airtime. */
-    purchase(order: AirtimeOrder, options?: OrderOptions): Promise<Order>;
+    purchase(order: AirtimeOrder, options?: PurchaseOptions): Promise<Order>;
   };
   readonly nin: {
     /** Verifies a person by NIN. It is charged if a record is found. */
@@ -87,10 +87,11 @@ export class AirtimeClient {
     this.data = {
       purchase: async (order, options = {}) => {
         const route = { operation: "buyData", path: "/vtu/data/purchase", type: "data" } as const;
-        return purchase(settings, route, order, options).catch((error: unknown) => {
+        const expectedPrice = settings.expectCatalogPrice ? catalog.priceOf(order.planId) : undefined;
+        return purchase(settings, route, { expectedPrice, ...order }, options).catch((error: unknown) => {
           // Of an order that could not be cancelled, the refusal is the cause.
           const refusal = error instanceof OutcomeUnknownError ? error.cause : error;
-          if (refusal instanceof PlanUnavailableError) catalog.expire();
+          if (refusal instanceof PlanUnavailableError || refusal instanceof PriceChangedError) catalog.expire();
           throw error;
         });
       },

@@ -12,14 +12,14 @@ export type AirtimePurchaseRequest = {
 export type BvnAdvancedResult = {
     /** The bank verification number, 11 digits. */
     bvn: string;
-    firstName: string | null;
-    lastName: string | null;
-    middleName: string | null;
-    gender: ("M" | "F") | null;
-    /** `YYYY-MM-DD`. */
-    dateOfBirth: string | null;
-    /** Base64, without a `data:` prefix. */
-    photo: string | null;
+    firstName: string;
+    lastName: string;
+    middleName: string;
+    gender: "M" | "F" | "";
+    /** `YYYY-MM-DD`, or empty. */
+    dateOfBirth: string;
+    /** Base64, without a `data:` prefix, or empty. */
+    photo: string;
     phoneNumber: string | null;
     email: string | null;
     title: string | null;
@@ -37,12 +37,12 @@ export type BvnAdvancedResult = {
     [key: string]: unknown;
 };
 export type BvnBasicResult = {
-    firstName: string | null;
-    lastName: string | null;
-    middleName: string | null;
-    gender: ("M" | "F") | null;
-    /** `YYYY-MM-DD`. */
-    dateOfBirth: string | null;
+    firstName: string;
+    lastName: string;
+    middleName: string;
+    gender: "M" | "F" | "";
+    /** `YYYY-MM-DD`, or empty. */
+    dateOfBirth: string;
     phoneNumber: string | null;
 };
 export type TransactionStatus = "processing" | "success" | "failed";
@@ -62,12 +62,12 @@ export type IdentityTransaction = {
 export type BvnRetrieveResult = {
     /** The bank verification number, 11 digits. */
     bvn: string | null;
-    firstName: string | null;
-    lastName: string | null;
-    middleName: string | null;
-    gender: ("M" | "F") | null;
-    /** `YYYY-MM-DD`. */
-    dateOfBirth: string | null;
+    firstName: string;
+    lastName: string;
+    middleName: string;
+    gender: "M" | "F" | "";
+    /** `YYYY-MM-DD`, or empty. */
+    dateOfBirth: string;
     phoneNumber: string | null;
 };
 export type BvnRetrieval = {
@@ -169,19 +169,21 @@ export type DataPurchaseRequest = {
     /** The `id` of a plan in the catalog. The plan must belong to the network. */
     planId: number;
     phoneNumber: PhoneNumber;
+    /** The price that the caller knows, in NGN. If the plan has another one, the order is refused with `price_changed` and nothing is charged. */
+    expectedPrice?: number;
     reference?: Reference;
 };
 export type NinAdvancedResult = {
     /** The national identification number, 11 digits. */
     nin: string;
-    firstName: string | null;
-    lastName: string | null;
-    middleName: string | null;
-    gender: ("M" | "F") | null;
-    /** `YYYY-MM-DD`. */
-    dateOfBirth: string | null;
-    /** Base64, without a `data:` prefix. */
-    photo: string | null;
+    firstName: string;
+    lastName: string;
+    middleName: string;
+    gender: "M" | "F" | "";
+    /** `YYYY-MM-DD`, or empty. */
+    dateOfBirth: string;
+    /** Base64, without a `data:` prefix, or empty. */
+    photo: string;
     phoneNumber: string | null;
     email: string | null;
     title: string | null;
@@ -194,22 +196,22 @@ export type NinAdvancedResult = {
     [key: string]: unknown;
 };
 export type NinBasicResult = {
-    firstName: string | null;
-    lastName: string | null;
-    middleName: string | null;
-    gender: ("M" | "F") | null;
-    /** `YYYY-MM-DD`. */
-    dateOfBirth: string | null;
+    firstName: string;
+    lastName: string;
+    middleName: string;
+    gender: "M" | "F" | "";
+    /** `YYYY-MM-DD`, or empty. */
+    dateOfBirth: string;
 };
 export type NinRetrieveResult = {
     /** The national identification number, 11 digits. */
     nin: string | null;
-    firstName: string | null;
-    lastName: string | null;
-    middleName: string | null;
-    gender: ("M" | "F") | null;
-    /** `YYYY-MM-DD`. */
-    dateOfBirth: string | null;
+    firstName: string;
+    lastName: string;
+    middleName: string;
+    gender: "M" | "F" | "";
+    /** `YYYY-MM-DD`, or empty. */
+    dateOfBirth: string;
     phoneNumber: string | null;
 };
 export type NinRetrieval = {
@@ -274,7 +276,7 @@ export type Transaction = {
     /** The network's display name; null for identity checks. */
     network: string | null;
     /** Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`. */
-    errorCode: ("invalid_json" | "missing_parameter" | "consent_required" | "insufficient_balance" | "missing_api_key" | "invalid_api_key" | "account_restricted" | "permission_denied" | "ip_not_whitelisted" | "not_found" | "record_not_found" | "validation_failed" | "reference_reused" | "plan_unavailable" | "order_cancelled" | "rate_limited" | "internal_error" | "delivery_failed" | "provider_unavailable" | "provider_timeout") | null;
+    errorCode: ("invalid_json" | "missing_parameter" | "consent_required" | "insufficient_balance" | "missing_api_key" | "invalid_api_key" | "account_restricted" | "permission_denied" | "ip_not_whitelisted" | "not_found" | "record_not_found" | "validation_failed" | "reference_reused" | "plan_unavailable" | "price_changed" | "possible_duplicate" | "limit_reached" | "order_cancelled" | "rate_limited" | "internal_error" | "delivery_failed" | "provider_unavailable" | "provider_timeout") | null;
     /** Time of creation, in UTC. */
     createdAt: string;
     /** Time of the last change, in UTC. */

@@ -38,6 +38,7 @@ export type ServiceErrorDetails<Code extends string = ErrorCode> = Known & {
   readonly fields: Readonly<Record<string, readonly string[]>>;
   readonly retryAfterS: number | undefined;
   readonly transactionReference: string | undefined;
+  readonly duplicateOf: string | undefined;
   readonly replayed: boolean;
 };
 
@@ -57,6 +58,8 @@ export class ServiceError extends AirtimeError {
   readonly retryAfterS: number | undefined;
   /** The service's reference of the transaction, if one was made. The order's reference is then used up. */
   readonly transactionReference: string | undefined;
+  /** The service's reference of the order that this one is like, if it was refused as a possible duplicate. */
+  readonly duplicateOf: string | undefined;
   /** True if an earlier request with this reference made the transaction. */
   readonly replayed: boolean;
 
@@ -67,6 +70,7 @@ export class ServiceError extends AirtimeError {
     this.fields = details.fields;
     this.retryAfterS = details.retryAfterS;
     this.transactionReference = details.transactionReference;
+    this.duplicateOf = details.duplicateOf;
     this.replayed = details.replayed;
   }
 }
@@ -110,6 +114,21 @@ export class OrderCancelledError extends ServiceError {
 export class PlanUnavailableError extends ServiceError {
   override readonly name = "PlanUnavailableError";
 }
+/** The plan has another price than the catalog that the order was made from. Read it again: `catalog.get()`. */
+export class PriceChangedError extends ServiceError {
+  override readonly name = "PriceChangedError";
+}
+/**
+ * The order is like the one with the reference `duplicateOf`, which was placed shortly before. If it is meant, order
+ * again with a new reference and `confirmDuplicate: true`.
+ */
+export class PossibleDuplicateError extends ServiceError {
+  override readonly name = "PossibleDuplicateError";
+}
+/** The order would pass a limit of the account or the key: by order, day or month. Its message says which. */
+export class LimitReachedError extends ServiceError {
+  override readonly name = "LimitReachedError";
+}
 /** Too many requests, and the deadline does not allow to wait for `retryAfterS`. */
 export class RateLimitedError extends ServiceError {
   override readonly name = "RateLimitedError";
@@ -147,6 +166,9 @@ const classes: Readonly<Record<ErrorCode, new (details: ServiceErrorDetails) => 
   reference_reused: ReferenceReusedError,
   order_cancelled: OrderCancelledError,
   plan_unavailable: PlanUnavailableError,
+  price_changed: PriceChangedError,
+  possible_duplicate: PossibleDuplicateError,
+  limit_reached: LimitReachedError,
   rate_limited: RateLimitedError,
   internal_error: InternalError,
   delivery_failed: DeliveryFailedError,

@@ -36,6 +36,7 @@ export {
   InsufficientBalanceError,
   InternalError,
   InvalidRequestError,
+  LimitReachedError,
   NoAnswerError,
   type NoAnswerReason,
   NotFoundError,
@@ -43,6 +44,8 @@ export {
   OutcomeUnknownError,
   PermissionError,
   PlanUnavailableError,
+  PossibleDuplicateError,
+  PriceChangedError,
   ProviderTimeoutError,
   RateLimitedError,
   type RateState,
@@ -53,7 +56,7 @@ export {
   WaitEndedError,
   WebhookVerificationError,
 } from "./errors.ts";
-export type { Check, Order, OrderOptions } from "./order.ts";
+export type { Check, Order, OrderOptions, PurchaseOptions } from "./order.ts";
 export type { CallOptions } from "./send.ts";
 export type { ClientOptions } from "./settings.ts";
 export type { FinalTransaction, TransactionFilter, Transactions } from "./transactions.ts";

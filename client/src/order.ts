@@ -16,6 +16,12 @@ export type OrderOptions = CallOptions & {
   readonly reference?: string;
 };
 
+/** Options of a purchase. */
+export type PurchaseOptions = OrderOptions & {
+  /** The order is meant, although it is like one that was placed shortly before: see `PossibleDuplicateError`. */
+  readonly confirmDuplicate?: boolean;
+};
+
 type Placed = {
   /** The order's own reference: the caller's, or the one that the client made. */
   readonly callerReference: string;
@@ -33,20 +39,32 @@ export type Order = Readonly<PurchasedTransaction> &
 /** An identity check. `result` is null only while the status is `processing`. */
 export type Check<Result> = Readonly<IdentityTransaction> & Placed & { readonly result: Readonly<Result> | null };
 
-type OrderRoute = { readonly operation: string; readonly path: string; readonly type: TransactionType };
+type OrderRoute = {
+  readonly operation: string;
+  readonly path: string;
+  readonly type: TransactionType;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+const CONFIRMED = { headers: { "x-confirm-duplicate": "true" } };
 
 export const purchase = (
   settings: Settings,
   route: OrderRoute,
   body: OrderedFields,
-  options: OrderOptions,
+  { confirmDuplicate, ...options }: PurchaseOptions,
 ): Promise<Order> =>
-  placeOrder(settings, route, body, options, ({ data, headers }, placed): Order | undefined => {
-    if (!isRecord(data) || !isTransaction<PurchasedTransaction>(settings, data.transaction)) return undefined;
-    if (!isOf(route, body, placed, data.transaction)) return undefined;
-    const estimatedDeliveryS = wholeNumber(headers.get("x-estimated-delivery"));
-    return { ...data.transaction, ...placed, ...(estimatedDeliveryS !== undefined && { estimatedDeliveryS }) };
-  });
+  placeOrder(
+    settings,
+    { ...route, ...(confirmDuplicate && CONFIRMED) },
+    body,
+    options,
+    ({ data, headers }, placed): Order | undefined => {
+      if (!isRecord(data) || !isTransaction<PurchasedTransaction>(settings, data.transaction)) return undefined;
+      if (!isOf(route, body, placed, data.transaction)) return undefined;
+      const estimatedDeliveryS = wholeNumber(headers.get("x-estimated-delivery"));
+      return { ...data.transaction, ...placed, ...(estimatedDeliveryS !== undefined && { estimatedDeliveryS }) };
+    },
+  );
 
 /**
  * A check whose first request is still in flight is answered without its result, which only the same request can get,
@@ -75,7 +93,7 @@ export const check = <Result extends object>(
 
 const placeOrder = async <Data>(
   settings: Settings,
-  { operation, path, type }: OrderRoute,
+  { operation, path, type, headers }: OrderRoute,
   body: object,
   options: OrderOptions,
   read: (answer: Received, placed: Placed) => Data | undefined,
@@ -87,6 +105,7 @@ const placeOrder = async <Data>(
     operation,
     method: "POST",
     path,
+    ...(headers && { headers }),
     body: JSON.stringify({ ...withSnakeCase(body), reference }),
     reference,
     read: (answer) =>

@@ -10,6 +10,11 @@ export type ClientOptions = {
   readonly timeoutMs?: number;
   /** The longest one attempt may take. Default 35,000; the service answers within 30,000. */
   readonly attemptTimeoutMs?: number;
+  /**
+   * Whether the order of a bundle has the price of the catalog that `catalog.get` returned last as its `expectedPrice`,
+   * unless the order names one. Default true.
+   */
+  readonly expectCatalogPrice?: boolean;
   /** Used instead of the global `fetch`. It must not retry or follow redirects. */
   readonly fetch?: typeof globalThis.fetch;
   /**
@@ -46,6 +51,7 @@ export const parseSettings = (options: ClientOptions): Settings => {
     apiKey: options.apiKey,
     timeoutMs: parseMs("timeoutMs", options.timeoutMs ?? TIMEOUT_MS),
     attemptTimeoutMs: parseMs("attemptTimeoutMs", options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS),
+    expectCatalogPrice: options.expectCatalogPrice ?? true,
     fetch: options.fetch ?? platformFetch(),
     onAttempt: options.onAttempt,
   };

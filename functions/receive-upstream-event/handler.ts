@@ -8,9 +8,9 @@ import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { rotatingSecret } from "../../shared/platform/rotating-secret.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
+import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { receiveUpstreamEvent } from "../../shared/upstream-events/receive-upstream-event.ts";
 import { authenticatesEvents, createUpstreamAdmission } from "../../shared/upstream-events/upstream-admission.ts";
-import { parseUpstreamSignature } from "../../shared/upstream-events/upstream-signature.ts";
 import { receiveUpstreamEventSpec } from "../specs.ts";
 import { alarmIfNotJson } from "./alarm-if-not-json.ts";
 
@@ -18,13 +18,15 @@ const env = readEnv(receiveUpstreamEventSpec.environment);
 const secrets = secretsClient();
 const rotatingSecretOf = (id: string) =>
   rotatingSecret(secret(secrets, id), secret(secrets, id, systemClock, "AWSPREVIOUS"));
-const scheme = parseUpstreamSignature(env.UPSTREAM_SIGNATURE);
+const profile = parseUpstreamProfile(env.UPSTREAM_PROFILE);
+const { signature: scheme } = profile;
 const authentication = {
   pathToken: rotatingSecretOf(env.WEBHOOK_TOKEN_SECRET_ID),
   ranges: parseIpRanges(env.UPSTREAM_WEBHOOK_IPS),
   ...(scheme && { signature: { scheme, key: rotatingSecretOf(env.UPSTREAM_HMAC_SECRET_ID) } }),
 };
 const deps = {
+  profile,
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
   isAuthenticated: authenticatesEvents(authentication),

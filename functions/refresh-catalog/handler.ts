@@ -6,6 +6,7 @@ import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../shared/webhooks/enqueue-catalog-updated.ts";
 import { refreshCatalogSpec } from "../specs.ts";
@@ -16,6 +17,7 @@ const deps = {
   store: catalogStore(db, env.CACHE_TABLE),
   upstream: httpUpstream({
     baseUrl: env.UPSTREAM_BASE_URL,
+    profile: parseUpstreamProfile(env.UPSTREAM_PROFILE),
     liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
   }),
   announce: enqueueCatalogUpdated({

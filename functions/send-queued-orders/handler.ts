@@ -1,6 +1,7 @@
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
+import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
@@ -9,6 +10,7 @@ import { systemClock } from "../../shared/platform/time.ts";
 import { orderGate } from "../../shared/queued-orders/order-gate.ts";
 import { sendQueuedOrders } from "../../shared/queued-orders/send-queued-orders.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { sendQueuedOrdersSpec } from "../specs.ts";
 
 const env = readEnv(sendQueuedOrdersSpec.environment);
@@ -18,10 +20,12 @@ const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
   cache,
   outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  costs: parseUpstreamCosts(env.UPSTREAM_COSTS),
   gate: orderGate({ ...cache, initially: env.PURCHASES_INITIALLY }, systemClock, "vtu"),
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),
   upstream: httpUpstream({
     baseUrl: env.UPSTREAM_BASE_URL,
+    profile: parseUpstreamProfile(env.UPSTREAM_PROFILE),
     liveKey: secret(secretsClient(), env.UPSTREAM_KEY_SECRET_ID),
   }),
   queueMinutes: env.QUEUE_MINUTES,

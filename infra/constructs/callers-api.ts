@@ -18,7 +18,7 @@ import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 import { errors } from "../../shared/contract/errors.ts";
-import { headers } from "../../shared/contract/headers.ts";
+import { headers, securityHeaders } from "../../shared/contract/headers.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import type { Route } from "../../shared/contract/route.ts";
 import { callerRoutes, restAccessLogFields, routeLimits } from "../gateway.ts";
@@ -152,21 +152,33 @@ export class CallersApi extends Construct {
     const body = (message: string): Record<string, string> => ({
       "application/json": `{"status":false,"message":${message}}`,
     });
+    const common = {
+      [headers.requestId]: "context.extendedRequestId",
+      ...mapValues({ "cache-control": "no-store", ...securityHeaders }),
+    };
     const { status, message } = errors.not_found;
     this.api.addGatewayResponse("NoRoute", {
       type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
       statusCode: String(status),
       responseHeaders: {
-        [headers.errorCode]: "'not_found'",
-        [headers.requestId]: "context.extendedRequestId",
-        [headers.rateLimit]: `'${rateGroups.catalog.requestsPerMinute}'`,
-        [headers.rateRemaining]: `'${rateGroups.catalog.requestsPerMinute}'`,
-        "cache-control": "'no-store'",
+        ...common,
+        ...mapValues({
+          [headers.errorCode]: "not_found",
+          [headers.rateLimit]: String(rateGroups.catalog.requestsPerMinute),
+          [headers.rateRemaining]: String(rateGroups.catalog.requestsPerMinute),
+        }),
       },
       templates: body(JSON.stringify(message)),
     });
-    for (const type of [ResponseType.DEFAULT_4XX, ResponseType.DEFAULT_5XX]) {
-      this.api.addGatewayResponse(type.responseType, { type, templates: body("$context.error.messageString") });
+    // API Gateway's limits are per second. Source: AWS, "Throttle requests to your REST APIs".
+    const throttled = { ...common, ...mapValues({ [headers.retryAfter]: "1" }) };
+    for (const [type, responseHeaders] of [
+      [ResponseType.DEFAULT_4XX, common],
+      [ResponseType.DEFAULT_5XX, common],
+      [ResponseType.THROTTLED, throttled],
+    ] as const) {
+      const templates = body("$context.error.messageString");
+      this.api.addGatewayResponse(type.responseType, { type, responseHeaders, templates });
     }
   }
 
@@ -234,3 +246,7 @@ const methodLimits = (requestsPerSecondMax: number): Record<string, MethodDeploy
     }),
   );
 };
+
+/** Static values, as a gateway response takes them. */
+const mapValues = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, `'${value}'`]));

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { OrderLimits } from "../contract/order-limits.ts";
 import {
   allows,
   defaultPermissions,
@@ -14,6 +15,7 @@ import { transactWithRetry } from "../ledger/transact.ts";
 import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
+import type { PriceRule } from "../prices/price-rule.ts";
 import {
   type Account,
   AccountError,
@@ -23,14 +25,18 @@ import {
   requireAccount,
 } from "./account-store.ts";
 import { hashApiKey, newApiKey } from "./api-key.ts";
+import { checksumKeyOf } from "./checksum-key.ts";
 import {
   type AccountKey,
   accountStatusUpdate,
   addAsRevoked,
+  duplicateWindowUpdate,
   entitlementsUpdate,
   expiryUpdate,
   isInactive,
   keyPut,
+  limitsUpdate,
+  priceListUpdate,
   revocation,
   type WhitelistChange,
   whitelistRanges,
@@ -86,7 +92,7 @@ export const createKey = async (
   options: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
 ): Promise<NewKey & { readonly permissions: readonly Permission[] }> => {
   const permissions = options.permissions ?? defaultPermissions((await requireAccount(store, accountId)).entitlements);
-  const { key, accountKey } = newKey(options.mode, permissions, nowOf(store));
+  const { key, accountKey } = await newKey(store, options.mode, permissions, nowOf(store));
   await changeAccount(
     store,
     accountId,
@@ -113,7 +119,7 @@ export const rotateKey = async (
   const account = await requireAccount(store, accountId);
   const before = requireKey(account, keyId);
   const permissions = before.permissions.filter((each) => allows(account.entitlements, each));
-  const { key, accountKey } = newKey(before.mode, permissions, nowMs);
+  const { key, accountKey } = await newKey(store, before.mode, permissions, nowMs, before.order_limits);
   const changed = await changeAccount(
     store,
     accountId,
@@ -187,6 +193,73 @@ export const setEntitlements = (store: AccountStore, accountId: string, entitlem
     (account) => ({ ...account, entitlements }),
     ({ keys }) => keysToUpdate(store, keys).map(([key]) => entitlementsUpdate(store, key, entitlements)),
   );
+
+/**
+ * Changes the price rules of an account, and the version on all its keys, in one transaction; keys that are revoked or
+ * ended may follow later. `change` may be called several times, each time with the current account.
+ */
+export const changePriceRules = (
+  store: AccountStore,
+  accountId: string,
+  change: (account: Account) => readonly PriceRule[],
+): Promise<Account> => {
+  const versionOf = ({ price_list }: Account): number => price_list?.version ?? 0;
+  return changeAccount(
+    store,
+    accountId,
+    (account) => ({ ...account, price_list: { version: versionOf(account) + 1, rules: [...change(account)] } }),
+    (changed) => keysToUpdate(store, changed.keys).map(([key]) => priceListUpdate(store, key, versionOf(changed))),
+  );
+};
+
+/** Sets how long a purchase like an earlier one is refused, on the account and all its keys; undefined: none is. */
+export const setDuplicateWindow = (
+  store: AccountStore,
+  accountId: string,
+  windowS: number | undefined,
+): Promise<Account> =>
+  changeAccount(
+    store,
+    accountId,
+    ({ duplicate_window_s: _before, ...account }) => ({
+      ...account,
+      ...(windowS !== undefined && { duplicate_window_s: windowS }),
+    }),
+    ({ keys }) => keysToUpdate(store, keys).map(([key]) => duplicateWindowUpdate(store, key, windowS)),
+  );
+
+/** Sets what an account's live orders may be at most, on the account and all its keys; without entries there is no limit. */
+export const setAccountLimits = (store: AccountStore, accountId: string, limits: OrderLimits): Promise<Account> =>
+  changeAccount(
+    store,
+    accountId,
+    ({ order_limits: _before, ...account }) => ({ ...account, ...limitsField(limits) }),
+    ({ keys, order_limits }) =>
+      keysToUpdate(store, keys).map(([key]) => limitsUpdate(store, key, "account", order_limits)),
+  );
+
+/** The same for the orders with one key. */
+export const setKeyLimits = (
+  store: AccountStore,
+  accountId: string,
+  keyId: string,
+  limits: OrderLimits,
+): Promise<Account> =>
+  changeAccount(
+    store,
+    accountId,
+    (account) => {
+      const { order_limits: _before, ...key } = requireKey(account, keyId);
+      const changed = { ...key, ...limitsField(limits) };
+      return { ...account, keys: account.keys.map((each) => (each.key_id === keyId ? changed : each)) };
+    },
+    (account) => {
+      const key = requireKey(account, keyId);
+      return [limitsUpdate(store, key, "key", key.order_limits)];
+    },
+  );
+
+const limitsField = (limits: OrderLimits) => (Object.keys(limits).length === 0 ? {} : { order_limits: limits });
 
 /**
  * Replaces the list of those who may manage an account in the console. `before`: the list that the operator saw.
@@ -276,8 +349,14 @@ const requireKey = (account: Account, keyId: string): AccountKey => {
   return key;
 };
 
-const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) => {
-  const key = newApiKey(mode);
+const newKey = async (
+  { checksumKey }: AccountStore,
+  mode: Mode,
+  permissions: readonly Permission[],
+  nowMs: number,
+  limits: OrderLimits = {},
+) => {
+  const key = newApiKey(mode, await checksumKeyOf(checksumKey));
   const accountKey: AccountKey = {
     key_id: newId("key"),
     hash: hashApiKey(key),
@@ -285,6 +364,7 @@ const newKey = (mode: Mode, permissions: readonly Permission[], nowMs: number) =
     status: "active",
     permissions: [...permissions],
     created_at: isoTime(nowMs),
+    ...limitsField(limits),
   };
   return { key, accountKey };
 };

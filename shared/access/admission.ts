@@ -8,7 +8,8 @@ import { allows, lacksPermission, notEntitled, permittedEntitlements } from "../
 import type { Route } from "../contract/route.ts";
 import { isWithin } from "../platform/ip-range.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
-import { hashApiKey, isWellFormedKey } from "./api-key.ts";
+import { hasChecksum, hashApiKey, hasKeyForm } from "./api-key.ts";
+import type { ChecksumKey } from "./checksum-key.ts";
 import { countRequest, type KeyItem } from "./key-store.ts";
 
 /**
@@ -17,9 +18,12 @@ import { countRequest, type KeyItem } from "./key-store.ts";
  * section 2.
  */
 export const createAdmission =
-  (db: DynamoDBDocumentClient, accessTable: string, clock: Clock = systemClock): Admit =>
+  (db: DynamoDBDocumentClient, accessTable: string, checksumKey: ChecksumKey, clock: Clock = systemClock): Admit =>
   async (route, request) => {
-    const hash = hashApiKey(presentedKey(request.headers));
+    const presented = presentedKey(request.headers);
+    const known = await checksumKey();
+    if (known !== undefined && !hasChecksum(presented, known)) throw new ServiceError("invalid_api_key");
+    const hash = hashApiKey(presented);
     const nowMs = clock();
     const counted = await countRequest(db, accessTable, { hash, group: route.group, minute: minuteOf(nowMs) });
     if (counted === undefined || hasEnded(counted.keyItem, nowMs)) throw new ServiceError("invalid_api_key");
@@ -32,9 +36,12 @@ export const createAdmission =
     if (requestsThisMinute > limit) {
       return { rate, refusal: new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(nowMs) }) };
     }
-    const { account_id: accountId, key_id: keyId, mode, permissions } = keyItem;
+    const { account_id: accountId, key_id: keyId, mode, permissions, duplicate_window_s: duplicateWindowS } = keyItem;
+    const { account_limits: account, key_limits: key } = keyItem;
+    const limits = account === undefined && key === undefined ? undefined : { account, key };
     const entitlements = permittedEntitlements(keyItem.entitlements, permissions);
-    return { rate, caller: { accountId, keyId, mode, entitlements } };
+    const priceList = keyItem.price_list === undefined ? {} : { priceList: keyItem.price_list };
+    return { rate, caller: { accountId, keyId, mode, entitlements, ...priceList, duplicateWindowS, limits } };
   };
 
 /** True if the key is revoked, or rotated and past its end. */
@@ -67,7 +74,7 @@ const presentedKey = (sent: Readonly<Record<string, string>>): string => {
   const key = bearer ?? other ?? "";
   if (key === "" && !sent.authorization) throw new ServiceError("missing_api_key");
   if (other && other !== key) throw new ServiceError("invalid_api_key", { message: TWO_KEYS });
-  if (isWellFormedKey(key)) return key;
+  if (hasKeyForm(key)) return key;
   const isMalformed = sent[headers.apiKey] === undefined && (bearer === undefined || /["']/.test(bearer));
   throw new ServiceError("invalid_api_key", isMalformed ? { message: MALFORMED_AUTHORIZATION } : {});
 };

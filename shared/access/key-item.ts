@@ -1,3 +1,4 @@
+import type { LimitedBy, OrderLimits } from "../contract/order-limits.ts";
 import type { Entitlements } from "../contract/permission.ts";
 import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime } from "../platform/time.ts";
@@ -84,6 +85,52 @@ export const entitlementsUpdate = (store: AccountStore, key: AccountKey, entitle
     "skip",
   );
 
+/** The version of the account's price rules on a key's item. */
+export const priceListUpdate = (store: AccountStore, key: AccountKey, version: number): KeyWrite =>
+  keyUpdate(
+    store,
+    key,
+    {
+      expression: "SET #price_list = :price_list",
+      names: { "#price_list": "price_list" },
+      values: { ":price_list": version },
+    },
+    "skip",
+  );
+
+/** The account's window for duplicates on a key's item. */
+export const duplicateWindowUpdate = (store: AccountStore, key: AccountKey, windowS: number | undefined): KeyWrite =>
+  keyUpdate(
+    store,
+    key,
+    {
+      expression: windowS === undefined ? "REMOVE #duplicate_window_s" : "SET #duplicate_window_s = :window",
+      names: { "#duplicate_window_s": "duplicate_window_s" },
+      values: { ...(windowS !== undefined && { ":window": windowS }) },
+    },
+    "skip",
+  );
+
+/** The limits of the account or of the key itself on a key's item. */
+export const limitsUpdate = (
+  store: AccountStore,
+  key: AccountKey,
+  by: LimitedBy,
+  limits: OrderLimits | undefined,
+): KeyWrite => {
+  const name = `${by}_limits`;
+  return keyUpdate(
+    store,
+    key,
+    {
+      expression: limits === undefined ? "REMOVE #limits" : "SET #limits = :limits",
+      names: { "#limits": name },
+      values: { ...(limits !== undefined && { ":limits": limits }) },
+    },
+    "skip",
+  );
+};
+
 /** A change of a whitelist: replaced as a whole, or ranges added or removed. */
 export type WhitelistChange =
   | { readonly kind: "replace" | "add" | "remove"; readonly ranges: readonly IpRange[] }
@@ -137,8 +184,16 @@ export const expiryUpdate = (store: AccountStore, key: AccountKey, expiresAt: st
  * the item must still be active and must not end earlier.
  */
 export const keyRestriction = (store: AccountStore, account: Account, key: AccountKey): KeyWrite => {
-  const { account_status, permissions, entitlements, whitelist, expires_at } = newKeyItem(account, key);
-  const sets = Object.entries({ account_status, permissions, entitlements, whitelist });
+  const {
+    pk: _pk,
+    key_id: _id,
+    account_id: _account,
+    mode: _mode,
+    status: _status,
+    ...wanted
+  } = newKeyItem(account, key);
+  const { expires_at, ...others } = wanted;
+  const sets = Object.entries(others);
   const present = [...sets, ...Object.entries({ expires_at })].filter(([, value]) => value !== undefined);
   const absent = sets.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
   const isOpenEnded = "attribute_not_exists(#expires_at)";
@@ -190,6 +245,10 @@ export const newKeyItem = (account: Account, key: AccountKey): KeyItem => {
     // DynamoDB has no empty sets.
     permissions: key.permissions.length > 0 ? new Set(key.permissions) : undefined,
     entitlements: account.entitlements,
+    price_list: account.price_list?.version,
+    duplicate_window_s: account.duplicate_window_s,
+    account_limits: account.order_limits,
+    key_limits: key.order_limits,
     whitelist: ranges.length > 0 ? new Set(ranges) : undefined,
   };
 };

@@ -1,7 +1,9 @@
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
 import type { RateGroup } from "../contract/limits.ts";
+import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -28,6 +30,13 @@ export const keyItemSchema = z
     permissions: z.set(permissionSchema).optional(),
     /** The account's. */
     entitlements: entitlementsSchema,
+    /** The version of the account's price rules (shared/prices/price-list.ts); absent if it has none. */
+    price_list: z.int().optional(),
+    /** The account's; absent if it has none. */
+    duplicate_window_s: duplicateWindowSchema.optional(),
+    /** The account's, and the key's own; absent if it has none. */
+    account_limits: orderLimitsSchema.optional(),
+    key_limits: orderLimitsSchema.optional(),
     whitelist: z.set(z.instanceof(Uint8Array)).optional(),
   })
   .loose();

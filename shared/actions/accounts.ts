@@ -1,14 +1,24 @@
 import { type Account, type AccountStore, accountSchema, requireAccount } from "../access/account-store.ts";
-import { createAccount, setAccountStatus, setEntitlements, setOwners } from "../access/accounts.ts";
+import {
+  createAccount,
+  setAccountLimits,
+  setAccountStatus,
+  setDuplicateWindow,
+  setEntitlements,
+  setOwners,
+} from "../access/accounts.ts";
 import type { accountsActions } from "../contract/actions/accounts.ts";
 import { nairaFromKobo } from "../contract/money.ts";
+import { orderLimitsText } from "../contract/order-limits.ts";
 import { entitlementSchema, entitlementsText } from "../contract/permission.ts";
 import { shownUrl } from "../contract/shown-url.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
+import { counts, type Usage, usageOn } from "../ledger/usage.ts";
 import { ordersOnDay, readWallet, walletSchema } from "../ledger/wallet.ts";
 import { dayInLagos } from "../platform/time.ts";
+import { dateIn } from "../platform/time-zone.ts";
 import { readEndpointState } from "../webhooks/endpoint-health.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -25,6 +35,17 @@ export const keyView = ({ hash: _hash, ...key }: Account["keys"][number], nowMs:
   ...key,
   status: isEnded(key, nowMs) ? ("ended" as const) : key.status,
 });
+
+/** What limits count today, and this month. */
+export const usageView = ({ ledger, timeZone }: ActionContext, usage: Usage | undefined) => {
+  const day = dateIn(ledger.clock(), timeZone);
+  const { day_kobo, day_orders, month_kobo, month_orders } = usageOn(usage, day);
+  return {
+    ...{ day, day_orders, month_orders },
+    day_naira: nairaFromKobo(day_kobo),
+    month_naira: nairaFromKobo(month_kobo),
+  };
+};
 
 const isEnded = ({ status, expires_at }: Pick<Account["keys"][number], "status" | "expires_at">, nowMs: number) =>
   status === "active" && expires_at !== undefined && nowMs >= Date.parse(expires_at);
@@ -67,7 +88,8 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     };
   },
 
-  "accounts show": async ({ ledger, accounts }, { account: accountId }) => {
+  "accounts show": async (context, { account: accountId }) => {
+    const { ledger, accounts } = context;
     const account = await requireAccount(accounts, accountId);
     const wallet = await readWallet(ledger, accountId);
     const { balance_kobo, low_balance_threshold_kobo } = wallet;
@@ -84,6 +106,9 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       orders_today: Object.fromEntries(
         limited.map((each) => [each, ordersOnDay(wallet, each, dayInLagos(ledger.clock()))]),
       ),
+      ...(account.duplicate_window_s !== undefined && { duplicate_window_s: account.duplicate_window_s }),
+      ...(account.order_limits !== undefined && { order_limits: account.order_limits }),
+      ...(counts(account.order_limits) && { usage: usageView(context, wallet) }),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),
       webhook: endpoint?.url === undefined ? null : { url: shownUrl(endpoint.url), status: endpoint.status },
@@ -103,6 +128,21 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const details = { entitlements: entitlementsText(entitlements) };
     const store = audited(context, () => ({ action: "accounts entitle", why, details }));
     return { account_id: account, entitlements: (await setEntitlements(store, account, entitlements)).entitlements };
+  },
+
+  "accounts duplicates": async (context, { account, window_s, why }) => {
+    const windowS = window_s === 0 ? undefined : window_s;
+    const details = { window_s };
+    const store = audited(context, () => ({ action: "accounts duplicates", why, details }));
+    const { duplicate_window_s } = await setDuplicateWindow(store, account, windowS);
+    return { account_id: account, ...(duplicate_window_s !== undefined && { duplicate_window_s }) };
+  },
+
+  "accounts limits": async (context, { account, limits, why }) => {
+    const details = { limits: orderLimitsText(limits) };
+    const store = audited(context, () => ({ action: "accounts limits", why, details }));
+    const { order_limits = {} } = await setAccountLimits(store, account, limits);
+    return { account_id: account, order_limits };
   },
 
   "accounts owners": async (context, { account, owners, before, why }) => {

@@ -1,12 +1,15 @@
 import { type Account, requireAccount } from "../access/account-store.ts";
-import { createKey, revokeKey, rotateKey } from "../access/accounts.ts";
+import { createKey, revokeKey, rotateKey, setKeyLimits } from "../access/accounts.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
 import type { keysActions } from "../contract/actions/keys.ts";
+import { orderLimitsText } from "../contract/order-limits.ts";
 import type { Permission } from "../contract/permission.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
+import { keyUsagePk } from "../ledger/schema.ts";
+import { counts, readKeyUsages } from "../ledger/usage.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { keyView, readAccounts } from "./accounts.ts";
+import { keyView, readAccounts, usageView } from "./accounts.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -50,19 +53,29 @@ const assertNotRotated = ({ key_id, expires_at }: AccountKey): void => {
 };
 
 export const keysRuns: ActionRuns<typeof keysActions> = {
-  "keys list": async ({ accounts, ledger }, { account }) => {
+  "keys list": async (context, { account }) => {
+    const { accounts, ledger } = context;
     const { keys, entitlements } = await requireAccount(accounts, account);
     const items = await findKeys(
       accounts,
       keys.map(({ hash }) => hash),
     );
+    const usages = await readKeyUsages(
+      ledger,
+      keys.filter(({ order_limits }) => counts(order_limits)).map(({ key_id }) => key_id),
+    );
+    const usageOf = new Map(usages.map((usage) => [usage.pk, usage]));
     const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
     return {
       account_id: account,
       entitlements,
       keys: keys.map((key) => {
         const usedMs = lastUsed.get(key.hash);
-        return { ...keyView(key, ledger.clock()), last_used_at: usedMs === undefined ? null : isoTime(usedMs) };
+        return {
+          ...keyView(key, ledger.clock()),
+          last_used_at: usedMs === undefined ? null : isoTime(usedMs),
+          ...(counts(key.order_limits) && { usage: usageView(context, usageOf.get(keyUsagePk(key.key_id))) }),
+        };
       }),
     };
   },
@@ -95,6 +108,14 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
       instead_of: keyId,
       which_ends_at: rotated.expiresAt,
     };
+  },
+
+  "keys limits": async (context, { account, key: keyId, limits, why }) => {
+    const { account_id } = await requireKey(context, account, keyId);
+    const details = { key_id: keyId, limits: orderLimitsText(limits) };
+    const store = audited(context, () => ({ action: "keys limits", why, details }));
+    await setKeyLimits(store, account_id, keyId, limits);
+    return { account_id, key_id: keyId, order_limits: limits };
   },
 
   "keys revoke": async (context, { account, key: keyId, why }) => {

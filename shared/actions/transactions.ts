@@ -5,7 +5,17 @@ import { readTransactionAudit } from "../ledger/audit.ts";
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
-import { isFinalStatus, referenceOf, STUCK_MS, type Transaction, transactionToView } from "../ledger/transaction.ts";
+import {
+  CHECK_OPEN_MS_MAX,
+  isFinalStatus,
+  isIdentityCheck,
+  isQueuedOrder,
+  referenceOf,
+  STUCK_MS,
+  sentAt,
+  type Transaction,
+  transactionToView,
+} from "../ledger/transaction.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
@@ -15,10 +25,14 @@ import {
   queuedText,
   readQueuedOrders,
 } from "../queued-orders/queued-orders-report.ts";
+import type { UpstreamProfile } from "../upstream/profile.ts";
 import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
-import type { ActionContext } from "./action-context.ts";
+import { canAsk } from "../upstream-lookup/ask-upstream.ts";
+import { askNow, readLookup } from "../upstream-lookup/lookup-record.ts";
+import { type ActionContext, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransaction, requireTransactionOf } from "./lookup.ts";
+import { adviceOn } from "./order-advice.ts";
 import { resolvedView } from "./resolved-transaction.ts";
 import { requireCursor, requireTimeRange } from "./time-range.ts";
 import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
@@ -26,7 +40,7 @@ import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
 export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   "transactions list": async (context, { account, mode, cursor, limit, from, to, ...filter }) => {
     await requireAccount(context.accounts, account);
-    const range = requireTimeRange({ from, to });
+    const range = requireTimeRange(context, { from, to });
     const start = cursor === undefined ? undefined : requireCursor(cursor, range);
     const owner = { accountId: account, mode };
     const { transactions, next } = await listTransactions(context.ledger, owner, filter, range, start, limit);
@@ -55,6 +69,16 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
     if (account !== undefined) await requireAccount(context.accounts, account);
     return waitingView(await readQueuedOrders(context, account), context.ledger.clock());
   },
+  "transactions ask": async (context, { reference, why }) => {
+    const transaction = await requireTransaction(context, reference);
+    const { ledger, purchases: cache, probe } = context;
+    assertCanAsk(probe.profile, transaction);
+    const ours = referenceOf(transaction);
+    const audit = { about: transaction.pk, action: "transactions ask", why, details: { reference: ours } };
+    await recordAudited(context, transaction.account_id, audit);
+    await askNow(cache, transaction, ledger.clock());
+    return { reference: ours, account_id: transaction.account_id };
+  },
   "transactions resolve": async (context, { reference, status, why }) => {
     const transaction = await requireTransaction(context, reference);
     try {
@@ -81,6 +105,30 @@ export const openOlderThan = (
 ): Promise<readonly Transaction[]> =>
   openTransactions(ledger, { from: ALL_TIMES.from, to: isoTime(ledger.clock() - olderMs) });
 
+const assertCanAsk = (profile: UpstreamProfile, transaction: Transaction): void => {
+  if (canAsk(profile, transaction)) return;
+  const reference = referenceOf(transaction);
+  if (profile.lookup === undefined) {
+    throw new OperatorError("The profile of the upstream has no lookup, so that it cannot be asked for an order");
+  }
+  if (isFinalStatus(transaction.status)) throw new OperatorError(`${reference} has ended: it is ${transaction.status}`);
+  throw new OperatorError(
+    `The upstream cannot be asked for ${reference}: it is no live purchase that was sent, or the upstream knows it by no reference of ours`,
+  );
+};
+
+/** What the upstream answered. It is no matter of owners. */
+const lookupOf = async (context: ActionContext, transaction: Transaction) => {
+  const record =
+    isForOwner(context) || context.probe.profile.lookup === undefined
+      ? undefined
+      : await readLookup(context.purchases, transaction);
+  if (record?.asked_at === undefined || record.finding === undefined) return null;
+  const { asked_at, asked, finding, details, next_at } = record;
+  const next = isFinalStatus(transaction.status) ? null : next_at;
+  return { asked_at, asked, finding, details: details ?? null, next_at: next };
+};
+
 const detailsOf = async (context: ActionContext, transaction: Transaction) => {
   const history = await historyOf(context, transaction);
   const wait = (await queuedText(context, transaction)) ?? null;
@@ -89,8 +137,20 @@ const detailsOf = async (context: ActionContext, transaction: Transaction) => {
     sent_at: transaction.sent_at ?? null,
     wait,
     unknown_outcome: unknownOutcomeText(transaction) ?? null,
+    advice: [...adviceOn(transaction, isForOwner(context))],
+    wait_until: waitUntil(context, transaction),
+    lookup: await lookupOf(context, transaction),
+    can_ask: !isForOwner(context) && canAsk(context.probe.profile, transaction),
     history: [...history],
   };
+};
+
+/** Then an identity check or a queued order is refunded by the next run, and a purchase that was sent counts as stuck. */
+const waitUntil = ({ queueMinutes }: ActionContext, transaction: Transaction): string | null => {
+  if (isFinalStatus(transaction.status) || transaction.mode === "test") return null;
+  const sentMs = isIdentityCheck(transaction) ? CHECK_OPEN_MS_MAX : STUCK_MS;
+  const lengthMs = isQueuedOrder(transaction) ? queueMinutes * 60_000 : sentMs;
+  return isoTime(Date.parse(isQueuedOrder(transaction) ? transaction.created_at : sentAt(transaction)) + lengthMs);
 };
 
 const waitingView = ({ accounts, count, amountKobo, oldestS, sendingS }: QueuedOrders, nowMs: number) => ({

@@ -1,11 +1,15 @@
 import { RECENT_HOURS, type upstreamActions } from "../contract/actions/upstream.ts";
+import { SERVICE } from "../ledger/audit.ts";
 import { openTransactions } from "../ledger/find-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { queueUntilMs, readUpstreamPace } from "../queued-orders/upstream-pace.ts";
 import { LATENCY_BOUNDS_MS, readHours, sumOfCounts } from "../statistics/hourly-counts.ts";
+import { probeUpstream } from "../upstream/probe.ts";
+import { recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { standingRefusals } from "./doctor-checks.ts";
 import { endedCountView } from "./statistics.ts";
@@ -13,6 +17,23 @@ import { endedCountView } from "./statistics.ts";
 const RECENT_MS = (RECENT_HOURS - 1) * 3_600_000;
 
 export const upstreamRuns: ActionRuns<typeof upstreamActions> = {
+  "upstream probe": async (context, { why }) => {
+    const { baseUrl, profile, testKey: stored } = context.probe;
+    const testKey = await stored.value();
+    if (testKey === undefined) {
+      throw new OperatorError("The secret upstream-test-key is not set", {
+        command: "Run secrets set upstream-test-key",
+      });
+    }
+    await recordAudited(context, SERVICE, { action: "upstream probe", why });
+    const { checks, findings, proposed } = await probeUpstream({ baseUrl, profile, testKey });
+    return {
+      ok: findings.length === 0,
+      checks: [...checks],
+      findings: [...findings],
+      proposed: proposed === undefined ? null : JSON.stringify(proposed),
+    };
+  },
   "upstream show": async (context) => {
     const { catalog, ledger, purchases: cache } = context;
     const nowMs = ledger.clock();

@@ -1,4 +1,5 @@
 import type { ServiceError } from "../contract/errors.ts";
+import type { CallerLimits } from "../contract/order-limits.ts";
 import type { Entitlements } from "../contract/permission.ts";
 import type { Route } from "../contract/route.ts";
 import type { Mode } from "../contract/transaction.ts";
@@ -11,6 +12,12 @@ export type Caller = {
   readonly keyId: string;
   readonly mode: Mode;
   readonly entitlements: Entitlements;
+  /** The version of the account's price rules; absent if it has none. */
+  readonly priceList?: number;
+  /** Seconds in which a purchase like an earlier one is refused; absent if none is. */
+  readonly duplicateWindowS?: number | undefined;
+  /** What the account and the key may order at most; absent if neither has a limit. */
+  readonly limits?: CallerLimits | undefined;
 };
 
 /** What admissions and operations read of a request, whatever brought it. */

@@ -21,6 +21,16 @@ export const errors = {
   validation_failed: { status: 422, message: "Some fields are not valid" },
   reference_reused: { status: 422, message: "This reference was used for a different request" },
   plan_unavailable: { status: 422, message: "This data plan is not available" },
+  price_changed: { status: 422, message: "The price is not the expected one; nothing was charged" },
+  possible_duplicate: {
+    status: 422,
+    message:
+      "The order is like one that was placed shortly before; nothing was charged. If it is meant, send it with the header X-Confirm-Duplicate: true",
+  },
+  limit_reached: {
+    status: 422,
+    message: "The order would pass a limit of this account or API key; nothing was charged",
+  },
   order_cancelled: {
     status: 422,
     message: "The order was cancelled before it was placed; nothing was charged. Another attempt needs a new reference",
@@ -49,6 +59,8 @@ export type ErrorDetails = {
   readonly fields?: FieldErrors;
   /** Seconds to wait before a retry: `Retry-After`. */
   readonly retryAfterS?: number;
+  /** The reference of the transaction that the order is like: `X-Duplicate-Of`. */
+  readonly duplicateOf?: string;
   /** Set if a transaction was made: `X-Transaction-Reference`. */
   readonly transactionReference?: string;
   /** True if this is the response to a replay. */

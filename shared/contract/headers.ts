@@ -2,6 +2,8 @@
 export const headers = {
   apiKey: "x-api-key",
   callerReference: "x-caller-reference",
+  confirmDuplicate: "x-confirm-duplicate",
+  duplicateOf: "x-duplicate-of",
   errorCode: "x-error-code",
   estimatedDelivery: "x-estimated-delivery",
   idempotencyKey: "idempotency-key",

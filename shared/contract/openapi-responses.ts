@@ -34,6 +34,10 @@ export const headerComponents = {
       "This is a replay: the response shows the transaction that the first request with this `reference` made.",
     schema: { type: "string", enum: ["true"] },
   },
+  "X-Duplicate-Of": {
+    description: "With `possible_duplicate`: the service's reference of the transaction that the order is like.",
+    schema: { type: "string" },
+  },
   "X-Estimated-Delivery": {
     description:
       "Seconds until the order is sent, about; it may take 40 seconds more. It is debited, and waits for the upstream's rate limit. Do not send it again; a webhook reports the outcome.",
@@ -171,8 +175,11 @@ const mayFollowTransaction = (code: ErrorCode): boolean =>
   ALWAYS_AFTER_TRANSACTION.has(code) || SOMETIMES_AFTER_TRANSACTION.has(code);
 
 /** Errors that follow the reading of an order's fields, so that the response names its `reference`. */
-const namesOrder = (code: ErrorCode): boolean =>
-  mayFollowTransaction(code) || code === "insufficient_balance" || code === "provider_unavailable";
+const namesOrder = (code: ErrorCode): boolean => mayFollowTransaction(code) || NAMES_ORDER.has(code);
+const NAMES_ORDER = new Set<ErrorCode>([
+  ...(["insufficient_balance", "possible_duplicate", "limit_reached"] as const),
+  ...(["price_changed", "provider_unavailable"] as const),
+]);
 
 const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
   const always = codes.every((code) => ALWAYS_AFTER_TRANSACTION.has(code));
@@ -190,6 +197,7 @@ const failure = (route: Route, status: number, codes: readonly ErrorCode[]) => {
       ...(isOrder(route) && !always && sometimes && headerRefs("X-Transaction-Reference")),
       ...(isOrder(route) && sometimes && headerRefs("Idempotent-Replayed")),
       ...(isOrder(route) && codes.some(namesOrder) && headerRefs("X-Caller-Reference")),
+      ...(codes.includes("possible_duplicate") && headerRefs("X-Duplicate-Of")),
       ...((status === 429 || status === 503) && headerRefs("Retry-After")),
     },
     content: {
@@ -217,6 +225,9 @@ const specificExamples: Partial<Record<ErrorCode, ReturnType<typeof errorExample
     reference: ["Was used for a different request: choose another"],
   }),
   plan_unavailable: errorExample(errors.plan_unavailable.message, { plan_id: ["Is no plan of the catalog"] }),
+  price_changed: errorExample("The price is 500 NGN, not 450 NGN; nothing was charged", {
+    expected_price: ["The price is 500 NGN"],
+  }),
 };
 
 /** `components.examples`: one for each error whose response is the same on every route. */

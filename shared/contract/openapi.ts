@@ -96,6 +96,14 @@ const parameters = {
     description: "Another way to send `reference`, without quotation marks. If both are sent, they must be equal.",
     schema: schemaRef(referenceField),
   },
+  ConfirmDuplicate: {
+    name: "X-Confirm-Duplicate",
+    in: "header",
+    description:
+      "`true`: the order is meant, although it is like one that was placed shortly before. It matters only to accounts that refuse such orders.",
+    // An enumeration is a list without a name on the page of the interface.
+    schema: { type: "string", pattern: "^true$" },
+  },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
@@ -110,6 +118,7 @@ const operation = (operationId: string, route: Route, schemas: ReturnType<typeof
   const all = [
     ...inputParameters(route, schemas),
     ...(isOrder(route) ? [parameterRef("IdempotencyKey")] : []),
+    ...(route.errors.includes("possible_duplicate") ? [parameterRef("ConfirmDuplicate")] : []),
     ...(route.hasEtag ? [parameterRef("IfNoneMatch")] : []),
   ];
   return {

@@ -47,6 +47,7 @@ const keyErrors = [
 ] as const;
 const bodyErrors = ["invalid_json", "missing_parameter", "validation_failed"] as const;
 export const orderErrors = [
+  "limit_reached",
   "insufficient_balance",
   "reference_reused",
   "order_cancelled",

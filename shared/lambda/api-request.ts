@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { CallRequest } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
-import { BODY_LIMIT, ServiceError } from "../contract/errors.ts";
+import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
@@ -97,10 +97,14 @@ type JsonObject = Record<string, unknown>;
  * The request's input by its schema. Absent fields are 400 `missing_parameter`, before wrong ones are 422
  * `validation_failed`; both errors have messages by field. Source: docs/interface.md 4.D4.
  */
-export const parseInput = <Input extends z.ZodObject>(schema: Input, request: ApiRequest): z.output<Input> => {
+export const parseInput = <Input extends z.ZodObject>(
+  schema: Input,
+  request: ApiRequest,
+  bodyBytesMax = BODY_BYTES_MAX,
+): z.output<Input> => {
   const isPost = request.requestContext.http.method === "POST";
   const sent = isPost
-    ? jsonBody(request)
+    ? jsonBody(request, bodyBytesMax)
     : { ...withoutEmpty(request.queryStringParameters), ...request.pathParameters };
   const key = isPost && "reference" in schema.shape ? request.headers[headers.idempotencyKey] : undefined;
   const input: JsonObject = key === undefined ? sent : { reference: key, ...sent };
@@ -132,9 +136,9 @@ export const parseInput = <Input extends z.ZodObject>(schema: Input, request: Ap
 const withoutEmpty = (query: ApiRequest["queryStringParameters"]) =>
   Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ""));
 
-const jsonBody = (request: ApiRequest): JsonObject => {
+const jsonBody = (request: ApiRequest, bytesMax: number): JsonObject => {
   const bytes = bodyBytes(request);
-  if (bytes.length > BODY_BYTES_MAX) throw badJson(`The request body is larger than ${BODY_LIMIT}`);
+  if (bytes.length > bytesMax) throw badJson(`The request body is larger than ${bytesMax / 1_024} KB`);
   if (bytes.length === 0) throw badJson("The request body is empty: send a JSON object");
   const value = parsedJson(bytes, request.headers["content-encoding"]);
   if (!isJsonObject(value)) throw badJson("The request body must be a JSON object");

@@ -29,7 +29,7 @@ export const envelopedError = (
   statusCode: number,
   { code, message, details }: { readonly code: string; readonly message: string; readonly details: ErrorDetails },
 ): ApiResponse => {
-  const { fields, retryAfterS, transactionReference, replayed } = details;
+  const { fields, retryAfterS, transactionReference, duplicateOf, replayed } = details;
   return {
     statusCode,
     headers: {
@@ -37,6 +37,7 @@ export const envelopedError = (
       [headers.errorCode]: code,
       ...(retryAfterS !== undefined && { [headers.retryAfter]: String(retryAfterS) }),
       ...(transactionReference !== undefined && { [headers.transactionReference]: transactionReference }),
+      ...(duplicateOf !== undefined && { [headers.duplicateOf]: duplicateOf }),
       ...(replayed && { [headers.idempotentReplayed]: "true" }),
     },
     body: JSON.stringify({ status: false, message, ...(fields && { errors: fields }) }),

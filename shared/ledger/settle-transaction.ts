@@ -10,22 +10,25 @@ import type { Ledger } from "./ledger.ts";
 import { refundPut } from "./refund.ts";
 import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
 import { failureSchema, isFinalStatus, isQueuedOrder, type Transaction } from "./transaction.ts";
-import { type Requirement, settlingTransition, transactionUpdate } from "./transaction-state.ts";
+import { claimIs, type Requirement, settlingTransition, transactionUpdate } from "./transaction-state.ts";
 import { upstreamReferenceReservation } from "./upstream-reference.ts";
-import { walletCredit, walletQueueGap } from "./wallet.ts";
+import { giveBack, keyUsageUpdate, type SeenUsage, seenUsage } from "./usage.ts";
+import { bookingTime, walletCredit, walletQueueGap } from "./wallet.ts";
 
 const upstreamFactFields = {
   upstream_reference: z.string().min(1).max(100).optional(),
   upstream_amount_kobo: koboSchema.optional(),
 };
+/** Only if the upstream's amount is what it charged. */
+const costField = { cost_kobo: koboSchema.optional() };
 
 /**
  * What the ledger does with an outcome: sets the final status, or records the upstream's reference and amount. `failed`
- * refunds.
+ * refunds, and never changes the cost.
  */
 export const settlementSchema = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("success"), ...upstreamFactFields }),
-  z.object({ status: z.literal("processing"), ...upstreamFactFields }),
+  z.object({ status: z.literal("success"), ...upstreamFactFields, ...costField }),
+  z.object({ status: z.literal("processing"), ...upstreamFactFields, ...costField }),
   z.object({ status: z.literal("failed"), failure: failureSchema, ...upstreamFactFields }),
 ]);
 export type Settlement = z.infer<typeof settlementSchema>;
@@ -44,7 +47,10 @@ export type SettlementResult =
   | { readonly kind: "indeterminate" };
 
 /** The attributes of a transaction that a settlement needs. A queued one may have a number in the account's queue. */
-export type SettleTarget = Pick<Transaction, "pk" | "mode" | "write_token" | "account_id" | "amount_kobo" | "queued">;
+export type SettleTarget = Pick<
+  Transaction,
+  "pk" | "mode" | "write_token" | "account_id" | "amount_kobo" | "counted" | "queued"
+>;
 
 /**
  * Applies a settlement if its transaction is `processing`; the refund of a failed one is in the same write. Settlements
@@ -82,8 +88,7 @@ export const settleAsRead = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
-  const writes = settlementWrites(ledger, target, settlement, "any");
-  const result = await writeUntilDeadline(ledger, target, writes, deadline);
+  const result = await writeUntilDeadline(ledger, target, settlement, "any", deadline);
   if (result.kind !== "condition_failed") return result;
   const { transaction } = result;
   return transaction === undefined ? { kind: "indeterminate" } : { kind: "already_settled", transaction };
@@ -114,13 +119,25 @@ export const settleByHeuristicMatch = async (
   settlement: Settlement,
   deadline: Deadline,
 ): Promise<boolean> => {
-  const result = await writeUntilDeadline(
-    ledger,
-    target,
-    settlementWrites(ledger, target, settlement, "absent"),
-    deadline,
-  );
+  const result = await writeUntilDeadline(ledger, target, settlement, "absent", deadline);
   return result.kind === "applied";
+};
+
+/**
+ * Settles as the upstream answered about this order. An upstream reference is reserved for it in the same write:
+ * nothing is written if the transaction has another one, if it is reserved for another transaction, or if the order was
+ * sent again under another claim since the upstream was asked.
+ */
+export const settleByAnswer = async (
+  ledger: Ledger,
+  target: SettleTarget,
+  settlement: Settlement,
+  sending: Pick<Transaction, "claim">,
+  deadline: Deadline,
+): Promise<"applied" | "indeterminate" | "refused"> => {
+  const condition = { absentOr: settlement.upstream_reference, sending };
+  const { kind } = await writeUntilDeadline(ledger, target, settlement, condition, deadline);
+  return kind === "condition_failed" ? "refused" : kind;
 };
 
 /** A transaction after its settlement is applied. */
@@ -138,32 +155,54 @@ type RecordedSettlement = Settlement & Pick<Transaction, "resolved_by">;
 type SettlementWrites = readonly [ReturnType<typeof transactionUpdate>, ...Writes];
 
 /**
- * Retries through conflicts and unanswered attempts until the deadline. Each attempt has a token of its own: the
- * condition on the transaction makes a second copy harmless.
+ * Retries through conflicts and unanswered attempts until the deadline, and dates a refund that a seal refused anew.
+ * Each attempt has a token of its own: the condition on the transaction makes a second copy harmless.
  */
 const writeUntilDeadline = async (
   ledger: Ledger,
-  { write_token }: SettleTarget,
-  writes: SettlementWrites,
+  target: SettleTarget,
+  settlement: Settlement,
+  condition: ReferenceCondition,
   deadline: Deadline,
 ): Promise<
   { readonly kind: "applied" | "indeterminate" } | Extract<WriteFailure, { readonly kind: "condition_failed" }>
 > => {
   const nextAttempt = backoff(() => settleBudgetMs(deadline));
+  let seen: SeenByRefund = {};
   for (;;) {
     try {
+      const writes = settlementWrites(ledger, target, settlement, condition, seen);
       await writeOnce(ledger, writes, settleBudgetMs(deadline));
       return { kind: "applied" };
     } catch (error) {
       const failure = classifyWriteError(error);
+      const refusedBy = refundRefusedBy(failure, seen);
       const isMissing = failure.kind === "condition_failed" && failure.transaction === undefined;
-      if (failure.kind === "indeterminate" || isMissing) {
-        log.warn("settlement.attempt_failed", { write_token, ...errorFields(error) });
+      if (failure.kind === "indeterminate" || (isMissing && refusedBy === undefined)) {
+        log.warn("settlement.attempt_failed", { write_token: target.write_token, ...errorFields(error) });
       }
-      if (failure.kind === "condition_failed") return failure;
+      if (failure.kind === "condition_failed" && refusedBy === undefined) return failure;
+      seen = refusedBy ?? seen;
     }
     if (!(await nextAttempt())) return { kind: "indeterminate" };
   }
+};
+
+/** What refused refunds have shown of the wallet and of the counters. */
+export type SeenByRefund = SeenUsage & { readonly sealedTo?: string | undefined };
+
+/**
+ * What a refund must be written anew for: the wallet's seal, or counters of another day. The conditions of both items
+ * have nothing else that existing ones can fail.
+ */
+export const refundRefusedBy = (
+  failure: WriteFailure | { readonly kind: "done" },
+  before: SeenByRefund,
+): SeenByRefund | undefined => {
+  if (failure.kind !== "condition_failed") return undefined;
+  const usage = seenUsage(failure);
+  if (usage.account === undefined && usage.key === undefined) return undefined;
+  return { ...before, ...usage, sealedTo: failure.wallet?.sealed_to ?? before.sealedTo };
 };
 
 const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, limitMs: number): Promise<void> => {
@@ -176,31 +215,40 @@ const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, 
 
 /**
  * Which upstream reference the stored transaction may have: any; none, for a heuristic match; or none or this one, for
- * an operator's.
+ * an operator's decision and for an answer. An answer is about the sending under one claim.
  */
-export type ReferenceCondition = "any" | "absent" | { readonly absentOr: string };
+export type ReferenceCondition =
+  | "any"
+  | "absent"
+  | { readonly absentOr: string | undefined; readonly sending?: Pick<Transaction, "claim"> };
 
 /**
  * The parts of a settling write: the transaction's update, which is item 0; the change of the wallet by the refund of a
- * live failure or by the end of a wait; the refund's own item; and, where the settlement is matched to the transaction, the reservation of its
- * upstream reference.
+ * live failure or by the end of a wait; the refund's own item; and, where the settlement is matched to the transaction,
+ * the reservation of its upstream reference. `seen`: what refused them before.
  */
 export const settlementWrites = (
   ledger: Ledger,
   target: SettleTarget,
   settlement: RecordedSettlement,
   condition: ReferenceCondition,
+  seen: SeenByRefund = {},
 ): SettlementWrites => {
   const { upstream_reference: upstreamReference } = settlement;
-  const refund = refunds(target, settlement) ? target.amount_kobo : undefined;
+  const bookedAt = bookingTime(ledger, seen.sealedTo);
+  const refund = refunds(target, settlement) ? { amount: target.amount_kobo, bookedAt } : undefined;
+  const usage = refund && usageGivenBack(target, seen);
   const number = isFinalStatus(settlement.status) ? target.queued?.number : undefined;
   const { status, ...facts } = settlement;
   const transition = settlingTransition(status, isQueuedOrder(target));
   return [
-    transactionUpdate(ledger, target, transition, facts, referenceRequirement(condition)),
-    ...(number !== undefined ? [walletQueueGap(ledger, target.account_id, number, refund)] : []),
-    ...(number === undefined && refund !== undefined ? [walletCredit(ledger, target.account_id, refund)] : []),
-    ...(refund !== undefined ? [refundPut(ledger, target)] : []),
+    transactionUpdate(ledger, target, transition, facts, ...requirementsOf(condition)),
+    ...(number !== undefined ? [walletQueueGap(ledger, target.account_id, number, refund, usage?.account)] : []),
+    ...(number === undefined && refund !== undefined
+      ? [walletCredit(ledger, target.account_id, refund, usage?.account)]
+      : []),
+    ...(usage?.key === undefined ? [] : [keyUsageUpdate(ledger, usage.key.of, usage.key.parts)]),
+    ...(refund !== undefined ? [refundPut(ledger, target, bookedAt)] : []),
     ...(condition === "any" || upstreamReference === undefined
       ? []
       : [
@@ -213,14 +261,32 @@ export const settlementWrites = (
   ];
 };
 
-/** Which upstream reference the stored transaction may have, as a condition of the update. */
-const referenceRequirement = (condition: ReferenceCondition): Requirement | undefined => {
-  if (condition === "any") return undefined;
+/** What a refund gives back of the counters that counted the order. */
+const usageGivenBack = ({ account_id: accountId, amount_kobo, counted }: SettleTarget, seen: SeenByRefund) => {
+  if (counted === undefined) return undefined;
+  const { account, key_id: keyId } = counted;
+  const parts = keyId === undefined ? undefined : giveBack(amount_kobo, counted, seen.key);
+  return {
+    account: account && giveBack(amount_kobo, counted, seen.account),
+    key: keyId !== undefined && parts !== undefined ? { of: { keyId, accountId }, parts } : undefined,
+  };
+};
+
+/** Which upstream reference and claim the stored transaction may have, as conditions of the update. */
+const requirementsOf = (condition: ReferenceCondition): readonly Requirement[] => {
+  if (condition === "any") return [];
   const isAbsent = "attribute_not_exists(upstream_reference)";
-  return condition === "absent"
-    ? { expression: isAbsent }
-    : {
-        expression: `(${isAbsent} OR upstream_reference = :reference)`,
-        values: { ":reference": condition.absentOr },
-      };
+  if (condition === "absent") return [{ expression: isAbsent }];
+  const { absentOr: reference, sending } = condition;
+  return [
+    ...(reference === undefined
+      ? []
+      : [
+          {
+            expression: `(${isAbsent} OR upstream_reference = :reference)`,
+            values: { ":reference": reference },
+          },
+        ]),
+    ...(sending === undefined ? [] : [claimIs(sending.claim)]),
+  ];
 };

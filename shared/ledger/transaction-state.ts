@@ -1,6 +1,6 @@
 import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
-import { OPEN_TRANSACTION, QUEUED, queuedOrders } from "./schema.ts";
+import { openList, QUEUED, queuedOrders } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** `success` and `failed` are final; in all other states the stored status is `processing`. */
@@ -35,7 +35,7 @@ export const transitions = {
     to: "sent",
     event: "debit",
     condition:
-      "the wallet holds enough and is not restricted, a daily quota is not used up; if the order is sent at once, none of its account waits",
+      "the wallet holds enough and is not restricted, a daily quota is not used up, no limit is passed; if the order is sent at once, none of its account waits",
     write: "balance -= amount",
   },
   void: {
@@ -137,10 +137,10 @@ export const transactionUpdate = (
   { pk, account_id, mode, write_token }: Pick<Transaction, "pk" | "account_id" | "mode" | "write_token">,
   { from, to }: Change,
   set: Partial<Transaction>,
-  requirement?: Requirement,
+  ...requirements: readonly Requirement[]
 ) => {
   const attributes = {
-    ...(to !== undefined && { status: statusIn(to), open: listIn(to, account_id) }),
+    ...(to !== undefined && { status: statusIn(to), open: listIn(to, { pk, account_id }) }),
     updated_at: isoTime(clock()),
     ...set,
   };
@@ -157,7 +157,7 @@ export const transactionUpdate = (
       ConditionExpression: [
         "#status = :processing AND #mode = :mode AND write_token = :write_token",
         from.some(isQueued) ? "attribute_exists(queued)" : "attribute_not_exists(queued)",
-        ...(requirement === undefined ? [] : [requirement.expression]),
+        ...requirements.map(({ expression }) => expression),
       ].join(" AND "),
       ExpressionAttributeNames: {
         "#status": "status",
@@ -169,7 +169,7 @@ export const transactionUpdate = (
         ":processing": "processing",
         ":mode": mode,
         ":write_token": write_token,
-        ...requirement?.values,
+        ...Object.assign({}, ...requirements.map(({ values }) => values)),
         ...Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
       },
       ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
@@ -178,9 +178,8 @@ export const transactionUpdate = (
 };
 
 /** The list of open transactions that has one in this state. */
-const listIn = (state: TransactionState, accountId: string): string | undefined => {
+const listIn = (state: TransactionState, transaction: Pick<Transaction, "pk" | "account_id">): string | undefined => {
   if (isFinal(state)) return undefined;
-  return { sent: OPEN_TRANSACTION, claimed: OPEN_TRANSACTION, queued: queuedOrders(accountId), set_aside: QUEUED }[
-    state
-  ];
+  if (state === "queued") return queuedOrders(transaction.account_id);
+  return state === "set_aside" ? QUEUED : openList(transaction);
 };

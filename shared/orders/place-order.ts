@@ -1,14 +1,23 @@
 import { randomUUID } from "node:crypto";
 import { errors, OutcomeUnknown, ServiceError } from "../contract/errors.ts";
+import type { CallerLimits, OrderLimitName } from "../contract/order-limits.ts";
 import { type DailyQuota, isEntitled, notEntitled } from "../contract/permission.ts";
+import type { DuplicateWindow } from "../ledger/duplicate-guard.ts";
 import { findByCallerReference } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { withMaskedPhone } from "../ledger/mask-phone.ts";
-import { type OpenResult, openTransaction, openUnlessOvertaking, type RecordItem } from "../ledger/open-transaction.ts";
-import { OPEN_TRANSACTION, transactionList, transactionPk } from "../ledger/schema.ts";
+import {
+  type DebitGuards,
+  type OpenResult,
+  openTransaction,
+  openUnlessOvertaking,
+  type RecordItem,
+} from "../ledger/open-transaction.ts";
+import { openList, transactionList, transactionPk } from "../ledger/schema.ts";
 import { type Settlement, settledTransaction, settleTransaction } from "../ledger/settle-transaction.ts";
 import { alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { limitBelow, type ReachedLimit } from "../ledger/usage.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -41,7 +50,7 @@ export type PreparedOrder<Priced extends Quote> = Pick<OrderRequest, "caller" | 
  * refused (`refusalOf`).
  */
 export const prepareOrder = async <Priced extends Quote>(
-  deps: Omit<OrderDeps, "outcomeQueue">,
+  deps: Omit<OrderDeps, "outcomeQueue" | "costs" | "prices" | "timeZone">,
   request: OrderRequest,
   quote: Priced | ServiceError,
 ): Promise<PreparedOrder<Priced> | Placed> => {
@@ -65,21 +74,36 @@ const refusalByEntitlement = ({ caller, entitlement }: OrderRequest): ServiceErr
 export const refusalOf = (error: unknown): ServiceError =>
   error instanceof ServiceError ? error : failedBeforeDebit(error);
 
-/** The order is debited: it must be sent upstream, or queued. */
-type Opened = { readonly kind: "opened"; readonly mustQueue: boolean };
+/** The order is debited: it must be sent upstream, or queued. `transaction`: as it is stored. */
+type Opened = { readonly kind: "opened"; readonly transaction: Transaction; readonly mustQueue: boolean };
 
-/** Debits the wallet and opens the transaction. `records`: further items of the same write. */
+type OpenOptions = {
+  readonly queue?: QueuePolicy;
+  /** Further items of the same write. */
+  readonly records?: readonly RecordItem[];
+  readonly duplicates?: DuplicateWindow | undefined;
+};
+
+/** Debits the wallet and opens the transaction. */
 export const openOrder = async <Priced extends Quote>(
-  { ledger, outcomeQueue }: Pick<OrderDeps, "ledger" | "outcomeQueue">,
+  { ledger, outcomeQueue, timeZone }: Pick<OrderDeps, "ledger" | "outcomeQueue" | "timeZone">,
   { transaction, ...prepared }: PreparedOrder<Priced>,
-  { queue = "never", records = [] }: { readonly queue?: QueuePolicy; readonly records?: readonly RecordItem[] },
+  { queue = "never", records = [], duplicates }: OpenOptions,
   deadline: Deadline,
 ): Promise<Opened | Placed> => {
   const { fingerprint } = transaction;
-  const opened = await openInTurn(ledger, transaction, records, queue, quotaOf(prepared), deadline);
+  const limits = limitsOf(prepared);
+  const below = limits && limitBelow(limits, transaction.amount_kobo);
+  if (below !== undefined) {
+    return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprint, limitReached(below, timeZone));
+  }
+  const guards = { quota: quotaOf(prepared), duplicates, limits: limits && { limits, timeZone } };
+  const opened = await openInTurn(ledger, transaction, records, queue, guards, deadline);
   switch (opened.kind) {
-    case "opened":
-      return { kind: "opened", mustQueue: opened.mustQueue };
+    case "opened": {
+      const { counted, mustQueue } = opened;
+      return { kind: "opened", transaction: { ...transaction, ...(counted && { counted }) }, mustQueue };
+    }
     case "exists":
       return replayOrConflict(opened.transaction, fingerprint);
     case "insufficient_balance":
@@ -91,6 +115,10 @@ export const openOrder = async <Priced extends Quote>(
         message: `The account has placed its orders of today for ${prepared.entitlement}: wait until midnight in Lagos`,
         retryAfterS: secondsToMidnightInLagos(ledger.clock()),
       });
+    case "limit_reached":
+      throw limitReached(opened.reached, timeZone);
+    case "possible_duplicate":
+      throw possibleDuplicate(referenceOf({ ...transaction, pk: opened.earlier.pk }), opened.earlier.caller_reference);
     case "busy": {
       const refusal = new ServiceError("provider_unavailable", { retryAfterS: 1 });
       return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprint, refusal);
@@ -117,20 +145,49 @@ const openInTurn = async (
   transaction: Transaction,
   records: readonly RecordItem[],
   queue: QueuePolicy,
-  quota: DailyQuota | undefined,
+  guards: DebitGuards,
   deadline: Deadline,
 ): Promise<OpenResult & { readonly mustQueue: boolean }> => {
   if (queue === "behind_others") {
-    const opened = await openUnlessOvertaking(ledger, transaction, records, deadline, quota);
+    const opened = await openUnlessOvertaking(ledger, transaction, records, deadline, guards);
     if (opened.kind !== "would_overtake") return { ...opened, mustQueue: false };
   }
-  return { ...(await openTransaction(ledger, transaction, records, deadline, quota)), mustQueue: queue !== "never" };
+  return { ...(await openTransaction(ledger, transaction, records, deadline, guards)), mustQueue: queue !== "never" };
+};
+
+/** An earlier purchase of one account and kind, with its own reference if it had one. */
+const possibleDuplicate = (duplicateOf: string, callerReference: string | undefined): ServiceError => {
+  const earlier = callerReference === undefined ? duplicateOf : `${duplicateOf} (your reference ${callerReference})`;
+  return new ServiceError("possible_duplicate", {
+    message: `The order is like ${earlier}, which was placed shortly before; nothing was charged. If it is meant, send it with the header X-Confirm-Duplicate: true`,
+    duplicateOf,
+  });
 };
 
 /** The quota that an order counts for, if its account has one. */
 const quotaOf = ({ caller, entitlement }: Pick<OrderRequest, "caller" | "entitlement">): DailyQuota | undefined => {
   const perDay = caller.entitlements[entitlement];
   return perDay == null ? undefined : { entitlement, perDay };
+};
+
+/** The limits that an order counts for, if there are some. The sandbox has none. */
+const limitsOf = ({ caller: { mode, limits } }: Pick<OrderRequest, "caller">): CallerLimits | undefined =>
+  mode === "live" && (limits?.account ?? limits?.key) !== undefined ? limits : undefined;
+
+const limitTexts = {
+  order_naira: (max) => `${max} NGN an order`,
+  day_naira: (max) => `${max} NGN a day`,
+  month_naira: (max) => `${max} NGN a month`,
+  day_orders: (max) => `${max} orders a day`,
+  month_orders: (max) => `${max} orders a month`,
+} as const satisfies Record<OrderLimitName, (max: number) => string>;
+
+const limitReached = ({ by, limit, max, used }: ReachedLimit, timeZone: string): ServiceError => {
+  const usedText = used === undefined ? "" : ` (${used} used; days and months are in ${timeZone})`;
+  const todo = used === undefined ? "Order less" : "Order less, or again in the next period";
+  return new ServiceError("limit_reached", {
+    message: `The order would pass the limit of this ${by === "key" ? "API key" : "account"}: ${limitTexts[limit](max)}${usedText}. Nothing was charged. ${todo}, or have the limit raised`,
+  });
 };
 
 /** Without the reference key no replay is recognised. */
@@ -151,24 +208,46 @@ const failedBeforeDebit = (cause: unknown): ServiceError => new ServiceError("in
 
 /**
  * Refuses an order before its debit, unless it is a replay: the caller would take the refusal for the outcome of the
- * first order. If the ledger cannot be read, no error may be sent. A wrong value (422) has precedence over a conflict.
+ * first order. If the ledger cannot be read, no error may be sent. A wrong value (422) has precedence over a conflict;
+ * a limit does not.
  */
 const replayOrThrow = async (
   ledger: Ledger,
   keyedHashes: KeyedHashes,
-  { caller, callerReference }: Pick<OrderRequest, "caller" | "callerReference">,
+  order: Pick<OrderRequest, "caller" | "callerReference">,
   fingerprint: string,
   refusal: ServiceError,
 ): Promise<Placed> => {
-  if (callerReference === undefined) throw refusal;
-  const transaction = await findByCallerReference(ledger, keyedHashes, caller, callerReference).catch(
-    (cause: unknown) => {
-      throw new OutcomeUnknown("The ledger cannot be read: the order may be a replay", { cause });
-    },
-  );
-  const isWrongValue = errors[refusal.code].status === 422;
+  const transaction = await findEarlier(ledger, keyedHashes, order);
+  const isWrongValue = errors[refusal.code].status === 422 && refusal.code !== "limit_reached";
   if (transaction === undefined || (isWrongValue && !isReplay(transaction, fingerprint))) throw refusal;
   return replayOrConflict(transaction, fingerprint);
+};
+
+/** The transaction under the caller's reference. */
+const findEarlier = async (
+  ledger: Ledger,
+  keyedHashes: KeyedHashes,
+  { caller, callerReference }: Pick<OrderRequest, "caller" | "callerReference">,
+): Promise<Transaction | undefined> => {
+  if (callerReference === undefined) return undefined;
+  return findByCallerReference(ledger, keyedHashes, caller, callerReference).catch((cause: unknown) => {
+    throw new OutcomeUnknown("The ledger cannot be read: the order may be a replay", { cause });
+  });
+};
+
+/**
+ * Refuses an order whose fingerprint cannot be made. If its reference is used, the earlier order may be the same one, so
+ * that no error may be sent.
+ */
+export const refuseUncompared = async (
+  deps: Pick<OrderDeps, "ledger" | "keyedHashes">,
+  order: Pick<OrderRequest, "caller" | "callerReference">,
+  refusal: ServiceError,
+): Promise<never> => {
+  const earlier = await findEarlier(deps.ledger, await hashesFor(deps, order), order);
+  if (earlier === undefined) throw refusal;
+  throw new OutcomeUnknown("The order cannot be compared with the earlier one of its reference", { cause: refusal });
 };
 
 /** A cancellation is of whatever order has the reference. */
@@ -186,14 +265,15 @@ const newTransaction = (
   { clock }: Ledger,
   keyedHashes: KeyedHashes,
   { caller, type, callerReference }: Pick<OrderRequest, "caller" | "type" | "callerReference">,
-  { amountKobo, description, network, phoneNumber }: Quote,
+  { amountKobo, faceKobo, costKobo, rule, description, network, phoneNumber }: Quote,
   fingerprint: string,
 ): Transaction => {
   const now = isoTime(clock());
+  const pk = transactionPk(
+    keyedHashes.transactionId({ ...caller, ...(callerReference !== undefined && { callerReference }) }),
+  );
   return {
-    pk: transactionPk(
-      keyedHashes.transactionId({ ...caller, ...(callerReference !== undefined && { callerReference }) }),
-    ),
+    pk,
     list_key: transactionList(caller.accountId, caller.mode),
     account_id: caller.accountId,
     key_id: caller.keyId,
@@ -204,10 +284,13 @@ const newTransaction = (
     fingerprint,
     ...(callerReference !== undefined && { caller_reference: callerReference }),
     amount_kobo: amountKobo,
+    ...(faceKobo !== undefined && faceKobo !== amountKobo && { face_kobo: faceKobo }),
+    ...(costKobo !== undefined && { cost_kobo: costKobo }),
+    ...(rule !== undefined && { price_rule: rule }),
     description,
     ...(network !== undefined && { network }),
-    ...(phoneNumber !== undefined && { phone_number: phoneNumber }),
-    ...(caller.mode === "live" && { open: OPEN_TRANSACTION, listed_at: now }),
+    ...(phoneNumber !== undefined && { phone_number: phoneNumber, phone_key: keyedHashes.phoneKey(phoneNumber) }),
+    ...(caller.mode === "live" && { open: openList({ pk }), listed_at: now }),
     created_at: now,
     updated_at: now,
   };

@@ -10,7 +10,10 @@ const singleKinds = [
 /** The kinds with many items, whose `pk` begins with the kind and `#`. */
 const manyKinds = [
   "upstream-refusal", // shared/orders/upstream-refusal.ts, by group of orders
+  "duplicate", // shared/ledger/duplicate-guard.ts, by what is bought for whom
+  "upstream-lookup", // shared/upstream-lookup/lookup-record.ts, by open order
   "replay", // shared/identity/replay-store.ts, by identity check
+  "searches", // shared/actions/search-limit.ts, by person and minute
   "statistics", // shared/statistics/hourly-counts.ts, by hour
   "balances", // shared/statistics/daily-balances.ts, by account and day
 ] as const;

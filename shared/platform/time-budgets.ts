@@ -12,6 +12,7 @@ export const REFRESH_FUNCTION_TIMEOUT_S = 60;
 export const RECONCILE_FUNCTION_TIMEOUT_S = 300;
 export const REQUEUE_FUNCTION_TIMEOUT_S = 60;
 export const SEND_FUNCTION_TIMEOUT_S = 60;
+export const ASK_FUNCTION_TIMEOUT_S = 60;
 
 /** One call of the AWS SDK, which by default has no time-out. */
 export const AWS_ATTEMPTS_MAX = 2;
@@ -67,6 +68,8 @@ export const SCHEDULE_MS = 60_000;
  */
 export const RECONCILE_WALLETS_MS_MAX = 30_000;
 export const MASK_PHONES_MS_MAX = 30_000;
+/** Once a day, closed months are verified behind both: two runs at a time do the same work twice, and nothing else. */
+export const VERIFY_PERIODS_MS_MAX = 15_000;
 /** One large wallet must not take the others' time: the next run continues where this one stopped. */
 export const RECONCILE_WALLET_MS_MAX = 10_000;
 /** One refund that cannot be written must not take the others' time: 3 s of attempts, and the reserve for the queue. */
@@ -88,5 +91,9 @@ export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 export const CLAIMED_ORDER_MS_MAX = API_FUNCTION_TIMEOUT_S * 1_000;
 /** No account's parked deliveries are requeued later in a run, which then ends before the next one starts. */
 export const REQUEUE_ACCOUNTS_MS_MAX = 30_000;
+/** How long the upstream has for the answer to a lookup. */
+export const LOOKUP_MS_MAX = 5_000;
+/** No lookup is begun with less time: its answer is queued and noted before the next run starts. */
+export const ASK_RESERVE_MS = LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS + 4_000;
 /** Reserved for the end of a run. */
 export const RUN_RESERVE_MS = 10_000;

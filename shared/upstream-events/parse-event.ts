@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
-import { TRANSACTION_UPDATED, type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { type upstreamEvent, upstreamReferenceSchema } from "../contract/upstream-event.ts";
+import { finalStatusOf, type UpstreamProfile } from "../upstream/profile.ts";
 
 /** An event of the upstream, as far as it could be read. */
 export type ParsedEvent =
@@ -18,47 +19,43 @@ export type ParsedEvent =
   /** For the operator. `problem` describes what could not be read: bounded, and without personal data. */
   | { readonly kind: "unreadable"; readonly upstreamReference?: string; readonly problem: string };
 
-/** Only reference and status are required: any other field that cannot be read counts as absent. */
-const eventData = z.object({
-  reference: z.unknown().optional(),
-  status: z.unknown().optional(),
-  amount: z.unknown().optional(),
-  type: z.string().max(40).optional().catch(undefined),
-  phone_number: z.string().min(1).max(20).optional().catch(undefined),
-});
+/** What the upstream's events look like, and what its words mean. */
+type EventProfile = Pick<UpstreamProfile, "events" | "statuses">;
 
-/** Only words whose meaning is certain. */
-const finalStatusWords: ReadonlyMap<string, "success" | "failed"> = new Map([
-  ["success", "success"],
-  ["successful", "success"],
-  ["failed", "failed"],
-]);
-const openStatusWords: ReadonlySet<string> = new Set(["processing", "pending"]);
+/** Only reference and status are required: any other field that cannot be read counts as absent. */
+const eventData = z.record(z.string(), z.unknown());
+const typeWord = z.string().max(40).trim().toLowerCase().optional().catch(undefined);
+const phoneText = z.string().min(1).max(20).optional().catch(undefined);
 
 /**
  * Reads an event only where its meaning is certain. An event about a transaction that cannot be read is `unreadable`,
  * never ignored: it may report that a delivered order was reversed.
  */
-export const parseEvent = ({ event, data }: z.output<typeof upstreamEvent>): ParsedEvent => {
+export const parseEvent = (
+  { events, statuses }: EventProfile,
+  { event, data }: z.output<typeof upstreamEvent>,
+): ParsedEvent => {
   const eventName = wordOf(event);
-  if (eventName !== undefined && !eventName.startsWith("transaction.")) return { kind: "ignored" };
-  const isKnown = eventName === TRANSACTION_UPDATED;
+  if (eventName !== undefined && !eventName.startsWith(subjectOf(events.name))) return { kind: "ignored" };
+  const isKnown = eventName === events.name;
   const eventProblem = isKnown ? [] : [`event ${printable(event)}`];
-  const parsed = eventData.safeParse(data).data;
-  if (parsed === undefined) return unreadable([...eventProblem, `data ${shapeOf(data)}`]);
+  const fields = eventData.safeParse(data).data;
+  if (fields === undefined) return unreadable([...eventProblem, `data ${shapeOf(data)}`]);
 
-  const { amount, type, phone_number: phoneNumber } = parsed;
-  const statusWord = wordOf(parsed.status) ?? "";
-  if (isKnown && openStatusWords.has(statusWord)) return { kind: "ignored" };
-  const upstreamReference = upstreamReferenceSchema.safeParse(parsed.reference).data;
-  const status = finalStatusWords.get(statusWord);
+  const amount = fields[events.amount];
+  const type = typeWord.parse(fields[events.type]);
+  const phoneNumber = phoneText.parse(fields[events.phone_number]);
+  const statusWord = wordOf(fields[events.status]) ?? "";
+  if (isKnown && statuses.open.includes(statusWord)) return { kind: "ignored" };
+  const upstreamReference = upstreamReferenceSchema.safeParse(fields[events.reference]).data;
+  const status = finalStatusOf(statuses, statusWord);
   const isNegative = (typeof amount === "string" || typeof amount === "number") && /^\s*-/.test(String(amount));
   if (!isKnown || upstreamReference === undefined || status === undefined || isNegative) {
     const problems = [
       ...eventProblem,
-      ...(upstreamReference === undefined ? [`reference ${shapeOf(parsed.reference)}`] : []),
+      ...(upstreamReference === undefined ? [`reference ${shapeOf(fields[events.reference])}`] : []),
       ...(isNegative ? ["amount negative"] : []),
-      `status ${printable(parsed.status)}`,
+      `status ${printable(fields[events.status])}`,
     ];
     return unreadable(problems, upstreamReference);
   }
@@ -67,10 +64,13 @@ export const parseEvent = ({ event, data }: z.output<typeof upstreamEvent>): Par
     upstreamReference,
     status,
     ...(amount !== undefined && amount !== null && { amountKobo: koboFromSentNaira(amount) ?? "unreadable" }),
-    ...(type !== undefined && { type }),
+    ...(type !== undefined && { type: events.types[type] ?? type }),
     ...(phoneNumber !== undefined && { phoneNumber }),
   };
 };
+
+/** Of `transaction.updated` the part `transaction.`: other events with it are about transactions too. */
+const subjectOf = (name: string): string => name.slice(0, name.indexOf(".") + 1) || name;
 
 const unreadable = (problems: readonly string[], upstreamReference?: string): ParsedEvent => ({
   kind: "unreadable",

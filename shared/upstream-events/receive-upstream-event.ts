@@ -1,14 +1,17 @@
 import type * as z from "zod";
 import type { Call } from "../call/call.ts";
 import type { upstreamEvent } from "../contract/upstream-event.ts";
+import { comparablePhone } from "../ledger/mask-phone.ts";
 import type { OutcomeQueue, UnreadableMessage } from "../orders/outcome-queue.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
+import type { UpstreamProfile } from "../upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "./event-mac.ts";
 import { parseEvent } from "./parse-event.ts";
 
 export type ReceiveDeps = {
+  readonly profile: UpstreamProfile;
   readonly outcomeQueue: OutcomeQueue;
   readonly keyedHashes: () => Promise<KeyedHashes>;
   /** Whether the admission checks more than the path token. */
@@ -18,9 +21,9 @@ export type ReceiveDeps = {
 
 /** POST /webhooks/upstream/{token}: responds with 200 only once the queue has the event, or the readable part of it. */
 export const receiveUpstreamEvent =
-  ({ outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
+  ({ profile, outcomeQueue, keyedHashes, isAuthenticated, clock }: ReceiveDeps) =>
   async ({ input, deadline }: Pick<Call<z.output<typeof upstreamEvent>>, "input" | "deadline">) => {
-    const parsed = parseEvent(input);
+    const parsed = parseEvent(profile, input);
     if (parsed.kind === "ignored") {
       return { message: "This event needs no action", data: { outcome: "ignored" as const } };
     }
@@ -30,7 +33,7 @@ export const receiveUpstreamEvent =
       const message: UnreadableMessage = {
         kind: "unreadable_event",
         mode: "live",
-        digest: hashes.hashSubject("upstream_event", JSON.stringify(input)),
+        digest: hashes.valueHash("upstream_event", JSON.stringify(input)),
         ...(upstreamReference !== undefined && { reference: upstreamReference }),
         problem,
       };
@@ -49,12 +52,9 @@ export const receiveUpstreamEvent =
       ...(type !== undefined && { type }),
       ...(amountKobo !== undefined && amountKobo !== "unreadable" && { amount_kobo: amountKobo }),
       ...(phoneNumber !== undefined && {
-        phone: { hmac: hashes.hashSubject("phone_number", phoneNumber), masked: maskPhoneNumber(phoneNumber) },
+        phone: { hmac: hashes.valueHash("phone_number", phoneNumber), masked: comparablePhone(phoneNumber) },
       }),
     };
     await outcomeQueue.send(isAuthenticated ? { ...event, mac: eventMac(hashes, event) } : event, 0, deadline);
     return { message: "The event was accepted", data: { outcome: "accepted" as const } };
   };
-
-/** `0803****567`: enough for an operator to compare, too little to call. */
-const maskPhoneNumber = (phoneNumber: string): string => `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;

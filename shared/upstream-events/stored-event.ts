@@ -25,11 +25,13 @@ const eventReasons = [
   "unknown_failure",
   /** Its reference is unknown, and another event under it reports the other status. */
   "conflicting_events",
+  /** It is the answer to a lookup, and is about another order than the one that was asked for. */
+  "another_order",
 ] as const;
 export type EventReason = (typeof eventReasons)[number];
 
-/** The reason of an event that could not be read. */
-const UNREADABLE = "unreadable";
+/** The reason of an event that could not be read, and that of an order that the upstream does not know. */
+const unreadableReasons = ["unreadable", "not_found"] as const;
 const HASH_LENGTH = 32;
 const ID_PREFIX = "event_";
 
@@ -60,10 +62,10 @@ export const readableEventSchema = z.object({
 });
 export type ReadableEvent = z.infer<typeof readableEventSchema>;
 
-/** Its status is unknown: it can only be discarded. */
+/** It reports no status: it can only be discarded. */
 const unreadableEventSchema = z.object({
   ...commonFields,
-  reason: z.literal(UNREADABLE),
+  reason: z.enum(unreadableReasons),
   reference: z.string().optional(),
   problem: z.string(),
 });
@@ -73,12 +75,20 @@ export const storedEventSchema = z.discriminatedUnion("reason", [readableEventSc
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
 /** The reported status, or what could not be read. */
-export const eventSummary = (event: StoredEvent): string => (event.reason === UNREADABLE ? event.problem : event.says);
+export const eventSummary = (event: StoredEvent): string => (isReadable(event) ? event.says : event.problem);
+
+/** Whether it reports a status. */
+export const isReadable = (event: StoredEvent): event is ReadableEvent => "says" in event;
+
+/** What an event, or the answer to a lookup, reports. Only an event has the hash of a phone number. */
+export type ReportedOrder = Pick<EventMessage, "reference" | "status" | "amount_kobo" | "type"> & {
+  readonly phone?: { readonly hmac?: string; readonly masked: string } | undefined;
+};
 
 /** Stores an event for the operator. A duplicate changes nothing. */
 export const recordEvent = (
   ledger: Ledger,
-  event: EventMessage,
+  event: ReportedOrder | EventMessage,
   reason: EventReason,
   transactionPk?: string,
 ): Promise<void> =>
@@ -100,10 +110,20 @@ export const recordUnreadable = (
 ): Promise<void> =>
   store(ledger, {
     ...newEvent(ledger, eventPk(digest.slice(0, HASH_LENGTH)), transactionPk),
-    reason: UNREADABLE,
+    reason: "unreadable",
     ...(reference !== undefined && { reference }),
     problem,
   });
+
+/** Stores that the upstream does not know an order, by the reference that it was asked for. */
+export const recordNotFound = (ledger: Ledger, transactionPk: string, reference: string): Promise<void> =>
+  store(ledger, {
+    ...newEvent(ledger, eventPk(hashOf(["not_found", transactionPk])), transactionPk),
+    reason: "not_found",
+    reference,
+    problem: NOT_FOUND,
+  });
+const NOT_FOUND = "the upstream does not know the order";
 
 const newEvent = (
   { clock }: Ledger,
@@ -185,10 +205,8 @@ export const latestEvents = async (ledger: Ledger): Promise<readonly StoredEvent
 };
 
 /** The key under which an event is stored. It excludes the time of arrival, so copies of an event have one. */
-export const storedEventPk = ({ reference, status, amount_kobo, type, phone }: EventMessage): string =>
-  eventPk(
-    createHash("sha256")
-      .update(JSON.stringify([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]))
-      .digest("base64url")
-      .slice(0, HASH_LENGTH),
-  );
+export const storedEventPk = ({ reference, status, amount_kobo, type, phone }: ReportedOrder | EventMessage): string =>
+  eventPk(hashOf([reference, status, amount_kobo ?? null, type ?? null, phone?.hmac ?? null]));
+
+const hashOf = (values: readonly unknown[]): string =>
+  createHash("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, HASH_LENGTH);

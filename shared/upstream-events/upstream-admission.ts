@@ -5,14 +5,15 @@ import { ServiceError } from "../contract/errors.ts";
 import { type IpRange, isWithin } from "../platform/ip-range.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
 import { SECRET_LENGTH_MIN } from "../platform/secrets.ts";
-import { signatureOf, type UpstreamSignature } from "./upstream-signature.ts";
+import type { EventSignature } from "../upstream/profile.ts";
+import { signatureOf } from "./upstream-signature.ts";
 
 export type UpstreamAuthentication = {
   readonly pathToken: RotatingSecret;
   /** Empty if the upstream has named no addresses. */
   readonly ranges: readonly IpRange[];
   /** Absent if events are not signed. */
-  readonly signature?: { readonly scheme: UpstreamSignature; readonly key: RotatingSecret };
+  readonly signature?: { readonly scheme: EventSignature; readonly key: RotatingSecret };
 };
 
 const upstreamCaller = { accountId: "upstream", keyId: "upstream", mode: "live", entitlements: {} } as const;
@@ -58,7 +59,7 @@ const assertPresent = async ({ current }: RotatingSecret): Promise<void> => {
 /** A shorter secret counts as absent. */
 const isStrong = (value: string): boolean => value.length >= SECRET_LENGTH_MIN;
 
-const isSignedWith = (key: string, scheme: UpstreamSignature, request: CallRequest): boolean => {
+const isSignedWith = (key: string, scheme: EventSignature, request: CallRequest): boolean => {
   // Hexadecimal digits may have either case.
   const normalised = (text: string): string => (scheme.encoding === "hex" ? text.toLowerCase() : text);
   const presented = request.headers[scheme.header] ?? "";

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { koboFromSentNaira } from "../contract/money.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
+import { finalStatusOf, type UpstreamProfile } from "./profile.ts";
 import { statesRateLimit } from "./rate-limit.ts";
 import {
   type CheckOutcome,
@@ -13,48 +14,51 @@ import {
   type UpstreamFacts,
 } from "./upstream.ts";
 
-/** Lenient: any value in its place counts as a transaction, and only an explicit `failed` counts as failed. */
-const transactionInResponse = z
-  .object({
-    reference: upstreamReferenceSchema.optional().catch(undefined),
-    status: z.string().optional().catch(undefined),
-    amount: z.unknown().optional(),
-  })
-  .catch({});
+/** Lenient: any value in its place counts as a transaction, and a field that cannot be read is left out. */
+const sentTransaction = z.record(z.string(), z.unknown()).catch({});
 
-/** Lenient: any JSON object is a body, and a field that cannot be read is left out. */
-const responseBody = z.object({
+/** Lenient: any JSON object is a body. */
+export const responseBody = z.object({
   status: z.boolean().optional().catch(undefined),
   message: z.string().optional().catch(undefined),
   errors: z.record(z.string(), z.unknown()).catch({}),
-  data: z
-    .object({
-      result: z.record(z.string(), z.unknown()).optional().catch(undefined),
-      transaction: transactionInResponse.nullish(),
-    })
-    .catch({}),
+  data: z.record(z.string(), z.unknown()).catch({}),
 });
+const sentResult = z.record(z.string(), z.unknown()).optional().catch(undefined);
+const sentReference = upstreamReferenceSchema.optional().catch(undefined);
 
 /**
- * A body without a transaction in an unexpected place: beside `data`, in a list, or as `data` itself. PHP encodes an
- * empty object as an empty list.
+ * Whether no transaction is in an unexpected place: beside `data`, in a list, or as `data` itself. PHP encodes an empty
+ * object as an empty list.
  */
-const absent = z.null().optional();
-const plainBody = z.object({
-  transaction: absent,
-  transactions: absent,
-  data: z.union([z.looseObject({ reference: absent, status: absent, transactions: absent }), z.tuple([])]).nullish(),
-});
+const isPlain = (sent: unknown, { transaction, reference, status }: UpstreamProfile["answers"]): boolean => {
+  const body = fieldsOf(sent) ?? {};
+  if ([transaction, "transaction", "transactions"].some((name) => isPresent(body[name]))) return false;
+  if (!isPresent(body.data) || (Array.isArray(body.data) && body.data.length === 0)) return true;
+  const data = fieldsOf(body.data);
+  const places = ["transaction", "transactions", "reference", "status", reference, status];
+  return data !== undefined && !places.some((name) => name !== transaction && isPresent(data[name]));
+};
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
+  z.record(z.string(), z.unknown()).safeParse(value).data;
 
-type ParsedBody = z.infer<typeof responseBody> & {
+type ParsedBody = Omit<z.infer<typeof responseBody>, "data"> & {
+  readonly transaction: ParsedTransaction | undefined;
+  readonly result: Readonly<Record<string, unknown>> | undefined;
   /** All texts of the body, at any depth. */
   readonly texts: readonly string[];
   /** False if a transaction may be in another place than `data.transaction`. */
   readonly isPlain: boolean;
 };
 
-/** Statuses with which the upstream refuses an order. With every other one the outcome is unknown. */
-const REFUSAL_STATUSES = new Set([200, 400, 401, 403, 404, 405, 413, 415, 422, 429]);
+type ParsedTransaction = UpstreamFacts & {
+  /** Only an explicit word for `failed` counts as failed. */
+  readonly status: "success" | "failed" | undefined;
+};
+
+/** Reason of an `unknown` outcome: the upstream complains about our reference. */
+export const DUPLICATE_REFERENCE = "duplicate_reference";
 /** Begins the reason of an `unknown` outcome whose response is not the upstream's. */
 const UNRECOGNIZED = "unrecognized_";
 
@@ -68,17 +72,22 @@ const UNRECOGNIZED = "unrecognized_";
  * Precedence: some bodies override a refusal, because the order may have been delivered. These are a transaction that
  * is not `failed`, a duplicate reference (we never reuse one, so an earlier copy arrived), and wording that the order
  * is not finished. An explicit `failed` overrides the wording, but not `errors.reference`: it may describe the second
- * copy only.
+ * copy only. A message that the profile names refuses for certain, whatever its wording.
  */
-export const classify = (result: ExchangeResult, fields: readonly OrderField[]): Outcome => {
+export const classify = (profile: UpstreamProfile, result: ExchangeResult, fields: readonly OrderField[]): Outcome => {
   if (result.kind === "never_sent") return { kind: "account_error", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unknown", reason: result.reason };
-  return classifyAnswer(result, parseBody(result.body), fields);
+  return classifyAnswer(profile, result, parseBody(profile, result.body), fields);
 };
 
-const classifyAnswer = (result: Answered, body: ParsedBody | undefined, fields: readonly OrderField[]): Outcome => {
+const classifyAnswer = (
+  profile: UpstreamProfile,
+  result: Answered,
+  body: ParsedBody | undefined,
+  fields: readonly OrderField[],
+): Outcome => {
   const { status } = result;
-  const transaction = body?.data.transaction ?? undefined;
+  const { transaction } = body ?? {};
   const facts = factsOf(transaction);
   const unknown = (reason: string): Outcome => ({ kind: "unknown", reason, ...facts });
   const isFailed = transaction?.status === "failed";
@@ -86,16 +95,18 @@ const classifyAnswer = (result: Answered, body: ParsedBody | undefined, fields: 
     if (status !== 200 || !body?.status) return unknown(`transaction_in_${status}`);
     return transaction.status === "success" ? { kind: "delivered", ...facts } : unknown("processing");
   }
-  const isEnvelope = body?.status !== undefined && body.message !== undefined;
-  const isRefusal = isEnvelope && (body.status === false || isFailed) && REFUSAL_STATUSES.has(status);
+  const isEnvelope = body !== undefined && isOfUpstream(result, body);
+  const isNamed = isEnvelope && isNamedRefusal(profile, status, body);
+  const isRefusal =
+    isEnvelope && (body.status === false || isFailed) && (isNamed || profile.refusals.statuses.includes(status));
   if (!isRefusal && !isOfLimiter(result)) {
     if (!isEnvelope && status < 500) return unknown(`${UNRECOGNIZED}${status}`);
     return unknown(status === 200 ? "missing_transaction" : `status_${status}`);
   }
   const errors = body?.errors ?? {};
-  const texts = body?.texts ?? [result.body];
-  if (Object.hasOwn(errors, "reference") || (!isFailed && texts.some(saysDuplicate))) {
-    return unknown("duplicate_reference");
+  const texts = isNamed ? [] : (body?.texts ?? [result.body]);
+  if (Object.hasOwn(errors, profile.fields.reference) || (!isFailed && texts.some(saysDuplicate))) {
+    return unknown(DUPLICATE_REFERENCE);
   }
   if (body?.isPlain === false) return unknown("transaction_elsewhere");
   if (status === 429) {
@@ -106,9 +117,21 @@ const classifyAnswer = (result: Answered, body: ParsedBody | undefined, fields: 
   if (texts.some(saysInsufficient)) return { kind: "account_error", reason: UPSTREAM_BALANCE, ...facts };
   if (!isFailed && texts.some(saysUnfinished)) return unknown("unfinished");
   if (texts.some(mentionsBalance)) return { kind: "account_error", reason: UPSTREAM_BALANCE, ...facts };
-  const refused = status === 422 ? fields.filter((field) => Object.hasOwn(errors, field)) : [];
+  // An upstream may answer 200 with the error inside.
+  const namesFields = status === 422 || status === 200;
+  const refused = namesFields ? fields.filter((field) => Object.hasOwn(errors, profile.fields[field])) : [];
   return { kind: "refused", fields: refused, ...facts };
 };
+
+/**
+ * Whether the body is the upstream's envelope. Where the message is missing, a refusal must have the limit's headers,
+ * which every answer of the upstream has (docs/interface.md 6.3).
+ */
+export const isOfUpstream = (result: Answered, { status, message }: Pick<ParsedBody, "status" | "message">): boolean =>
+  status !== undefined && (message !== undefined || (!status && statesRateLimit(result)));
+
+const isNamedRefusal = ({ refusals }: UpstreamProfile, status: number, { message = "" }: ParsedBody): boolean =>
+  refusals.messages.some((each) => each.status === status && wordOf(each.message) === wordOf(message));
 
 /** A 429 that states the upstream's rate limit, in whatever body: the upstream checks its limit before the order. */
 const isOfLimiter = (result: Answered): boolean => result.status === 429 && statesRateLimit(result);
@@ -126,15 +149,19 @@ export const isUnrecognizedReason = (reason: string): boolean => reason.startsWi
  * processing. Only the upstream can say that there is no record: the 404 of a gateway, or of a wrong base URL, says
  * nothing about the person.
  */
-export const classifyCheck = (result: ExchangeResult, fields: readonly OrderField[]): CheckOutcome => {
-  if (result.kind !== "answered") return withoutRecord(classify(result, fields));
-  const body = parseBody(result.body);
-  const outcome = classifyAnswer(result, body, fields);
-  const facts = factsOf(body?.data.transaction ?? undefined);
+export const classifyCheck = (
+  profile: UpstreamProfile,
+  result: ExchangeResult,
+  fields: readonly OrderField[],
+): CheckOutcome => {
+  if (result.kind !== "answered") return withoutRecord(classify(profile, result, fields));
+  const body = parseBody(profile, result.body);
+  const outcome = classifyAnswer(profile, result, body, fields);
+  const facts = factsOf(body?.transaction);
   if (outcome.kind === "refused" && (result.status === 404 || saysNotFound(body?.message ?? ""))) {
     return { kind: "no_record", ...facts };
   }
-  const record = body?.data.result;
+  const record = body?.result;
   const isFound = result.status === 200 && body?.status === true && record !== undefined;
   const isRefused = outcome.kind === "refused" || outcome.kind === "account_error";
   return isFound && !isRefused ? { kind: "found", record, ...facts } : withoutRecord(outcome);
@@ -144,7 +171,7 @@ export const classifyCheck = (result: ExchangeResult, fields: readonly OrderFiel
 const withoutRecord = (outcome: Outcome): CheckOutcome =>
   outcome.kind === "delivered" ? { ...outcome, kind: "unknown", reason: "missing_result" } : outcome;
 
-const saysNotFound = (message: string): boolean => /\b(not found|no record)\b/i.test(message);
+export const saysNotFound = (message: string): boolean => /\b(not found|no record)\b/i.test(message);
 
 /** Wording for an order that arrived before. A mere mention of the reference is not enough. */
 const saysDuplicate = (message: string): boolean =>
@@ -162,24 +189,46 @@ const saysInsufficient = (message: string): boolean => /\b(insufficient|not enou
 
 const mentionsBalance = (message: string): boolean => /\b(balance|fund)/i.test(message);
 
-const factsOf = (transaction: z.infer<typeof transactionInResponse> | undefined): UpstreamFacts => {
-  const amountKobo = koboFromSentNaira(transaction?.amount);
-  return {
-    ...(transaction?.reference !== undefined && { upstreamReference: transaction.reference }),
-    ...(amountKobo !== undefined && { upstreamAmountKobo: amountKobo }),
-  };
-};
+const factsOf = ({ upstreamReference, upstreamAmountKobo }: UpstreamFacts = {}): UpstreamFacts => ({
+  ...(upstreamReference !== undefined && { upstreamReference }),
+  ...(upstreamAmountKobo !== undefined && { upstreamAmountKobo }),
+});
 
-const parseBody = (text: string): ParsedBody | undefined => {
+const parseBody = (profile: UpstreamProfile, text: string): ParsedBody | undefined => {
   try {
     // `trim` also removes a byte order mark.
     const sent: unknown = JSON.parse(text.trim());
-    const { data } = responseBody.safeParse(sent);
-    return data && { ...data, texts: textsIn(sent), isPlain: plainBody.safeParse(sent).success };
+    const parsed = responseBody.safeParse(sent).data;
+    if (parsed === undefined) return undefined;
+    const { data, ...body } = parsed;
+    const { answers } = profile;
+    return {
+      ...body,
+      transaction: parseTransaction(profile, data[answers.transaction]),
+      result: sentResult.parse(data[answers.result]),
+      texts: textsIn(sent),
+      isPlain: isPlain(sent, answers),
+    };
   } catch {
     return undefined;
   }
 };
+
+const parseTransaction = ({ answers, statuses }: UpstreamProfile, sent: unknown): ParsedTransaction | undefined => {
+  if (!isPresent(sent)) return undefined;
+  const {
+    [answers.reference]: reference,
+    [answers.status]: status,
+    [answers.amount]: amount,
+  } = sentTransaction.parse(sent);
+  const word = typeof status === "string" ? wordOf(status) : "";
+  return {
+    status: finalStatusOf(statuses, word),
+    ...factsOf({ upstreamReference: sentReference.parse(reference), upstreamAmountKobo: koboFromSentNaira(amount) }),
+  };
+};
+
+const wordOf = (text: string): string => text.trim().toLowerCase();
 
 /** Longer texts are photos and pages, not messages about an order. */
 const TEXT_LENGTH_MAX = 1_000;

@@ -1,6 +1,5 @@
 import { ServiceError } from "../contract/errors.ts";
 import type { RateGroup } from "../contract/limits.ts";
-import { nairaFromKobo } from "../contract/money.ts";
 import { type Deadline, upstreamBudgetMs, withTimeout } from "../platform/deadline.ts";
 import { log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
@@ -10,20 +9,16 @@ import { circuitBreaker } from "./circuit-breaker.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
 import { type KeyPool, keyPool, type RejectionStatus } from "./key-pool.ts";
+import { LOOKUP_GROUP, type LookupAnswer, lookupRequest, readLookup } from "./lookup.ts";
+import type { UpstreamProfile } from "./profile.ts";
 import { retryAfterS } from "./rate-limit.ts";
-import {
-  type Beginning,
-  type IdentityCheck,
-  NO_TIME,
-  NO_UPSTREAM_KEY,
-  orderFields,
-  type Upstream,
-  type UpstreamOrder,
-} from "./upstream.ts";
+import { catalogRequest, checkRequest, groupOf, httpRequest, orderRequest, type UpstreamRequest } from "./requests.ts";
+import { NO_TIME, NO_UPSTREAM_KEY, type Upstream } from "./upstream.ts";
 
 export type UpstreamAccess = {
   /** Ends with `/v1`. */
   readonly baseUrl: string;
+  readonly profile: UpstreamProfile;
   /** One live key, or several, one per line. */
   readonly liveKey: Secret;
   readonly clock?: Clock;
@@ -41,15 +36,41 @@ export type HttpUpstream = Upstream & {
 
 /** An order that got a 429 is sent again once, unless its `Retry-After` is longer. */
 const ORDER_RETRY_AFTER_S_MAX = 3;
-const ORDER_RESPONSE_BYTES_MAX = 1_048_576;
-/** An advanced record contains a photo. Lambda limits our own response to 6 MB. */
-const CHECK_RESPONSE_BYTES_MAX = 5_767_168;
-const CATALOG_BYTES_MAX = 8_388_608;
+const poolClient = ({ baseUrl, profile, liveKey, clock = systemClock }: UpstreamAccess): Client => {
+  const pool = keyPool(liveKey, clock, profile.limits);
+  return { profile, pool, send: createSend(baseUrl, profile, pool) };
+};
 
-/** A client of the upstream, which serves the same interface as this service (docs/interface.md 16.1). */
-export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: UpstreamAccess): HttpUpstream => {
-  const pool = keyPool(liveKey, clock);
-  const client = { pool, send: createSend(baseUrl, pool) };
+/** Asks the upstream for an order. It places none, and sends the requests of a lookup only. */
+export type UpstreamReader = {
+  /** `reference` is one that the upstream knows. */
+  readonly lookUp: (reference: string, deadline: Deadline) => Promise<LookupAnswer>;
+  /** Seconds until the limit is free; 0 if it is free. */
+  readonly waitS: () => number;
+};
+
+/** Undefined if the upstream cannot be asked. */
+export const upstreamReader = (access: UpstreamAccess): UpstreamReader | undefined => {
+  const { lookup } = access.profile;
+  if (lookup === undefined) return undefined;
+  const client = poolClient(access);
+  return {
+    lookUp: async (reference, deadline) => {
+      const request = lookupRequest(lookup, reference);
+      if (request === undefined) return { kind: "not_asked", reason: "reference_not_sendable" };
+      await keysInTime(client.pool.load, deadline);
+      const { result } = await sendWithPool(client, request, deadline);
+      return readLookup(access.profile, lookup, result);
+    },
+    waitS: () => client.pool.waitS(LOOKUP_GROUP),
+  };
+};
+
+/** A client of the upstream, whose interface its profile describes (docs/interface.md 16.1). */
+export const httpUpstream = (access: UpstreamAccess): HttpUpstream => {
+  const client = poolClient(access);
+  const { profile, pool } = client;
+  const { clock = systemClock } = access;
   const breaker = circuitBreaker(clock);
   const breakerWaitS = (group: RateGroup): number => (group === "vtu" ? breaker.waitS() : 0);
   return {
@@ -72,20 +93,20 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
       group === "vtu" && !breaker.isTrusted() ? Math.min(1, pool.requestsLeft(group)) : pool.requestsLeft(group),
     perMinute: pool.perMinute,
     buy: async (order, reference, deadline, beginning) => {
-      const request = { ...orderRequest(order, reference), beginning };
+      const request = { ...orderRequest(profile, order, reference), beginning };
       const result = await sendOrder(client, request, deadline);
-      const outcome = classify(result, orderFieldsOf(request));
+      const outcome = classify(profile, result, request.fields);
       breaker.record(result, outcome);
       return outcome;
     },
     check: async (check, reference, deadline) => {
-      const request = checkRequest(check, reference);
-      return classifyCheck(await sendOrder(client, request, deadline), orderFieldsOf(request));
+      const request = checkRequest(profile, check, reference);
+      return classifyCheck(profile, await sendOrder(client, request, deadline), request.fields);
     },
     fetchCatalog: async (deadline) => {
       for (;;) {
         await pool.load();
-        const { result } = await sendWithPool(client, catalogRequest, deadline);
+        const { result } = await sendWithPool(client, catalogRequest(profile), deadline);
         const waitMs = (pool.waitS("catalog") || retryAfterS(result) || 1) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
         if (!isLimited || !(await waitInTime(waitMs, deadline))) return result;
@@ -94,34 +115,19 @@ export const httpUpstream = ({ baseUrl, liveKey, clock = systemClock }: Upstream
   };
 };
 
-type UpstreamRequest = {
-  readonly group: RateGroup;
-  readonly path: string;
-  readonly body?: Readonly<Record<string, string | number | boolean>>;
-  readonly bytesMax: number;
-  readonly beginning?: Beginning | undefined;
-};
 type Send = (request: UpstreamRequest, key: string, deadline: Deadline) => Promise<ExchangeResult>;
-type Client = { readonly pool: KeyPool; readonly send: Send };
+type Client = { readonly profile: UpstreamProfile; readonly pool: KeyPool; readonly send: Send };
 
 const createSend =
-  (baseUrl: string, pool: KeyPool): Send =>
-  async ({ group, path, body, bytesMax, beginning }, key, deadline) => {
+  (baseUrl: string, profile: UpstreamProfile, pool: KeyPool): Send =>
+  async (request, key, deadline) => {
     if (!hasTime(deadline)) return { kind: "never_sent", reason: NO_TIME };
-    const result = await exchange(
-      {
-        method: body === undefined ? "GET" : "POST",
-        url: `${baseUrl}${path}`,
-        headers: {
-          authorization: `Bearer ${key}`,
-          accept: "application/json",
-          ...(body && { "content-type": "application/json" }),
-        },
-        ...(body && { body: JSON.stringify(body) }),
-      },
-      { totalMs: upstreamBudgetMs(deadline), bytesMax, beginning },
-    );
-    return pool.record(group, result, key) ? { ...result, isAboutOrder: true } : result;
+    const result = await exchange(httpRequest(baseUrl, profile, request, key), {
+      totalMs: upstreamBudgetMs(deadline),
+      bytesMax: request.bytesMax,
+      beginning: request.beginning,
+    });
+    return pool.record(request.group, result, key) ? { ...result, isAboutOrder: true } : result;
   };
 
 const hasTime = (deadline: Deadline): boolean => upstreamBudgetMs(deadline) >= UPSTREAM_MS_MIN;
@@ -140,11 +146,11 @@ const waitInTime = async (waitMs: number, deadline: Deadline): Promise<boolean> 
  * Source: docs/interface.md 16.D4.
  */
 const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Deadline): Promise<ExchangeResult> => {
-  const { pool } = client;
+  const { profile, pool } = client;
   await keysInTime(pool.load, deadline);
   const { result, isSentAgain } = await sendWithPool(client, request, deadline);
   const waitS = retryAfterS(result);
-  if (isSentAgain || request.beginning !== undefined || keyRefusal(result) !== 429) return result;
+  if (isSentAgain || request.beginning !== undefined || keyRefusal(profile, result) !== 429) return result;
   if (waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return result;
   if (!(await waitInTime(waitS * 1_000, deadline))) return result;
   const key = pool.next(request.group);
@@ -161,11 +167,11 @@ const sendWithPool = async (
   request: UpstreamRequest,
   deadline: Deadline,
 ): Promise<{ readonly result: ExchangeResult; readonly isSentAgain: boolean }> => {
-  const { pool, send } = client;
+  const { profile, pool, send } = client;
   const key = pool.next(request.group);
   if (key === undefined) return { result: { kind: "never_sent", reason: NO_UPSTREAM_KEY }, isSentAgain: false };
   const first = await send(request, key, deadline);
-  const refusal = keyRefusal(first);
+  const refusal = keyRefusal(profile, first);
   if (refusal === undefined) return { result: first, isSentAgain: false };
   if (refusal === 401) await keysInTime(pool.reload, deadline);
   if (refusal !== 429) pool.reject(request.group, refusal, key);
@@ -177,62 +183,29 @@ const sendWithPool = async (
 
 /** Sends a request for the last time. If that was not possible, the first response stays. */
 const sendLast = async (
-  { pool, send }: Client,
+  { profile, pool, send }: Client,
   request: UpstreamRequest,
   key: string,
   deadline: Deadline,
   first: ExchangeResult,
 ): Promise<ExchangeResult> => {
   const result = await send(request, key, deadline);
-  const refusal = keyRefusal(result);
+  const refusal = keyRefusal(profile, result);
   if (refusal !== undefined && refusal !== 429) pool.reject(request.group, refusal, key);
   return result.kind === "never_sent" ? first : result;
 };
 
 /** The status by which the upstream refused the key, its address or its limit. */
-const keyRefusal = (result: ExchangeResult): RejectionStatus | 429 | undefined => {
+const keyRefusal = (profile: UpstreamProfile, result: ExchangeResult): RejectionStatus | 429 | undefined => {
   if (result.kind !== "answered" || result.isAboutOrder) return undefined;
   const { status } = result;
   if (status !== 401 && status !== 403 && status !== 429) return undefined;
-  return classify(result, []).kind === "account_error" ? status : undefined;
+  return classify(profile, result, []).kind === "account_error" ? status : undefined;
 };
 
 /** Reads the keys, unless that leaves no time to send an order: then, and on a failure, the known ones stay in use. */
 const keysInTime = async (read: KeyPool["load"], deadline: Deadline): Promise<void> => {
   await withTimeout(upstreamBudgetMs(deadline) - UPSTREAM_MS_MIN, read).catch(() => undefined);
-};
-
-/** The fields of the request that our callers know by the same name. */
-const orderFieldsOf = ({ body = {} }: UpstreamRequest) => orderFields.filter((field) => Object.hasOwn(body, field));
-
-const groupOf = (request: UpstreamOrder | IdentityCheck): RateGroup =>
-  request.kind === "identity" ? "identity" : "vtu";
-
-const catalogRequest: UpstreamRequest = { group: "catalog", path: "/vtu/data", bytesMax: CATALOG_BYTES_MAX };
-
-const orderRequest = (order: UpstreamOrder, reference: string): UpstreamRequest => {
-  const common = { phone_number: order.phoneNumber, reference };
-  const request = { group: groupOf(order), bytesMax: ORDER_RESPONSE_BYTES_MAX };
-  if (order.kind === "airtime") {
-    const body = { network: order.network, amount: nairaFromKobo(order.amountKobo), ...common };
-    return { ...request, path: "/vtu/airtime/purchase", body };
-  }
-  return {
-    ...request,
-    path: "/vtu/data/purchase",
-    body: { network_id: order.networkId, plan_id: order.planId, ...common },
-  };
-};
-
-const checkRequest = (check: IdentityCheck, reference: string): UpstreamRequest => {
-  const common = { is_consent: true, reference };
-  const request = { group: groupOf(check), bytesMax: CHECK_RESPONSE_BYTES_MAX };
-  const path = `/identity/${check.idType}`;
-  if ("phoneNumber" in check.by) {
-    return { ...request, path: `${path}/retrieve`, body: { phone_number: check.by.phoneNumber, ...common } };
-  }
-  const { number, mode } = check.by;
-  return { ...request, path: `${path}/verify`, body: { [check.idType]: number, mode, ...common } };
 };
 
 const unavailable = (reason: string, retryAfterS: number): ServiceError => {

@@ -4,6 +4,7 @@ import { log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
 import type { ExchangeResult } from "./exchange.ts";
+import type { UpstreamProfile } from "./profile.ts";
 import { upstreamLimit } from "./rate-limit.ts";
 
 /**
@@ -18,6 +19,9 @@ export const keyLines = (text: string): readonly string[] =>
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "");
+
+/** What every test key of the upstream begins with. Source: docs/interface.md 2.2. */
+export const TEST_KEY_PREFIX = "test_";
 
 /** Whether a header can hold the key. Only the upstream knows how long a key must be (decision 0002). */
 export const isUsableKey = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
@@ -67,8 +71,8 @@ export type KeyPool = {
 
 export type RejectionStatus = 401 | 403;
 
-export const keyPool = (secret: Secret, clock: Clock): KeyPool => {
-  const limit = upstreamLimit(clock);
+export const keyPool = (secret: Secret, clock: Clock, limits: UpstreamProfile["limits"]): KeyPool => {
+  const limit = upstreamLimit(clock, limits);
   let text: string | undefined;
   let keys: readonly string[] = [];
   /** Until when a key is set aside, by group or for `every` group. */

@@ -1,8 +1,9 @@
 import { headers } from "../contract/headers.ts";
-import { type RateGroup, RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
+import { type RateGroup, RETRY_AFTER_S_MAX } from "../contract/limits.ts";
 import { sum } from "../platform/sum.ts";
 import { type Clock, secondsToNextMinute } from "../platform/time.ts";
 import type { Answered, ExchangeResult } from "./exchange.ts";
+import type { UpstreamProfile } from "./profile.ts";
 
 /** This process's knowledge of the upstream's rate limits, which hold for each key. */
 export type UpstreamLimit = {
@@ -54,7 +55,7 @@ const statedCount = ({ headers: sent }: Answered, name: "rateLimit" | "rateRemai
  * Remembers a key's exhausted group, after `X-RateLimit-Remaining: 0` or a 429, until the upstream's minute is over;
  * and how many requests are left until then. A 429 that states requests left exhausts nothing.
  */
-export const upstreamLimit = (clock: Clock): UpstreamLimit => {
+export const upstreamLimit = (clock: Clock, stated: UpstreamProfile["limits"]): UpstreamLimit => {
   const freeAtMs = new Map<string, number>();
   const limits = new Map<RateGroup, number>();
   const left = new Map<string, number>();
@@ -102,6 +103,6 @@ export const upstreamLimit = (clock: Clock): UpstreamLimit => {
       const nowMs = clock();
       return Math.ceil(((spentUntilMs(group, keys) ?? nowMs) - nowMs) / 1_000);
     },
-    perMinute: (group, keys) => (limits.get(group) ?? rateGroups[group].requestsPerMinute) * Math.max(1, keys.length),
+    perMinute: (group, keys) => (limits.get(group) ?? stated[group]) * Math.max(1, keys.length),
   };
 };

@@ -4,9 +4,12 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { Actor } from "../../shared/ledger/audit.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
 import { queueUrls } from "../../shared/platform/queue-names.ts";
+import { documentedProfile } from "../../shared/upstream/profile.ts";
+import { checksumKey } from "./checksum-key.ts";
 import { keyedHashes } from "./event-message.ts";
 import { NOON_MS } from "./noon.ts";
 import type { freshTables } from "./tables.ts";
+import { FACE_VALUES, SOME_IDENTITY_PRICES } from "./upstream-costs.ts";
 
 /** Nothing is there: a test that uses queues gives its own. */
 const QUEUES = "http://127.0.0.1:9/000000000000";
@@ -18,12 +21,12 @@ export const anActionContext = (
   changes: Partial<ActionContext> & { readonly clock?: () => number; readonly by?: Actor } = {},
 ): ActionContext => {
   const { clock = () => NOON_MS, by = { by: "ada" }, ...rest } = changes;
-  const { db, accessTable, ledgerTable, cacheTable } = tables;
-  const accounts = { db, accessTable, ledgerTable, clock };
+  const { db, accessTable, ledgerTable, auditTable, cacheTable } = tables;
+  const accounts = { db, accessTable, ledgerTable, clock, checksumKey };
   return {
     actor: () => by,
     isOperator: true,
-    ledger: { db, table: ledgerTable, clock },
+    ledger: { db, table: ledgerTable, auditTable, clock },
     accounts,
     endpoints: {
       accounts,
@@ -34,7 +37,15 @@ export const anActionContext = (
     catalog: catalogStore(db, cacheTable),
     purchases: { db, table: cacheTable, initially: "on" },
     queueMinutes: 15,
+    costs: FACE_VALUES,
+    identityPrices: SOME_IDENTITY_PRICES,
+    probe: {
+      baseUrl: "http://127.0.0.1:1/v1",
+      profile: documentedProfile,
+      testKey: { value: async () => undefined, refetch: async () => undefined },
+    },
     operatorActMax: koboFromNaira(1_000_000),
+    timeZone: "Africa/Lagos",
     facts: { sells: true, workers: "on" },
     keyedHashes,
     sqs: sqsClient(),
@@ -50,6 +61,7 @@ export const anOwnersRequest = (
   isOperator: false,
   request: {
     by: "bola@example.com",
+    identity: "bola",
     role: null,
     ownedAccounts: async () => [],
     sourceIp: "203.0.113.7",

@@ -5,3 +5,12 @@ export const aConsole = {
   operatorGroup: "airtime-operators",
   readerGroup: "airtime-readers",
 };
+
+/** Settings with which a stage has every function: a console, and an upstream that can be asked for an order. */
+export const everyFunction = {
+  console: aConsole,
+  upstreamProfile: {
+    reference: "all",
+    lookup: { path: "/transactions/{reference}", our_reference: "client_reference" },
+  },
+} as const;

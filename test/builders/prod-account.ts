@@ -1,4 +1,8 @@
 import { stages } from "../../infra/stages.ts";
 
-// To be imported: the stage prod as an operator has it, with an account in the place of the placeholder.
-Object.assign(stages.prod ?? {}, { account: "123456789012", region: "us-east-1" });
+// To be imported: the stage prod as an operator has it, with an account in the place of the placeholder and a profile.
+Object.assign(stages.prod ?? {}, {
+  account: "123456789012",
+  region: "us-east-1",
+  upstreamProfile: { reference: "documented" },
+});

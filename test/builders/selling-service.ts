@@ -17,7 +17,8 @@ import { sandboxUpstream } from "../../shared/upstream/sandbox.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { aCatalog, aPlan } from "./catalog.ts";
 import type { LedgerAtNoon } from "./ledger-at-noon.ts";
-import { aSimulator, LIVE_KEY, SOME_PHONE } from "./upstream-simulator.ts";
+import { FACE_VALUES, NO_PRICE_RULES } from "./upstream-costs.ts";
+import { aSimulator, LIVE_KEY, PROFILE, SOME_PHONE } from "./upstream-simulator.ts";
 
 const key = "k".repeat(32);
 const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () => key });
@@ -49,7 +50,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
   /** A new instance of each function: nothing is cached in it. */
   const instance = ({ ledger: inLedger = ledger, clock = ledger.clock, beforeSending }: InstanceOptions = {}) => {
     const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
-    const client = httpUpstream({ baseUrl: simulator.baseUrl, liveKey, clock });
+    const client = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey, clock });
     const upstream: HttpUpstream = {
       ...client,
       buy: async (order, reference, deadline, beginning) => {
@@ -68,6 +69,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
     const common = {
       ledger: { ...inLedger, clock },
       cache,
+      cacheTable: cache.table,
       outcomeQueue: { send: async (message: OutcomeMessage, delayS: number) => void queued.push({ message, delayS }) },
       gate: orderGate(store, clock, "vtu"),
       catalog: catalogMemory(
@@ -80,6 +82,9 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
         clock,
       ),
       queueMinutes,
+      costs: FACE_VALUES,
+      prices: NO_PRICE_RULES,
+      timeZone: "Africa/Lagos",
     };
     return {
       buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),
@@ -113,6 +118,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
         input: { network_id: 1, plan_id: 101, phone_number: SOME_PHONE, reference },
         caller: { accountId, keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },
         deadline: deadlineIn(29_000),
+        request: { headers: {} },
       }),
     instance,
     /** One run of the sender by a new instance, so much later. */
@@ -122,7 +128,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
     },
     /** Applies the messages of the outcomes queue, as often as they are retried. */
     applyQueued: async (inLedger: Ledger = ledger): Promise<void> => {
-      const apply = applyOutcomeMessage({ ledger: inLedger, keyedHashes });
+      const apply = applyOutcomeMessage({ ledger: inLedger, keyedHashes, costs: FACE_VALUES });
       for (const { message } of queued.splice(0)) {
         for (let receives = 1; receives <= RECEIVES_MAX; receives += 1) {
           if ((await apply(message, deadlineIn(20_000))).kind === "done") break;

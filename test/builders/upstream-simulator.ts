@@ -1,8 +1,11 @@
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import * as z from "zod";
+import { profileOf } from "../../shared/upstream/profile.ts";
 import { type SimulatorOptions, startSimulator } from "../../tools/simulator/server.ts";
 
+/** The simulator takes our reference with every order. */
+export const PROFILE = profileOf({ reference: "all" });
 export const LIVE_KEY = "live_upstream_key";
 export const TEST_KEY = "test_upstream_key";
 export const MTN_1GB = { network_id: 1, plan_id: 101 };

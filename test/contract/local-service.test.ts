@@ -2,13 +2,16 @@ import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { text as textOf } from "node:stream/consumers";
 import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
+import { setAccountLimits, setAccountStatus, setDuplicateWindow, setWhitelist } from "../../shared/access/accounts.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import { appRoutes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { startTestService, type TestService } from "../builders/service.ts";
+import type { DocumentedOperation } from "./document.ts";
+import { send } from "./exchange.ts";
+import { anOrderOf } from "./provocations.ts";
 import { contractSuite } from "./suite.ts";
 
 let service: TestService;
@@ -23,8 +26,17 @@ const newKey = async (mode: Mode): Promise<string> => {
 };
 
 /** A key whose every request gets the error. */
-const keyFor = async (code: ErrorCode): Promise<string> => {
+const keyFor = async (code: ErrorCode, operation: DocumentedOperation): Promise<string> => {
   const caller = await service.newCaller();
+  if (code === "limit_reached") {
+    await setAccountLimits(service.accounts, caller.accountId, { order_naira: 1 });
+    return caller.key;
+  }
+  if (code === "possible_duplicate") {
+    await setDuplicateWindow(service.accounts, caller.accountId, 60);
+    await send(service.baseUrl, operation, { key: caller.key, body: anOrderOf(operation) });
+    return caller.key;
+  }
   const permissions = code === "permission_denied" ? { permissions: [] } : {};
   const key = await caller.newKey({ mode: "test", ...permissions });
   if (code === "account_restricted") await setAccountStatus(service.accounts, caller.accountId, "restricted");
@@ -50,7 +62,10 @@ const untested = contractSuite({
   name: "the local service",
   scope: "service",
   modes: ["live", "test"],
-  arranges: ["account_restricted", "permission_denied", "ip_not_whitelisted", "internal_error"],
+  arranges: [
+    ...(["account_restricted", "permission_denied", "ip_not_whitelisted", "internal_error"] as const),
+    ...(["possible_duplicate", "limit_reached"] as const),
+  ],
   open: async () => ({ baseUrl: service.baseUrl, key: newKey, arrange: keyFor, close: async () => {} }),
 });
 

@@ -10,7 +10,13 @@ const document = readDocument(JSON.parse(JSON.stringify(openApiDocument())));
 
 let service: RunningService;
 beforeAll(async () => {
-  service = await startService({ upstream: { baseUrl: "http://127.0.0.1:1/v1", liveKey: `live_${"0".repeat(40)}` } });
+  service = await startService({
+    upstream: {
+      baseUrl: "http://127.0.0.1:1/v1",
+      liveKey: `live_${"0".repeat(40)}`,
+      profile: { reference: "documented" },
+    },
+  });
 });
 afterAll(() => service.stop());
 

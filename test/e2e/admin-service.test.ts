@@ -169,6 +169,20 @@ test.each([
   expect(storedUpstreamKey()).toBe(before);
 });
 
+test("secrets set upstream-test-key refuses a live key, so that the probe can never have one", async () => {
+  const { code, stdout } = await service.admin(["secrets", "set", "upstream-test-key", "--json"], "live_abc");
+  const message = "upstream-test-key must begin with test_.";
+  expect([code, JSON.parse(stdout)]).toEqual([2, { error: { kind: "refused", message } }]);
+});
+
+test("upstream probe prints what the simulator accepts, and the profile that fits it", async () => {
+  const { code, stdout } = await admin("upstream", "probe");
+  expect(stdout).toMatch(/airtime with our reference +accepted +200 +delivered/);
+  expect(stdout).toContain("- The limit of vtu is 600 a minute, and the profile says 60.");
+  expect(stdout).toContain('The answers speak for upstreamProfile: {"reference":"all","limits":{"vtu":600');
+  expect(code).toBe(1);
+});
+
 test("secrets rotate webhook-token prints the new URL to standard error before it is set, and then to standard output", async () => {
   const rotated = await admin("secrets", "rotate", "webhook-token");
   const [, url] = /^Setting the new URL for the upstream: (http\S+)\n$/.exec(rotated.stderr) ?? [];
@@ -181,7 +195,7 @@ test("secrets rotate webhook-token prints the new URL to standard error before i
   expect((await admin("doctor")).stdout).toMatch(/upstream's webhook +ok +accepts signed events/);
 });
 
-test("audit verify counts the entries, and exits with 1 and the key of one that was changed by hand", async () => {
+test("audit verify counts the entries, and exits with 1 and the place of one that was changed by hand", async () => {
   const { account } = await service.newApp();
   await service.adminJson(["accounts", "restrict", account, "--why", "lost laptop"]);
   const [entry] = await readAudit(service.ledger, account);
@@ -192,8 +206,8 @@ test("audit verify counts the entries, and exits with 1 and the key of one that 
   const edit = (why: string) =>
     service.ledger.db.send(
       new UpdateCommand({
-        TableName: service.ledger.table,
-        Key: { pk: entry.pk },
+        TableName: service.ledger.auditTable,
+        Key: { pk: entry.pk, sequence: entry.sequence },
         UpdateExpression: "SET why = :why",
         ExpressionAttributeValues: { ":why": why },
       }),
@@ -201,7 +215,7 @@ test("audit verify counts the entries, and exits with 1 and the key of one that 
   onTestFinished(async () => void (await edit("lost laptop")));
   await edit("on request");
   const { code, stdout } = await admin("audit", "verify");
-  expect([code, stdout]).toEqual([1, expect.stringMatching(new RegExp(`${account} +changed +1 +${entry.pk}`))]);
+  expect([code, stdout]).toEqual([1, expect.stringMatching(new RegExp(`${account} +changed +${entry.sequence}`))]);
 });
 
 const switchState = z.object({ purchases: z.enum(["on", "off"]), since: z.string().nullable() });
@@ -253,9 +267,9 @@ test("purchases off refuses all new orders within 10 seconds, replays are answer
   expect(audit.match(/purchases off/g)).toHaveLength(1);
 });
 
-test("purchases off works without a ledger, and says that the audit entry could not be written", async () => {
+test("purchases off works without a ledger and an audit table, and says that the audit entry could not be written", async () => {
   onTestFinished(async () => void (await service.adminJson(["purchases", "on"])));
-  const restore = setEnvironment({ LEDGER_TABLE: "gone" });
+  const restore = setEnvironment({ LEDGER_TABLE: "gone", AUDIT_TABLE: "gone" });
   const invoke = await loadFunctions(["console-api"], new URL("../../functions/", import.meta.url));
   restore();
   const send = async (name: "purchases off" | "purchases on") => {
@@ -263,7 +277,7 @@ test("purchases off works without a ledger, and says that the audit entry could 
       method: "POST",
       path: operationPath(name),
       pathParameters: { path: operationPath(name).replace("/operations/", "") },
-      body: JSON.stringify({ why: "the ledger was deleted" }),
+      body: JSON.stringify({ why: "the tables were deleted" }),
     });
     const authorizer = { iam: { userArn: "arn:aws:iam::000000000000:user/local" } };
     const requestContext = { ...event.requestContext, authorizer };

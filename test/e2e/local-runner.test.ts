@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -12,6 +12,7 @@ import { startSimulator } from "../../tools/simulator/server.ts";
 import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import { eventually } from "../builders/eventually.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
+import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
 
 /** The command lines of running processes that mention the folder. */
 const processesUsing = (folder: string): string[] =>
@@ -20,12 +21,7 @@ const processesUsing = (folder: string): string[] =>
     .map((pid) => (existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, "utf8") : ""))
     .filter((commandLine) => commandLine.includes(folder));
 
-type Run = {
-  readonly folder: string;
-  readonly child: ChildProcess;
-  readonly output: () => string;
-  readonly exitCode: Promise<number | null>;
-};
+type Run = ProcessGroup & { readonly folder: string };
 type RunOptions = {
   readonly program?: readonly string[];
   readonly folder?: string;
@@ -36,37 +32,20 @@ type RunOptions = {
 const start = ({ program = [process.execPath, "tools/local/start.ts"], ...options }: RunOptions = {}): Run => {
   const { folder = temporaryFolder(), args = [], env = {} } = options;
   const [command = "", ...first] = program;
-  const child = spawn(command, [...first, ...args], {
-    detached: true,
-    env: { ...process.env, PORT: "0", DATA_DIR: join(folder, "data"), SERVICE_FILE: join(folder, "s.json"), ...env },
-  });
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (output += text));
-  const exitCode = once(child, "close").then(([code]) => code);
-  cleanups.push(async () => {
-    if (child.pid !== undefined) killGroup(child.pid);
-    await exitCode;
-  });
-  return { folder, child, output: () => output, exitCode };
-};
-
-/** Kills the process group of a run, also what is left of it after the program has exited. */
-const killGroup = (pid: number): void => {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // No process of the group is left.
-  }
+  const files = { DATA_DIR: join(folder, "data"), SERVICE_FILE: join(folder, "s.json") };
+  return {
+    folder,
+    ...startGroup(command, [...first, ...args], { env: { ...process.env, PORT: "0", ...files, ...env } }),
+  };
 };
 
 const ready = async (run: Run): Promise<ServiceDetails> => {
-  await eventually(() => expect(run.output()).toContain("Ctrl-C"));
+  await run.untilPrinted("Ctrl-C");
   return JSON.parse(readFileSync(join(run.folder, "s.json"), "utf8"));
 };
 
-/** Signals the whole process group, as a terminal does at Ctrl-C. */
 const stop = async (run: Run, signal: NodeJS.Signals): Promise<void> => {
-  if (run.child.pid !== undefined) process.kill(-run.child.pid, signal);
+  run.signal(signal);
   await run.exitCode;
 };
 
@@ -232,7 +211,11 @@ test("--fresh deletes the data of earlier runs and no other files", async () => 
 test("with UPSTREAM_BASE_URL live purchases go to that upstream, and its key is not written to disk", async () => {
   const upstream = await startSimulator({ liveKey: "live_of_another_upstream" });
   cleanups.push(upstream.stop);
-  const env = { UPSTREAM_BASE_URL: `${upstream.baseUrl}/`, UPSTREAM_LIVE_KEY: "live_of_another_upstream" };
+  const env = {
+    UPSTREAM_BASE_URL: `${upstream.baseUrl}/`,
+    UPSTREAM_LIVE_KEY: "live_of_another_upstream",
+    UPSTREAM_PROFILE: '{"reference":"all"}',
+  };
   const run = start({ env });
   expect((await ready(run)).upstream.base_url).toBe(upstream.baseUrl);
   const [, purchase] = await runPrintedCommands(run);
@@ -261,7 +244,11 @@ test("the simulator accepts each of the upstream keys that the secret holds, and
 test("the upstream of UPSTREAM_BASE_URL may send unsigned events, and the simulator may not", async () => {
   const upstream = await startSimulator({ liveKey: "live_of_another_upstream" });
   cleanups.push(upstream.stop);
-  const external = { UPSTREAM_BASE_URL: upstream.baseUrl, UPSTREAM_LIVE_KEY: "live_of_another_upstream" };
+  const external = {
+    UPSTREAM_BASE_URL: upstream.baseUrl,
+    UPSTREAM_LIVE_KEY: "live_of_another_upstream",
+    UPSTREAM_PROFILE: '{"reference":"documented"}',
+  };
   const statuses: number[] = [];
   for (const env of [external, {}]) {
     const { webhook_url } = (await ready(start({ env }))).upstream;
@@ -275,7 +262,7 @@ test("the upstream of UPSTREAM_BASE_URL may send unsigned events, and the simula
 test("the runner exits with a message when its database is killed", async () => {
   const run = start();
   await ready(run);
-  process.kill(Number(readFileSync(join(run.folder, "data/dynoxide.pid"), "utf8")), "SIGKILL");
+  process.kill(Number(readFileSync(join(run.folder, "data/dynamodb.pid"), "utf8")), "SIGKILL");
   expect(await run.exitCode).toBe(1);
   expect(run.output()).toContain("The local DynamoDB (dynoxide) has exited.");
   expect(processesUsing(run.folder)).toEqual([]);

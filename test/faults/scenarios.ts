@@ -1,8 +1,16 @@
 import { requireAccount } from "../../shared/access/account-store.ts";
-import { createKey, revokeKey, rotateKey, setAccountStatus } from "../../shared/access/accounts.ts";
+import {
+  createKey,
+  revokeKey,
+  rotateKey,
+  setAccountLimits,
+  setAccountStatus,
+  setKeyLimits,
+} from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import type { OrderLimits } from "../../shared/contract/order-limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
-import { auditEntry } from "../../shared/ledger/audit.ts";
+import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshold.ts";
 import { isoTime } from "../../shared/platform/time.ts";
@@ -15,6 +23,7 @@ import { DOWN_EVENTS } from "../../shared/webhooks/next-step.ts";
 import { aCatalog } from "../builders/catalog.ts";
 import { anOrder } from "../builders/service.ts";
 import { subscribe } from "../builders/subscribe.ts";
+import { FACE_VALUES } from "../builders/upstream-costs.ts";
 import { transactionsOf } from "./invariants.ts";
 import { advance } from "./system/clock.ts";
 import type { Concurrency } from "./system/event-sources.ts";
@@ -47,6 +56,10 @@ const phoneNumbers = {
 const order = (reference: string, phoneNumber = "08031234567") => ({
   ...anOrder({ phone_number: phoneNumber }),
   reference,
+});
+const topUp = (reference: string, phone_number = "08031234567") => ({
+  ...{ network: "mtn", amount: 100 },
+  ...{ phone_number, reference },
 });
 const check = (reference: string, nin = "12345678900") => ({ nin, is_consent: true, reference });
 const decision = { by: "operator", why: "the upstream's support said so" };
@@ -92,6 +105,13 @@ const refuseOrders = ({ system: { upstream } }: TestAccount, times: number): voi
 const sendAfter = async ({ system }: TestAccount, ms = MINUTE_MS): Promise<void> => {
   advance(ms);
   await system.runSchedule("send-queued-orders");
+  await system.eventSources.deliver();
+};
+
+/** The next run that asks the upstream for open orders. */
+const askAgain = async ({ system }: TestAccount): Promise<void> => {
+  advance(MINUTE_MS);
+  await system.runSchedule("ask-upstream");
   await system.eventSources.deliver();
 };
 
@@ -159,6 +179,27 @@ const newestEvent = async ({ system }: TestAccount) => {
   return event;
 };
 
+/** Reads without `ConsistentRead` are behind by 2 s at most. */
+const BEHIND_MS = 3_000;
+
+/** A day later the catalog is too old to sell, also while a read still finds the one before. */
+const beginNextDay = async ({ system }: TestAccount): Promise<void> => {
+  advance(86_400_000);
+  await system.runSchedule("refresh-catalog");
+  advance(BEHIND_MS);
+};
+
+/** Has the account's orders counted, and those of its live key. */
+const limitOrders =
+  (limits: OrderLimits, keyLimits: OrderLimits) =>
+  async ({ system: { accounts }, accountId }: TestAccount): Promise<void> => {
+    const { keys } = await requireAccount(accounts, accountId);
+    await setAccountLimits(accounts, accountId, limits);
+    for (const { key_id, mode } of keys) {
+      if (mode === "live") await setKeyLimits(accounts, accountId, key_id, keyLimits);
+    }
+  };
+
 const firstKeyId = async ({ system, accountId }: TestAccount): Promise<string> =>
   (await requireAccount(system.accounts, accountId)).keys[0]?.key_id ?? "";
 
@@ -188,13 +229,76 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: buy(),
     statuses: [],
   },
+  "purchases under limits of account and key, of which one is refunded, one is refused, and one begins a day": {
+    prepare: limitOrders({ day_orders: 2, month_naira: 5_000 }, { day_naira: 1_000 }),
+    act: async (account) => {
+      await account.send(routes.buyData, order("order-1", phoneNumbers.insufficientBalance));
+      await account.send(routes.buyAirtime, topUp("top-up-1"));
+      await account.send(routes.buyData, order("order-2"));
+      await account.send(routes.buyData, order("order-3"));
+      await beginNextDay(account);
+      await account.send(routes.buyData, order("order-4"));
+      await account.system.eventSources.deliver();
+    },
+    statuses: ["failed", "success", "success", "success"],
+  },
+  "a refund of an order that was counted on the day before": {
+    prepare: async (account) => {
+      await limitOrders({ day_orders: 5 }, { month_orders: 5 })(account);
+      await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
+      await beginNextDay(account);
+      await account.send(routes.buyData, order("order-2"));
+    },
+    act: async (account) => {
+      const [first] = account.system.upstream.purchases
+        .filter((one) => one.phoneNumber === phoneNumbers.failsLater)
+        .slice(-1);
+      if (first !== undefined) {
+        account.system.upstream.settle(first, "failed");
+        await account.system.sendEvent(first, "failed");
+      }
+      await applyEvents(account);
+    },
+    statuses: ["failed", "success"],
+  },
   "an airtime purchase": {
     act: async (account) => {
-      const body = { network: "mtn", amount: 100, phone_number: "08031234567", reference: "top-up-1" };
-      await account.send(routes.buyAirtime, body);
+      await account.send(routes.buyAirtime, topUp("top-up-1"));
       await account.system.eventSources.deliver();
     },
     statuses: ["success"],
+  },
+  "an airtime purchase without an answer, settled by a heuristic match": {
+    act: async (account) => {
+      await account.send(routes.buyAirtime, topUp("top-up-1", phoneNumbers.noAnswer));
+      await sendEvent(account, "success");
+      await account.system.eventSources.deliver();
+      advance(MATCH_MS);
+      await account.system.eventSources.deliver();
+    },
+    statuses: ["success"],
+  },
+  "two airtime purchases without an answer that look the same, of which one was delivered": {
+    act: async (account) => {
+      await account.send(routes.buyAirtime, topUp("top-up-1", phoneNumbers.noAnswer));
+      await account.send(routes.buyAirtime, topUp("top-up-2", phoneNumbers.noAnswer));
+      await sendEvent(account, "success");
+      await account.system.eventSources.deliver();
+      advance(MATCH_MS);
+      await account.system.eventSources.deliver();
+    },
+    // Nobody knows which one: a person decides.
+    statuses: ["processing", "processing"],
+  },
+  "an airtime purchase without an answer that failed": {
+    act: async (account) => {
+      await account.send(routes.buyAirtime, topUp("top-up-1", phoneNumbers.noAnswer));
+      await sendEvent(account, "failed");
+      await account.system.eventSources.deliver();
+      advance(MATCH_MS);
+      await account.system.eventSources.deliver();
+    },
+    statuses: ["processing"],
   },
   "a purchase that an event settles as success": {
     act: async (account) => {
@@ -295,7 +399,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     prepare: storeUnmatchedEvent,
     act: async (account) => {
       const [transaction, event] = [await onlyTransaction(account), await newestEvent(account)];
-      await account.command(() => matchEvent(account.system.ledger, event, transaction, decision));
+      await account.command(() =>
+        matchEvent({ ledger: account.system.ledger, costs: FACE_VALUES }, event, transaction, decision),
+      );
       await account.system.eventSources.deliver();
     },
     statuses: ["failed"],
@@ -353,6 +459,50 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     statuses: ["success", "success"],
   },
+  "a lookup of a purchase that was delivered without an answer": {
+    prepare: openPurchase("success"),
+    act: askAgain,
+    statuses: ["success"],
+  },
+  "a lookup of a purchase that failed without an answer, and its late event": {
+    prepare: openPurchase("failed"),
+    act: async (account) => {
+      await askAgain(account);
+      await sendEvent(account, "failed");
+      await account.system.eventSources.deliver();
+    },
+    statuses: ["failed"],
+  },
+  "a lookup whose answer an event has overtaken": {
+    prepare: openPurchase("failed"),
+    act: async (account) => {
+      const { system } = account;
+      advance(MINUTE_MS);
+      await system.runSchedule("ask-upstream");
+      await sendEvent(account, "failed");
+      await system.eventSources.deliver("concurrent");
+    },
+    statuses: ["failed"],
+  },
+  "a lookup that is answered about another order": {
+    prepare: async (account) => {
+      await openPurchase("failed")(account);
+      const { reference } = account.system.upstream.purchases.at(-1) ?? {};
+      account.system.upstream.lookupChanges.set(reference ?? "", { phone_number: "08099999999" });
+    },
+    act: askAgain,
+    statuses: ["processing"],
+  },
+  "a lookup of a purchase that the upstream does not know": {
+    prepare: async (account) => {
+      await openPurchase("success")(account);
+      const { reference } = account.system.upstream.purchases.at(-1) ?? {};
+      account.system.upstream.unlisted.add(reference ?? "");
+      advance(15 * 60_000);
+    },
+    act: askAgain,
+    statuses: ["processing"],
+  },
   "a webhook whose failure makes the endpoint one that is down": {
     prepare: async (account) => {
       await reportFailures(account, DOWN_EVENTS - 1);
@@ -402,7 +552,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "a balance that a purchase takes below its threshold": {
     prepare: async ({ system: { ledger }, accountId }) => {
       const audit = auditEntry({ audit_log: accountId, by: "operator", action: "wallet threshold" }, ledger.clock());
-      await setLowBalanceThreshold(ledger, accountId, koboFromNaira(9_600), audit);
+      await setLowBalanceThreshold(ledger, accountId, koboFromNaira(9_600), auditPut(ledger, audit));
       await subscribe(ledger, accountId, ["wallet.low"]);
     },
     act: async (account) => {

@@ -4,7 +4,9 @@ import { sells } from "../../infra/stages.ts";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
+import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -12,6 +14,7 @@ import { queueUrls } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { type HttpUpstream, httpUpstream } from "../../shared/upstream/http-upstream.ts";
+import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { awsClock } from "./aws-clock.ts";
 import { localTarget, stageTarget, type Target } from "./target.ts";
@@ -55,8 +58,14 @@ export const openAdminContext = async (
   const db = environment.AWS_CALLS === "sdk" ? documentClient("sdk") : documentClient();
   const sqs = sqsClient();
   const secrets = secretsClient();
-  const ledger = { db, table: environment.LEDGER_TABLE, clock };
-  const accounts = { db, accessTable: environment.ACCESS_TABLE, ledgerTable: environment.LEDGER_TABLE, clock };
+  const ledger = { db, table: environment.LEDGER_TABLE, auditTable: environment.AUDIT_TABLE, clock };
+  const accounts = {
+    db,
+    accessTable: environment.ACCESS_TABLE,
+    ledgerTable: environment.LEDGER_TABLE,
+    clock,
+    checksumKey: secret(secrets, environment.CHECKSUM_KEY_SECRET_ID),
+  };
   return {
     target,
     by,
@@ -77,7 +86,15 @@ export const openAdminContext = async (
     catalog: catalogStore(db, environment.CACHE_TABLE),
     purchases: { db, table: environment.CACHE_TABLE, initially: environment.PURCHASES_INITIALLY },
     queueMinutes: environment.QUEUE_MINUTES,
+    costs: parseUpstreamCosts(environment.UPSTREAM_COSTS),
+    identityPrices: parseIdentityPrices(environment.IDENTITY_PRICES),
+    probe: {
+      baseUrl: environment.UPSTREAM_BASE_URL,
+      profile: parseUpstreamProfile(environment.UPSTREAM_PROFILE),
+      testKey: secret(secrets, environment.UPSTREAM_TEST_KEY_SECRET_ID),
+    },
     operatorActMax: koboFromNaira(environment.OPERATOR_ACT_MAX_NAIRA),
+    timeZone: environment.TIME_ZONE,
     facts: { sells: target.stage === undefined || sells(target.stage.settings), workers: environment.WORKERS },
     keyedHashes: loadKeyedHashes(
       secret(secrets, environment.REFERENCE_KEY_SECRET_ID),
@@ -85,6 +102,7 @@ export const openAdminContext = async (
     ),
     upstream: httpUpstream({
       baseUrl: environment.UPSTREAM_BASE_URL,
+      profile: parseUpstreamProfile(environment.UPSTREAM_PROFILE),
       liveKey: secret(secrets, environment.UPSTREAM_KEY_SECRET_ID),
     }),
     sqs,

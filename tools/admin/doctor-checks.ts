@@ -24,11 +24,8 @@ import { SECRET_ABSENCE_CACHE_MS, secret } from "../../shared/platform/secrets.t
 import { systemClock } from "../../shared/platform/time.ts";
 import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { upstreamKeyId, usableKeys } from "../../shared/upstream/key-pool.ts";
-import {
-  parseUpstreamSignature,
-  signatureOf,
-  type UpstreamSignature,
-} from "../../shared/upstream-events/upstream-signature.ts";
+import { type EventSignature, parseUpstreamProfile } from "../../shared/upstream/profile.ts";
+import { signatureOf } from "../../shared/upstream-events/upstream-signature.ts";
 import { alarms, consumers, limits } from "./account-checks.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
@@ -66,9 +63,10 @@ const upstreamKey: DoctorCheck<AdminContext> = async (context) => {
 
 /** Reads the catalog with one key, which is free. */
 const checkKey = async ({ target }: AdminContext, key: string): Promise<CheckResult> => {
-  const { UPSTREAM_BASE_URL } = target.environment;
+  const { UPSTREAM_BASE_URL, UPSTREAM_PROFILE } = target.environment;
   const value = async () => key;
-  const upstream = httpUpstream({ baseUrl: UPSTREAM_BASE_URL, liveKey: { value, refetch: value } });
+  const profile = parseUpstreamProfile(UPSTREAM_PROFILE);
+  const upstream = httpUpstream({ baseUrl: UPSTREAM_BASE_URL, profile, liveKey: { value, refetch: value } });
   const fetched = await fetchCatalog(upstream, deadlineIn(TIMEOUT_MS));
   if (fetched.kind === "fetched" && fetched.catalog.data_plans.length > 0) {
     return ok(`is accepted at ${UPSTREAM_BASE_URL}`);
@@ -126,13 +124,13 @@ const webhook: DoctorCheck<AdminContext> = async (context) => {
 
 /** Sends an event of an unknown type: it passes every check of receive-upstream-event and changes nothing. */
 const probeWebhook: DoctorCheck<AdminContext> = async ({ target, secrets, facts }) => {
-  const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID, UPSTREAM_SIGNATURE } = target.environment;
+  const { WEBHOOK_TOKEN_SECRET_ID: tokenId, UPSTREAM_HMAC_SECRET_ID, UPSTREAM_PROFILE } = target.environment;
   const token = await secret(secrets, tokenId).value();
   if (token === undefined && !facts.sells) return skipped("has no path token: no upstream sends events");
   if (token === undefined)
     return wrong("has no path token: all events are refused", "Run secrets rotate webhook-token");
   const key = await secret(secrets, UPSTREAM_HMAC_SECRET_ID).value();
-  const scheme = parseUpstreamSignature(UPSTREAM_SIGNATURE);
+  const { signature: scheme } = parseUpstreamProfile(UPSTREAM_PROFILE);
   if (scheme !== undefined && key === undefined) {
     return wrong(
       "has no signing key, but signatures are on: all events are refused",
@@ -145,7 +143,7 @@ const probeWebhook: DoctorCheck<AdminContext> = async ({ target, secrets, facts 
   if (response === "ignored" && key !== undefined && scheme === undefined) {
     return lookInto(
       "accepts events; a signing key is set, but signatures are not checked",
-      "Set the stage's upstreamSignature and deploy",
+      "Set signature in the stage's upstreamProfile and deploy",
     );
   }
   if (response === "ignored") return ok(`accepts ${signed ? "signed " : ""}events`);
@@ -161,7 +159,7 @@ const probeWebhook: DoctorCheck<AdminContext> = async ({ target, secrets, facts 
 
 const postProbe = async (
   url: string,
-  signed: { readonly scheme: UpstreamSignature; readonly key: string } | undefined,
+  signed: { readonly scheme: EventSignature; readonly key: string } | undefined,
 ): Promise<number | "ignored"> => {
   const body = JSON.stringify({ event: "doctor.called" });
   const response = await fetch(url, {

@@ -3,6 +3,7 @@ import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
 import { webhookEventsInput } from "../../shared/contract/actions/webhook.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
+import { orderLimitsSchema } from "../../shared/contract/order-limits.ts";
 import { entitlementsSchema } from "../../shared/contract/permission.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
@@ -46,6 +47,19 @@ export const entitlementsField = z.array(z.string()).transform((entries, context
   return z.NEVER;
 });
 
+/** `day_naira=100000 day_orders=500`, or `none`. */
+export const limitsField = z.array(z.string()).transform((entries, context) => {
+  if (entries.length === 1 && entries[0] === "none") return {};
+  const pairs = entries.map((entry) => {
+    const [limit, most] = entry.split("=");
+    return [limit, most === undefined || most === "" ? Number.NaN : Number(most)];
+  });
+  const result = orderLimitsSchema.safeParse(Object.fromEntries(pairs));
+  if (result.success) return result.data;
+  context.addIssue({ code: "custom", message: result.error.issues[0]?.message ?? "" });
+  return z.NEVER;
+});
+
 /** `vtu,identity`. */
 const listField = z.string().transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]);
 
@@ -79,6 +93,7 @@ export const timeField = z.union([utcTimeField, z.iso.date()], {
 const ownFields: ReadonlyMap<z.core.$ZodType, z.ZodType> = new Map<z.core.$ZodType, z.ZodType>([
   [accountOwnersSchema, ownersField],
   [entitlementsSchema, entitlementsField],
+  [orderLimitsSchema, limitsField],
   [webhookEventsInput, eventsField],
 ]);
 

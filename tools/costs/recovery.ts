@@ -4,7 +4,13 @@ import { dollarsOf, type Usage } from "./prices.ts";
 const MONTH_HOURS = 730;
 const WEEK_HOURS = 7 * 24;
 
-export type RecoveryCost = { readonly everyHours: number; readonly usage: Usage; readonly dollars: number };
+export type RecoveryCost = {
+  readonly everyHours: number;
+  readonly usage: Usage;
+  readonly dollars: number;
+  /** What a copy in another account adds, in the stage's region or in another one; that account pays for what is kept. */
+  readonly otherAccount: { readonly sameRegion: number; readonly otherRegion: number };
+};
 
 /**
  * The usage of `recovery` per month for each GB in the tables, if backups are kept for a week: every backup is full.
@@ -12,9 +18,18 @@ export type RecoveryCost = { readonly everyHours: number; readonly usage: Usage;
 export const recoveryCosts = (): readonly RecoveryCost[] =>
   [1, 6, 24].map((everyHours) => {
     const kept = WEEK_HOURS / everyHours;
+    const copiedGb = MONTH_HOURS / everyHours;
     // In both regions.
-    const usage = { backupGbMonths: 2 * kept, copiedGb: MONTH_HOURS / everyHours };
-    return { everyHours, usage, dollars: dollarsOf(usage) };
+    const usage = { backupGbMonths: 2 * kept, copiedGb };
+    return {
+      everyHours,
+      usage,
+      dollars: dollarsOf(usage),
+      otherAccount: {
+        sameRegion: dollarsOf({ backupGbMonths: kept }),
+        otherRegion: dollarsOf({ backupGbMonths: kept, copiedGb }),
+      },
+    };
   });
 
 /** An elastic IP that is allocated there in advance, per month: an idle one costs as much as one in use. */

@@ -8,7 +8,7 @@ import type { Usage } from "./prices.ts";
 /** Assumptions that only an AWS account can measure. Functions are warm and pay for the time that they wait. */
 export const assumed = {
   /**
-   * A function's own time, and the time of one call to DynamoDB or SQS. The longest own time that docs/performance.md
+   * A function's own time, and the time of one call to DynamoDB, SQS or KMS. The longest own time that docs/performance.md
    * shows under Memory, p50, is 17 ms with the TLS handshake, which belongs to `waitMs` here.
    */
   runMs: 15,
@@ -17,6 +17,8 @@ export const assumed = {
   waitMs: { upstream: 1_000, endpoint: 200 },
   /** Bytes of one such exchange: through the NAT gateway in both directions, and the part that goes out. */
   exchangeBytes: { through: 8_000, out: 2_000 },
+  /** Bytes of one call of KMS through the NAT gateway, on a connection that is open. */
+  keyRequestBytes: 3_000,
 };
 
 /** The lines that Lambda itself logs. Source: AWS, "Log and monitor Node.js Lambda functions". */
@@ -47,6 +49,7 @@ export const usageOf = (budget: Budget): Usage => {
   const { invocations, writeUnits, readUnits, responseBytes } = budget;
   const sent = invocations.flatMap(({ sends }) => sends ?? []);
   const exchanges = invocations.filter(({ waitsFor }) => waitsFor !== undefined).length;
+  const keyRequests = sum(invocations.map(({ keyRequests = 0 }) => keyRequests));
   const logged = functionLogBytes(budget) + (responseBytes === undefined ? 0 : ACCESS_LINE.length);
   return {
     apiRequests: responseBytes === undefined ? 0 : 1,
@@ -54,13 +57,14 @@ export const usageOf = (budget: Budget): Usage => {
     lambdaGbSeconds: sum(invocations.map((invocation) => gigabytesOf(invocation) * (durationMs(invocation) / 1_000))),
     writeUnits: writeUnits.tables + writeUnits.indexes + (writeUnits.cancelled ?? 0),
     readUnits,
+    keyRequests,
     // Send, receive and delete, for a message that is alone in its batch.
     queueRequests: 3 * sent.length,
     fairQueueRequests: 3 * sent.filter((queue) => queue === "delivery").length,
     logGb: logged / GB,
     keptLogGbMonths: (logged / GB) * (retentionDays / MONTH_DAYS),
     dataOutGb: ((responseBytes ?? 0) + exchanges * assumed.exchangeBytes.out) / GB,
-    natGb: (exchanges * assumed.exchangeBytes.through) / GB,
+    natGb: (exchanges * assumed.exchangeBytes.through + keyRequests * assumed.keyRequestBytes) / GB,
   };
 };
 
@@ -76,9 +80,9 @@ export const usageOfWaiting = ({ invocations }: Budget): Usage => ({
 });
 
 /** How long a warm invocation lasts. */
-export const durationMs = ({ calls = [], sends, waitsFor }: Invocation): number =>
+export const durationMs = ({ calls = [], keyRequests = 0, sends, waitsFor }: Invocation): number =>
   assumed.runMs +
-  assumed.callMs * (calls.length + (sends === undefined ? 0 : 1)) +
+  assumed.callMs * (calls.length + keyRequests + (sends === undefined ? 0 : 1)) +
   (waitsFor === undefined ? 0 : assumed.waitMs[waitsFor]);
 
 const gigabytesOf = (invocation: Invocation): number => {

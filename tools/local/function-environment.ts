@@ -3,13 +3,29 @@ import { settingsOf } from "../../infra/stages.ts";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { secretIds } from "../../shared/platform/secret-table.ts";
+import type { ProfileChanges } from "../../shared/upstream/profile.ts";
+import type { SimulatorOptions } from "../simulator/server.ts";
 import { SIMULATOR_SIGNATURE } from "../simulator/webhooks.ts";
-import { ACCOUNT_ID, REGION } from "./local-aws.ts";
+import { ACCOUNT_ID, IDENTITY_KEY_ARN, REGION } from "./local-aws.ts";
 import type { LocalQueues } from "./queues.ts";
 import type { Settings } from "./settings.ts";
 import { localTableNames } from "./tables.ts";
 
 const LOOPBACK = ["127.0.0.0/8", "::1/128"];
+
+/**
+ * The profile of a simulator, which signs its events. Unless a test says otherwise, every order has our reference, but
+ * at a strict simulator only those for which the document shows it.
+ */
+export const simulatorProfile = ({
+  manner,
+  references = manner === "strict" ? "documented" : "all",
+}: Pick<SimulatorOptions, "manner" | "references"> = {}) =>
+  ({
+    reference: references,
+    signature: SIMULATOR_SIGNATURE,
+    lookup: { path: "/transactions/{reference}", our_reference: "client_reference" },
+  }) satisfies ProfileChanges;
 
 /** The settings of a stage that sells, with their defaults. Nothing is deployed with them. */
 const stageDefaults = () =>
@@ -20,7 +36,15 @@ const stageDefaults = () =>
         nin: { basic: 150, advanced: 250, retrieve: 400 },
         bvn: { basic: 100, advanced: 200, retrieve: 300 },
       },
+      // Made up, so that costs and margins are seen.
+      upstreamCosts: {
+        discounts: [
+          { kind: "airtime", percent: 3 },
+          { kind: "data", percent: 4 },
+        ],
+      },
       upstreamWebhookIps: LOOPBACK,
+      upstreamProfile: simulatorProfile(),
       webhookAllowedCidrs: LOOPBACK,
       account: ACCOUNT_ID,
       region: REGION,
@@ -42,15 +66,14 @@ export const functionEnvironment = ({
 }: {
   readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">>;
   readonly gatewayOrigin: string;
-  readonly upstream: { readonly baseUrl: string; readonly isSimulated: boolean };
+  readonly upstream: { readonly baseUrl: string; readonly profile: ProfileChanges };
   readonly sqs: Pick<LocalQueues, "url">;
   readonly console?: ConsoleSettings;
 }): FunctionEnvironment => {
   const settings = {
     ...stageDefaults(),
     upstreamBaseUrl: upstream.baseUrl,
-    // How a real upstream signs its events is not known: docs/interface.md 17.D1.
-    ...(upstream.isSimulated && { upstreamSignature: SIMULATOR_SIGNATURE }),
+    upstreamProfile: upstream.profile,
     workers,
     awsCalls,
     operatorActMaxNaira: UNBOUNDED_NAIRA,
@@ -59,10 +82,12 @@ export const functionEnvironment = ({
   return {
     ACCESS_TABLE: localTableNames.access,
     LEDGER_TABLE: localTableNames.ledger,
+    AUDIT_TABLE: localTableNames.audit,
     CACHE_TABLE: localTableNames.cache,
     OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
     DELIVERY_QUEUE_URL: sqs.url("delivery"),
     ...secretIds((name) => name),
+    IDENTITY_KEY_ARN,
     ...settingsValues(settings, [new URL(gatewayOrigin).host]),
   };
 };

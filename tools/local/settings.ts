@@ -2,12 +2,14 @@ import { parseArgs } from "node:util";
 import * as z from "zod";
 import { REQUESTS_PER_SECOND_MAX } from "../../infra/gateway.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
+import { type ProfileChanges, profileChanges } from "../../shared/upstream/profile.ts";
+import type { Manner } from "../simulator/manner.ts";
 
 /** The message of an error, to be part of a sentence. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** `liveKey` is the text of the secret: one key per line. */
-type UpstreamSettings = { readonly baseUrl: string; readonly liveKey: string };
+type UpstreamSettings = { readonly baseUrl: string; readonly liveKey: string; readonly profile: ProfileChanges };
 
 /** The settings of `npm start`. */
 export type Settings = {
@@ -16,6 +18,8 @@ export type Settings = {
   readonly serviceFile: string;
   /** Delete the data of earlier runs first. */
   readonly fresh: boolean;
+  /** How the simulator keeps to the document. */
+  readonly manner: Manner;
   /** By default the simulator. */
   readonly upstream?: UpstreamSettings;
   /** A DynamoDB that already runs; by default dynoxide is started. */
@@ -26,20 +30,23 @@ export type Settings = {
   readonly requestsPerSecondMax: number;
 };
 
-export const help = `npm start [-- --fresh]
+export const help = `npm start [-- --fresh] [--strict | --sloppy]
 
 Runs the whole service on this machine.
 
 Options:
   --fresh            delete the accounts, balances and transactions of earlier runs first
+  --strict           the simulated upstream refuses whatever its document does not show
+  --sloppy           it sends numbers as texts, capitals, further fields, and refusals inside a 200
   --help             show this help
 
 Environment:
   PORT               port of the service; default 4010; 0 takes a free one
   DATA_DIR           directory of the data; default .local/data
   SERVICE_FILE       file with the base URL and keys as JSON while the service runs; default .local/service.json
-  UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs UPSTREAM_LIVE_KEY
+  UPSTREAM_BASE_URL  upstream of live requests, instead of the simulator; needs the next two
   UPSTREAM_LIVE_KEY  the service's key at that upstream; several with spaces between them
+  UPSTREAM_PROFILE   how it differs from the document, as JSON such as {"reference":"documented"} (docs/upstream.md)
   DYNAMODB_ENDPOINT  a DynamoDB Local that already runs
   REQUESTS_PER_SECOND_MAX
                      rate limit of each order's route, of which other routes have a part; default ${REQUESTS_PER_SECOND_MAX}
@@ -51,6 +58,25 @@ const webUrl = (name: string) =>
     .url({ protocol: /^https?$/, error: ({ input }) => `${name} must be an http or https URL; it is "${input}".` })
     .transform((url) => url.replace(/\/+$/, ""))
     .optional();
+
+const upstreamVariables = ["UPSTREAM_BASE_URL", "UPSTREAM_LIVE_KEY", "UPSTREAM_PROFILE"] as const;
+
+const profileText = z.string().transform((text, context) => {
+  const parsed = profileChanges.safeParse(jsonOf(text));
+  const issues = parsed.error?.issues ?? [];
+  const [problem = parsed.data?.reference === undefined ? 'name its reference, "all" or "documented"' : undefined] =
+    issues.map(({ path, message }) => [...path, message].join(": "));
+  if (problem === undefined && parsed.data !== undefined) return parsed.data;
+  context.addIssue(`UPSTREAM_PROFILE is not valid: ${problem}.`);
+  return z.NEVER;
+});
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
 
 const environmentSchema = z
   .object({
@@ -68,6 +94,7 @@ const environmentSchema = z
       .string()
       .transform((keys) => keys.split(/\s+/).join("\n"))
       .optional(),
+    UPSTREAM_PROFILE: profileText.optional(),
     DYNAMODB_ENDPOINT: webUrl("DYNAMODB_ENDPOINT"),
     WORKERS: z
       .enum(["on", "off"], { error: ({ input }) => `WORKERS must be on or off; it is "${input}".` })
@@ -80,17 +107,11 @@ const environmentSchema = z
       .enum(["short", "sdk"], { error: ({ input }) => `AWS_CALLS must be short or sdk; it is "${input}".` })
       .default("short"),
   })
-  .superRefine(({ UPSTREAM_BASE_URL: url, UPSTREAM_LIVE_KEY: key }, context) => {
-    if (url !== undefined && key === undefined) {
-      context.addIssue(
-        "UPSTREAM_BASE_URL is set but UPSTREAM_LIVE_KEY is not: set both, or neither for the simulator.",
-      );
-    }
-    if (url === undefined && key !== undefined) {
-      context.addIssue(
-        "UPSTREAM_LIVE_KEY is set but UPSTREAM_BASE_URL is not: set both, or neither for the simulator.",
-      );
-    }
+  .superRefine((variables, context) => {
+    const set = upstreamVariables.find((name) => variables[name] !== undefined);
+    const unset = upstreamVariables.find((name) => variables[name] === undefined);
+    if (set === undefined || unset === undefined) return;
+    context.addIssue(`${set} is set but ${unset} is not: set ${upstreamVariables.join(", ")}, or none of them.`);
   });
 
 /** Parses options and environment; undefined for --help. Throws a `SettingsError`. */
@@ -104,30 +125,41 @@ export const parseSettings = (
   const variables = Object.entries(env).map(([name, text]) => [name, text?.trim() || undefined]);
   const parsed = environmentSchema.safeParse(Object.fromEntries(variables));
   if (!parsed.success) throw new SettingsError(parsed.error.issues[0]?.message);
-  const { PORT, DATA_DIR, SERVICE_FILE, UPSTREAM_BASE_URL, UPSTREAM_LIVE_KEY, DYNAMODB_ENDPOINT } = parsed.data;
+  const { PORT, DATA_DIR, SERVICE_FILE, UPSTREAM_BASE_URL, UPSTREAM_LIVE_KEY, UPSTREAM_PROFILE } = parsed.data;
+  const { DYNAMODB_ENDPOINT } = parsed.data;
   return {
     port: PORT,
     dataDir: DATA_DIR,
     serviceFile: SERVICE_FILE,
     fresh: options.fresh,
+    manner: options.manner,
     workers: parsed.data.WORKERS,
     awsCalls: parsed.data.AWS_CALLS,
     requestsPerSecondMax: parsed.data.REQUESTS_PER_SECOND_MAX,
-    ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY
-      ? { upstream: { baseUrl: UPSTREAM_BASE_URL, liveKey: UPSTREAM_LIVE_KEY } }
+    ...(UPSTREAM_BASE_URL && UPSTREAM_LIVE_KEY && UPSTREAM_PROFILE
+      ? { upstream: { baseUrl: UPSTREAM_BASE_URL, liveKey: UPSTREAM_LIVE_KEY, profile: UPSTREAM_PROFILE } }
       : {}),
     ...(DYNAMODB_ENDPOINT && { dynamodbEndpoint: DYNAMODB_ENDPOINT }),
   };
 };
 
-const parseOptions = (args: readonly string[]): { readonly fresh: boolean; readonly help: boolean } => {
+const parseOptions = (
+  args: readonly string[],
+): { readonly fresh: boolean; readonly help: boolean; readonly manner: Manner } => {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { fresh: { type: "boolean" }, help: { type: "boolean" } },
+      options: {
+        fresh: { type: "boolean" },
+        help: { type: "boolean" },
+        strict: { type: "boolean" },
+        sloppy: { type: "boolean" },
+      },
     });
-    return { fresh: values.fresh ?? false, help: values.help ?? false };
+    const { fresh = false, help = false, strict = false, sloppy = false } = values;
+    const manner = sloppy ? "sloppy" : "lenient";
+    return { fresh, help, manner: strict ? "strict" : manner };
   } catch {
-    throw new SettingsError(`The only options are --fresh and --help; given: ${args.join(" ")}.`);
+    throw new SettingsError(`The only options are --fresh, --strict, --sloppy and --help; given: ${args.join(" ")}.`);
   }
 };

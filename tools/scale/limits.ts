@@ -5,6 +5,7 @@ import { streamConsumers } from "../../infra/streams.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
+import { openLists } from "../../shared/ledger/schema.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../../shared/platform/time-budgets.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
@@ -208,20 +209,20 @@ export const limits: readonly Limit[] = [
     affects: "purchases",
     unit: "write units/s",
     per: "stage",
-    capacity: () => PARTITION_UNITS,
+    capacity: () => openLists.length * PARTITION_UNITS,
     perPurchase: writeUnits.by_open,
     source: sources.partition,
-    assumed: "DynamoDB does not split the partition of one key whose entries are all new",
+    assumed: `an order is in one of ${openLists.length} lists, by the first character of its id, which is random; and DynamoDB does not split the partition of one list, whose entries are all new`,
     symptom: {
-      text: `All open transactions have one key, \`live\`, and a throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
+      text: `A throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
       errors: busy.errors,
       logEvents: ["request.answered", "message.handled"],
       alarms: ["LedgerByOpenWriteThrottles", "OutcomesDepth"],
     },
     remedy: {
       by: "code",
-      text: "Several values of `open`, and readers that query each (`shared/ledger/schema.ts`). Stored items keep theirs until they are settled",
-      cost: "a query more for each value in every run of `reconcile-ledger`",
+      text: "More lists of open orders (`openLists` in `shared/ledger/schema.ts`). Stored orders keep theirs until they are settled, so readers query the old and the new lists for a month",
+      cost: "a query more for each list in every run of `reconcile-ledger`",
     },
   },
   {
@@ -230,16 +231,16 @@ export const limits: readonly Limit[] = [
     affects: "purchases",
     unit: "write units/s",
     per: "stage",
-    capacity: () => PARTITION_UNITS,
+    capacity: () => openLists.length * PARTITION_UNITS,
     perPurchase: waiting.by_open,
     source: sources.partition,
     assumed:
-      "the key `live` is the busiest: `queued`, which lists the accounts, gets as many units, and each account's own key `queued#` fewer",
+      "the lists of sent orders are the busiest: `queued` has units for each account in a run, and each account's own list `queued#` fewer",
     symptom: { text: slowed, ...busy, alarms: ["LedgerByOpenWriteThrottles"] },
     remedy: {
       by: "code",
-      text: "Several values of `open`, and readers that query each (`shared/ledger/schema.ts`)",
-      cost: "a query more for each value in every run of `send-queued-orders`",
+      text: "As for by_open",
+      cost: "as for by_open",
     },
   },
   {
@@ -250,7 +251,7 @@ export const limits: readonly Limit[] = [
     capacity: () => PARTITION_UNITS,
     perPurchase: writeUnits.by_list.transaction,
     source: sources.partition,
-    assumed: "as for by_open",
+    assumed: "DynamoDB does not split the partition of one key whose entries are all new",
     symptom: { text: slowed, ...busy, alarms: ["LedgerByListWriteThrottles"] },
     remedy: { by: "accounts", text: "Divide the caller into several accounts", cost: "nothing" },
   },

@@ -16,6 +16,7 @@ export const writeUnits = {
   ledger: 6,
   by_list: { transaction: 1, delivery: 1 },
   by_upstream_reference: 1,
+  by_phone: 1,
   /** One for opening the transaction, one for settling it. */
   by_open: 2,
 };
@@ -25,7 +26,7 @@ export const writeUnits = {
  */
 export const waiting = {
   walletWrites: 3,
-  /** Units of one key, `live`: the order leaves it to wait, and is in it again while it is sent. */
+  /** Units of one list of open orders: the order leaves it to wait, and is in it again while it is sent. */
   by_open: 4,
   /** The claim of an order, the upstream's response and the settlement. */
   sendS: (2 * assumedTimes.callMs + assumedTimes.waitMs.upstream) / 1_000,

@@ -1,3 +1,4 @@
+import type * as z from "zod";
 import type { Caller, RateGroup } from "./access.ts";
 import { purchasableCatalog } from "./catalog.ts";
 import {
@@ -6,11 +7,13 @@ import {
   dataPurchaseFields,
   ninVerificationFields,
   parseFields,
+  refuseReference,
   retrievalFields,
   toKobo,
+  type withReference,
 } from "./fields.ts";
 import { fulfil, type OrderRequest, type Result } from "./fulfilment.ts";
-import { invalidField, successEnvelope } from "./http.ts";
+import { HttpError, invalidField, successEnvelope } from "./http.ts";
 import { identityOutcome, purchaseOutcome } from "./outcomes.ts";
 import { type IdentityKind, identityRecord } from "./people.ts";
 import type { Order, SimulatorState } from "./state.ts";
@@ -35,9 +38,19 @@ const identityPricesKobo = {
 /** Source: docs/interface.md 9.1. */
 const listCatalog = ({ state }: Call): Result => ({ kind: "response", body: state.catalogBody });
 
+/** Reads an order of a kind for which the document does not show the caller's reference. */
+const parseOrder = <Fields extends z.ZodObject<typeof withReference>>(
+  { state: { settings }, body }: Call,
+  fields: Fields,
+): z.infer<Fields> => {
+  const isStrict = settings.manner === "strict";
+  if (isStrict && settings.references === "documented") refuseReference(body);
+  return parseFields(fields, body, isStrict);
+};
+
 /** Source: docs/interface.md 10.1. */
 const buyData = (call: Call): Result => {
-  const order = parseFields(dataPurchaseFields, call.body);
+  const order = parseFields(dataPurchaseFields, call.body, call.state.settings.manner === "strict");
   const { networks, data_plans } = purchasableCatalog(call.state.catalogBody);
   const network = networks.find(({ id }) => id === order.network_id);
   const plan = data_plans.find(({ id }) => id === order.plan_id);
@@ -61,7 +74,7 @@ const buyData = (call: Call): Result => {
 
 /** Source: docs/interface.md 11.1, 16.D2. */
 const buyAirtime = (call: Call): Result => {
-  const order = parseFields(airtimePurchaseFields, call.body);
+  const order = parseOrder(call, airtimePurchaseFields);
   const { networks } = purchasableCatalog(call.state.catalogBody);
   const network = networks.find(({ code }) => code === order.network.toLowerCase());
   if (network === undefined) throw invalidField("network", "The selected network is not supported.");
@@ -80,24 +93,48 @@ const buyAirtime = (call: Call): Result => {
 
 /** Source: docs/interface.md 12.1. */
 const verifyNin = (call: Call): Result => {
-  const { nin, mode, reference } = parseFields(ninVerificationFields, call.body);
+  const { nin, mode, reference } = parseOrder(call, ninVerificationFields);
   return fulfil(call, identityRequest({ kind: "nin", detail: mode, subject: nin, reference }));
 };
 
 /** Source: docs/interface.md 12.1. */
 const verifyBvn = (call: Call): Result => {
-  const { bvn, mode, reference } = parseFields(bvnVerificationFields, call.body);
+  const { bvn, mode, reference } = parseOrder(call, bvnVerificationFields);
   return fulfil(call, identityRequest({ kind: "bvn", detail: mode, subject: bvn, reference }));
 };
 
 /** Source: docs/interface.md 12.2. */
 const retrieve = (call: Call, kind: IdentityKind): Result => {
-  const { phone_number, reference } = parseFields(retrievalFields, call.body);
+  const { phone_number, reference } = parseOrder(call, retrievalFields);
   return fulfil(call, identityRequest({ kind, detail: "retrieve", subject: phone_number, reference }));
 };
 
-/** The seven endpoints, by method and path below /v1. Source: docs/interface.md 1.6, 16.1. */
-export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+/**
+ * One order, by the caller's reference or by ours. The document says that this exists and does not show it.
+ */
+const showOrder = ({ state, path, caller }: Call): Result => {
+  const reference = decodeURIComponent(path.slice(ORDERS_PATH.length));
+  const order = state.findOrder(caller.mode, reference);
+  if (order === undefined) throw new HttpError(404, "The transaction was not found.");
+  const transaction = {
+    ...transactionOf(order),
+    ...(order.reference !== null && { client_reference: order.reference }),
+    type: order.type,
+    phone_number: order.phoneNumber,
+    ...state.lookupChanges.get(reference),
+  };
+  return { kind: "response", body: successEnvelope("The transaction was found.", { transaction }) };
+};
+const ORDERS_PATH = "/transactions/";
+
+/** The route of a request, by its method and its path below /v1. */
+export const routeFor = (method: string, path: string): Route | undefined =>
+  method === "GET" && path.startsWith(ORDERS_PATH)
+    ? { group: "catalog", run: showOrder }
+    : routes.get(`${method} ${path}`);
+
+/** The seven endpoints that the document shows, by method and path below /v1. Source: docs/interface.md 1.6, 16.1. */
+const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ["GET /vtu/data", { group: "catalog", run: listCatalog }],
   ["POST /vtu/data/purchase", { group: "vtu", run: buyData }],
   ["POST /vtu/airtime/purchase", { group: "vtu", run: buyAirtime }],

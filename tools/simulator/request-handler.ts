@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { authenticate, authorize, type Rate, rateHeaders } from "./access.ts";
 import { handleControl } from "./control.ts";
-import { routes } from "./endpoints.ts";
+import { routeFor } from "./endpoints.ts";
 import { type ActiveFaults, processesRequest, sendFault } from "./faults.ts";
 import {
   errorResponse,
@@ -12,6 +12,7 @@ import {
   readBody,
   sendJson,
 } from "./http.ts";
+import { sloppyResponse } from "./manner.ts";
 import type { SimulatorState } from "./state.ts";
 
 export const VERSION_PREFIX = "/v1";
@@ -73,7 +74,10 @@ const serveUpstream = async (state: SimulatorState, exchange: HttpExchange): Pro
   // The order is placed before the delay begins: a caller that disconnects during it has still bought.
   await state.timers.wait(delayMs);
   if (responseFault !== undefined) return sendFault(responseFault, response, rateHeaders(rate));
-  if (result !== "stall") return sendJson(response, result, rateHeaders(rate));
+  if (result !== "stall") {
+    const sent = state.settings.manner === "sloppy" ? sloppyResponse(result) : result;
+    return sendJson(response, sent, rateHeaders(rate));
+  }
   await state.timers.wait(state.settings.stallMs);
   response.destroy();
 };
@@ -85,8 +89,11 @@ const processRequest = (state: SimulatorState, exchange: HttpExchange, body: Req
   let rate = uncountedRate(state, exchange);
   try {
     if (route === undefined) throw new HttpError(404, "The resource does not exist.");
-    const { liveKeys, testKey } = state.settings;
-    const caller = authenticate(request.headers, { live: liveKeys, test: testKey });
+    const { liveKeys, testKey, manner } = state.settings;
+    const isStrict = manner === "strict";
+    // On this machine there is only plain HTTP: what is in front of a simulator says how the request came.
+    if (isStrict && request.headers["x-forwarded-proto"] === "http") throw new HttpError(400, "HTTPS is required.");
+    const caller = authenticate(request.headers, { live: liveKeys, test: testKey }, isStrict);
     const restricted = state.restricted || state.restrictedKeys.has(caller.key);
     authorize(request.socket.remoteAddress ?? "", { restricted, whitelist: state.whitelist });
     rate = state.rates.count(caller.key, route.group, rate.limit);
@@ -109,7 +116,7 @@ const uncountedRate = (state: SimulatorState, exchange: HttpExchange): Rate => {
 };
 
 const routeOf = ({ method, path }: HttpExchange) =>
-  path.startsWith(VERSION_PREFIX) ? routes.get(`${method} ${path.slice(VERSION_PREFIX.length)}`) : undefined;
+  path.startsWith(VERSION_PREFIX) ? routeFor(method, path.slice(VERSION_PREFIX.length)) : undefined;
 
 const pathOf = (request: IncomingMessage): string => {
   const [path = "/"] = (request.url ?? "/").split("?", 1);

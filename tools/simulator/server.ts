@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { documentedLimits, type RateLimits, WINDOW_MS } from "./access.ts";
+import type { Manner } from "./manner.ts";
 import { CONTROL_PREFIX, handleRequest, VERSION_PREFIX } from "./request-handler.ts";
 import { SimulatorState, type Webhook } from "./state.ts";
 
@@ -23,6 +24,10 @@ export type SimulatorOptions = {
   readonly limits?: Partial<RateLimits>;
   /** The time in which the limits hold, by default a minute. */
   readonly windowMs?: number;
+  /** Default `lenient`. */
+  readonly manner?: Manner;
+  /** Which orders a strict one takes with a `reference`: by default those for which the document shows it. */
+  readonly references?: "all" | "documented";
 };
 
 /** `baseUrl` ends in /v1, `controlUrl` in /_simulator; `state` is for tests in the same process. */
@@ -47,6 +52,8 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
     delayedOutcomeMs: options.delayedOutcomeMs ?? DELAYED_OUTCOME_MS,
     limits: { ...documentedLimits, ...options.limits },
     windowMs: options.windowMs ?? WINDOW_MS,
+    manner: options.manner ?? "lenient",
+    references: options.references ?? "documented",
   });
   const server = createServer((request, response) => void handleRequest(state, request, response));
   await new Promise<void>((resolve, reject) => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Mode, RateCounters, type RateLimits } from "./access.ts";
 import { builtInCatalogBody } from "./catalog.ts";
 import { FaultPlan } from "./faults.ts";
+import type { Manner } from "./manner.ts";
 import { Timers } from "./timers.ts";
 
 type OrderStatus = "processing" | "success" | "failed";
@@ -58,6 +59,9 @@ export type SimulatorSettings = {
   readonly delayedOutcomeMs: number;
   readonly limits: RateLimits;
   readonly windowMs: number;
+  readonly manner: Manner;
+  /** Which orders may carry the caller's `reference`; only a strict upstream refuses the others. */
+  readonly references: "all" | "documented";
 };
 
 type NewOrder = Omit<Order, "upstreamReference" | "status" | "at"> & { readonly prefix: string };
@@ -80,6 +84,10 @@ export class SimulatorState {
   readonly restrictedKeys = new Set<string>();
   /** Phone numbers whose orders are refused with 429, as by a rule against duplicates; the key's limit is not spent. */
   readonly limitedRecipients = new Set<string>();
+  /** By the reference that is asked for: fields that the answer to a lookup has instead of the order's own. */
+  readonly lookupChanges = new Map<string, Readonly<Record<string, unknown>>>();
+  /** References that a lookup does not find, as of an order that is still on its way through the upstream. */
+  readonly unlisted = new Set<string>();
   catalogBody: unknown = builtInCatalogBody();
   balanceKobo: number;
   purchases: Order[] = [];
@@ -105,12 +113,22 @@ export class SimulatorState {
     this.restricted = false;
     this.restrictedKeys.clear();
     this.limitedRecipients.clear();
+    this.lookupChanges.clear();
+    this.unlisted.clear();
     this.catalogBody = builtInCatalogBody();
     this.balanceKobo = this.settings.startBalanceKobo;
     this.purchases = [];
     this.requests = [];
     this.deliveries = [];
     for (const references of Object.values(this.#usedReferences)) references.clear();
+  }
+
+  /** An accepted order, by the caller's reference or by ours. */
+  findOrder(mode: Mode, reference: string): Order | undefined {
+    if (this.unlisted.has(reference)) return undefined;
+    return this.purchases.find(
+      (order) => order.mode === mode && (order.reference === reference || order.upstreamReference === reference),
+    );
   }
 
   /** True if an order of this mode was accepted with the caller's reference. */

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { sloppyEvent } from "./manner.ts";
 import type { LaterEvent } from "./outcomes.ts";
 import type { EventDelivery, Order, SimulatorState } from "./state.ts";
 
@@ -28,7 +29,11 @@ export const orderEvent = (order: Order, status: string, changes: Readonly<Recor
   return { event: "transaction.updated", data };
 };
 
-/** Sends one event, `copies` times and without retries; without a webhook nothing is sent. */
+/** The same as an upstream of this manner sends it. */
+export const sentEvent = ({ settings }: SimulatorState, ...event: Parameters<typeof orderEvent>): unknown =>
+  settings.manner === "sloppy" ? sloppyEvent(orderEvent(...event)) : orderEvent(...event);
+
+/** Sends one event as it is, `copies` times and without retries; without a webhook nothing is sent. */
 export const sendEvent = async (
   state: SimulatorState,
   event: unknown,
@@ -56,7 +61,8 @@ export const sendEvent = async (
 export const settleLater = (state: SimulatorState, order: Order, later: LaterEvent): void => {
   state.timers.after(state.settings.delayedOutcomeMs, () => {
     state.settle(order, later.status);
-    if (order.status === later.status) void sendEvent(state, orderEvent(order, later.status), { copies: later.copies });
+    if (order.status === later.status)
+      void sendEvent(state, sentEvent(state, order, later.status), { copies: later.copies });
   });
 };
 

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { DUPLICATE_WINDOW_S_MAX, duplicateWindowSchema } from "../duplicate-window.ts";
+import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementSchema, entitlementsSchema, permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
 import {
@@ -10,7 +12,7 @@ import {
   printableText,
 } from "./action.ts";
 
-const accountView = z.object({
+export const accountView = z.object({
   account_id: z.string(),
   name: z.string(),
   status: z.enum(["active", "restricted"]),
@@ -25,6 +27,8 @@ export const keyViewSchema = z.object({
   permissions: z.array(permissionSchema),
   created_at: z.iso.datetime(),
   expires_at: z.iso.datetime().optional(),
+  /** Absent if live orders with it have no limit of their own. */
+  order_limits: orderLimitsSchema.optional(),
 });
 
 export const accountNameSchema = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
@@ -82,6 +86,12 @@ export const accountsActions = {
       entitlements: entitlementsSchema,
       /** Live orders of this day in Lagos that count for a quota. */
       orders_today: z.partialRecord(entitlementSchema, z.int()),
+      /** Absent if no purchase is refused because it is like an earlier one. */
+      duplicate_window_s: duplicateWindowSchema.optional(),
+      /** Absent if its live orders have no limit. */
+      order_limits: orderLimitsSchema.optional(),
+      /** What its limits count; absent if no limit of a day or a month is set. */
+      usage: usageView.optional(),
       ips: z.array(z.string()),
       keys: z.array(keyViewSchema),
       webhook: z.object({ url: z.string(), status: z.enum(["on", "off"]) }).nullable(),
@@ -126,6 +136,38 @@ export const accountsActions = {
     command: {
       takes: { account: "<account>", entitlements: "--set <entitlements...>" },
       example: "acc_0123456789abcdef01 --set vtu identity=1000 identity:advanced=50",
+    },
+  },
+  "accounts duplicates": {
+    scope: "service",
+    kind: "change",
+    input: accountChangeInput.extend({
+      window_s: z.coerce
+        .number()
+        .pipe(
+          z
+            .int("Must be whole seconds")
+            .min(0, "Must be 0 or more")
+            .max(DUPLICATE_WINDOW_S_MAX, "Must be at most 86400"),
+        )
+        .describe("from 1 to 86400 seconds in which a purchase like an earlier one is refused; 0 for none"),
+    }),
+    output: z.object({ account_id: z.string(), duplicate_window_s: duplicateWindowSchema.optional() }),
+    summary: "Set how long a live purchase like an earlier one of the account is refused, unless the app confirms it",
+    command: {
+      takes: { account: "<account>", window_s: "--window-s <seconds>" },
+      example: "acc_0123456789abcdef01 --window-s 300",
+    },
+  },
+  "accounts limits": {
+    scope: "service",
+    kind: "change",
+    input: accountChangeInput.extend({ limits: orderLimitsSchema }),
+    output: z.object({ account_id: z.string(), order_limits: orderLimitsSchema }),
+    summary: "Limit an account's live orders by order, day and month; replaces all its limits",
+    command: {
+      takes: { account: "<account>", limits: "--set <limits...>" },
+      example: "acc_0123456789abcdef01 --set order_naira=5000 day_naira=100000 month_orders=5000",
     },
   },
   "accounts owners": {

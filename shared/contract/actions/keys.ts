@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../permission.ts";
 import { modeSchema } from "../transaction.ts";
 import { keyViewSchema } from "./accounts.ts";
@@ -32,6 +33,8 @@ export const keysActions = {
         keyViewSchema.extend({
           /** The minute of the newest request that had this key, also of one that was refused. Null: none so far. */
           last_used_at: z.iso.datetime().nullable(),
+          /** What its limits count; absent if no limit of a day or a month is set. */
+          usage: usageView.optional(),
         }),
       ),
     }),
@@ -85,6 +88,17 @@ export const keysActions = {
       fallbacks: { overlap_ms: "24h" },
       example: "key_0123456789abcdef01 --overlap 24h",
       note: SHOWN_ONCE,
+    },
+  },
+  "keys limits": {
+    scope: "account",
+    kind: "change",
+    input: itemChangeInput.extend({ key: keyId, limits: orderLimitsSchema }),
+    output: z.object({ account_id: z.string(), key_id: z.string(), order_limits: orderLimitsSchema }),
+    summary: "Limit live orders with a key by order, day and month; replaces all its limits",
+    command: {
+      takes: { key: "<key>", limits: "--set <limits...>" },
+      example: "key_0123456789abcdef01 --set order_naira=5000 day_orders=200",
     },
   },
   "keys revoke": {

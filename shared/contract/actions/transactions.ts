@@ -4,17 +4,53 @@ import {
   type ActionTable,
   accountField,
   accountInput,
+  changeInput,
   itemInput,
   nairaAmount,
   referenceInput,
   whySchema,
 } from "./action.ts";
 
-const listedTransaction = transactionView.extend({
+/** What the last answer to a lookup meant. */
+export const lookupFindings = [
+  /** The order was delivered, or failed: it is settled by it. */
+  "success",
+  "failed",
+  /** The upstream has the order and it has no final status, or has one that the profile does not know. */
+  "open",
+  /** The upstream does not know the reference. The order may still be on its way. */
+  "not_found",
+  /** The answer is about another order. */
+  "another_order",
+  /** The answer lacks a field by which it could be compared with the order. */
+  "incomplete",
+  /** No answer, or one that says nothing about an order. */
+  "unclear",
+] as const;
+export type LookupFinding = (typeof lookupFindings)[number];
+
+export const listedTransaction = transactionView.extend({
   account_id: z.string(),
   mode: modeSchema,
   upstream_reference: z.string().nullable(),
 });
+
+const orderAdvice = z.object({
+  about: z.enum(["happened", "unknown", "wait", "customer", "avoid", "upstream", "resolve"]),
+  text: z.string(),
+});
+export type OrderAdvice = z.infer<typeof orderAdvice>;
+
+/** What advice on an order is about, as people read it. */
+export const adviceHeadings: Readonly<Record<OrderAdvice["about"], string>> = {
+  happened: "What happened",
+  unknown: "What is not known",
+  wait: "Until when to wait",
+  customer: "What to tell the customer",
+  avoid: "What not to do",
+  upstream: "What to ask the upstream",
+  resolve: "Whether to resolve it",
+};
 
 const transactionDetails = listedTransaction.extend({
   /** When the order was sent, if it waited. */
@@ -23,6 +59,26 @@ const transactionDetails = listedTransaction.extend({
   wait: z.string().nullable(),
   /** Only of an open live purchase that does not wait: whether it was sent, and so may have been delivered. */
   unknown_outcome: z.string().nullable(),
+  /** The order in plain words, for who is asked about it. */
+  advice: z.array(orderAdvice),
+  /** Until when a live order may end by itself; null if it has ended. */
+  wait_until: z.iso.datetime().nullable(),
+  /**
+   * What the upstream answered when it was asked for the order; null if it was never asked. For operators and readers.
+   */
+  lookup: z
+    .object({
+      asked_at: z.iso.datetime(),
+      asked: z.int(),
+      finding: z.enum(lookupFindings),
+      /** What was missing or different, or why there is no clear answer. */
+      details: z.string().nullable(),
+      /** When it is asked for next; null if it has ended. */
+      next_at: z.iso.datetime().nullable(),
+    })
+    .nullable(),
+  /** The upstream can be asked for it now. */
+  can_ask: z.boolean(),
   /** Status changes, events, webhook deliveries and audit entries, oldest first. */
   history: z.array(z.object({ at: z.iso.datetime(), what: z.string(), details: z.string() })),
 });
@@ -107,6 +163,18 @@ export const transactionsActions = {
     }),
     summary: "List the orders that wait for the upstream's rate limit, in all accounts or in one",
     command: "none",
+  },
+  "transactions ask": {
+    scope: "service",
+    kind: "change",
+    input: changeInput.extend({ reference: referenceInput }),
+    output: z.object({ reference: z.string(), account_id: z.string() }),
+    summary: "Have the upstream asked for the outcome of an open order now, within a minute",
+    command: {
+      takes: { reference: "<reference>" },
+      example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
+      note: "The upstream is asked within a minute: transactions show has its answer.",
+    },
   },
   "transactions resolve": {
     scope: "service",

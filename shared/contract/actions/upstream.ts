@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { ActionTable } from "./action.ts";
+import { type ActionTable, changeInput } from "./action.ts";
 import { endedCount } from "./statistics.ts";
 
 /** The hours of `recent`, this one included. */
@@ -53,5 +53,30 @@ export const upstreamActions = {
     }),
     summary: "Show how the upstream has answered lately, its limit, and what waits for it",
     command: "none",
+  },
+  "upstream probe": {
+    scope: "service",
+    kind: "change",
+    input: changeInput,
+    output: z.object({
+      /** Nothing was found. */
+      ok: z.boolean(),
+      checks: z.array(
+        z.object({
+          request: z.string(),
+          result: z.enum(["accepted", "refused", "unclear"]),
+          /** Of HTTP; null without an answer. */
+          status: z.int().nullable(),
+          /** How the service takes the answer, and what the upstream says. */
+          answer: z.string(),
+        }),
+      ),
+      /** What is not as the profile says, or as the service needs it. */
+      findings: z.array(z.string()),
+      /** The entries of `upstreamProfile` that the answers speak for, as JSON; null if they say too little. */
+      proposed: z.string().nullable(),
+    }),
+    summary: "Find out with the upstream's test key what it accepts, and which profile fits it",
+    command: {},
   },
 } as const satisfies ActionTable;

@@ -21,7 +21,7 @@ export const purchaseRoutes = {
     summary: "Buy a data bundle",
     clientMethod: "data.purchase",
     description: purchaseDescription,
-    errors: [...orderErrors, "plan_unavailable", "delivery_failed"],
+    errors: [...orderErrors, "possible_duplicate", "plan_unavailable", "price_changed", "delivery_failed"],
     example: {
       input: { network_id: 1, plan_id: 101, phone_number: "08031234567", reference: "order-1042" },
       message: "The purchase was delivered",
@@ -39,7 +39,7 @@ export const purchaseRoutes = {
     summary: "Buy airtime",
     clientMethod: "airtime.purchase",
     description: purchaseDescription,
-    errors: [...orderErrors, "delivery_failed"],
+    errors: [...orderErrors, "possible_duplicate", "delivery_failed"],
     example: {
       input: { network: "mtn", amount: 500, phone_number: "08031234567", reference: "order-1043" },
       message: "The purchase was delivered",

@@ -10,6 +10,7 @@ import { type AdminContext, openAdminContext } from "../../../tools/admin/contex
 import { setEnvironment } from "../../../tools/local/local-aws.ts";
 import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
 import { until } from "../../builders/until.ts";
+import { upstreamKind } from "../../builders/upstream-kind.ts";
 
 const NO_LIMIT = 1_000_000_000;
 
@@ -37,7 +38,8 @@ export const startKillableService = async (folder: string): Promise<KillableServ
   const port = await freePort();
   const path = join(folder, "service.json");
   const liveKey = `live_${randomBytes(32).toString("base64url")}`;
-  const simulator = await startSimulator({ liveKey, limits: { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT } });
+  const limits = { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT };
+  const simulator = await startSimulator({ liveKey, limits, ...upstreamKind });
   let kill = async (): Promise<void> => {};
   let opened: AdminContext | undefined;
 
@@ -52,6 +54,7 @@ export const startKillableService = async (folder: string): Promise<KillableServ
         SERVICE_FILE: path,
         UPSTREAM_BASE_URL: simulator.baseUrl,
         UPSTREAM_LIVE_KEY: liveKey,
+        UPSTREAM_PROFILE: JSON.stringify({ reference: upstreamKind.references }),
       },
     });
     const ended = once(child, "exit");

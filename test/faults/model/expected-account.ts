@@ -1,3 +1,4 @@
+import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { sum } from "../../../shared/platform/sum.ts";
 
@@ -62,6 +63,8 @@ export type ExpectedTransaction = {
   readonly nextStatuses: Set<"success" | "failed">;
   /** When its request was sent, which is not later than the time in the ledger. */
   readonly createdAtMs: number;
+  /** The day in the stage's zone in which its debit was made. */
+  readonly day: string;
   /** It waited at the upstream's limit: the status that it gets once it is sent. */
   waits?: {
     readonly sentStatus: Status;
@@ -78,9 +81,12 @@ export type ExpectedAccount = {
   readonly transactions: Map<string, ExpectedTransaction>;
   /** Fundings and adjustments by id, in kobo. */
   readonly ledgerEntries: Map<string, number>;
+  /** What its live orders may be at most; undefined: they are not counted. One of a day or a month is always set. */
+  limits: OrderLimits | undefined;
 };
 
-export const newExpectedAccount = (fundedKobo: number): ExpectedAccount => ({
+export const newExpectedAccount = (fundedKobo: number, limits?: OrderLimits): ExpectedAccount => ({
+  limits,
   transactions: new Map(),
   ledgerEntries: new Map([["first", fundedKobo]]),
 });
@@ -91,4 +97,25 @@ export const expectedKey = (mode: Mode, reference: string): string => `${mode} $
 export const expectedBalance = ({ transactions, ledgerEntries }: ExpectedAccount): number => {
   const charged = [...transactions.values()].filter(({ mode, status }) => mode === "live" && status !== "failed");
   return sum([...ledgerEntries.values()]) - sum(charged.map(({ amountKobo }) => amountKobo));
+};
+
+/** Whether a live order would pass a limit on this day: all live orders that are not refunded count. */
+export const passesLimit = (
+  { transactions, limits = {} }: ExpectedAccount,
+  amountKobo: number,
+  day: string,
+): boolean => {
+  const counted = [...transactions.values()].filter(({ mode, status }) => mode === "live" && status !== "failed");
+  const inDay = counted.filter((one) => one.day === day);
+  const inMonth = counted.filter((one) => one.day.slice(0, 7) === day.slice(0, 7));
+  const isBeyond = (naira: number | undefined, of: readonly ExpectedTransaction[]): boolean =>
+    naira !== undefined && sum(of.map((one) => one.amountKobo)) + amountKobo > naira * 100;
+  const { order_naira, day_naira, month_naira, day_orders = Infinity, month_orders = Infinity } = limits;
+  return (
+    isBeyond(order_naira, []) ||
+    isBeyond(day_naira, inDay) ||
+    isBeyond(month_naira, inMonth) ||
+    inDay.length >= day_orders ||
+    inMonth.length >= month_orders
+  );
 };

@@ -32,6 +32,7 @@ const addProgress = (one: Progress, other: Progress): Progress => ({
   waited: one.waited + other.waited,
   sent: one.sent + other.sent,
   refunded: one.refunded + other.refunded,
+  limited: one.limited + other.limited,
 });
 
 /** All settings together. */
@@ -45,6 +46,7 @@ export const runModel = async (
   stepsWanted: number,
   seed: number,
   report: (run: ModelRun) => void = () => {},
+  programStepsMax = PROGRAM_STEPS_MAX,
 ): Promise<ModelRun> => {
   const settings = chosenSettings();
   const bySetting = new Map<StrictName, Progress>();
@@ -52,7 +54,7 @@ export const runModel = async (
   for (let round = 0; run.steps < stepsWanted; round += 1) {
     const settingOf = (program: number): StrictName =>
       settings[(seed + round * SYSTEM_PROGRAMS + program) % settings.length] ?? "perfect";
-    const { done: programsDone, trace } = await runOnSystem(seed + round, settingOf);
+    const { done: programsDone, trace } = await runOnSystem(seed + round, settingOf, programStepsMax);
     for (const [name, done] of programsDone) {
       bySetting.set(name, addProgress(bySetting.get(name) ?? noProgress, done));
       run = { ...run, steps: run.steps + done.steps };

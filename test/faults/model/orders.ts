@@ -1,9 +1,16 @@
 import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/route.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
-import { pkOfReference } from "../../../shared/ledger/transaction.ts";
+import { pkOfReference, type Transaction } from "../../../shared/ledger/transaction.ts";
+import { dateIn } from "../../../shared/platform/time-zone.ts";
 import type { Answer } from "../system/system.ts";
-import { type ExpectedTransaction, expectedBalance, expectedKey, type Status } from "./expected-account.ts";
+import {
+  type ExpectedTransaction,
+  expectedBalance,
+  expectedKey,
+  passesLimit,
+  type Status,
+} from "./expected-account.ts";
 import {
   acceptStatus,
   type Caller,
@@ -40,6 +47,8 @@ const REPLAY_MS = 10 * 60_000;
 /** A result expires at a whole second, and a request takes a moment. */
 const EXPIRY_SLACK_MS = 5_000;
 
+const dayOf = (atMs: number): string => dateIn(atMs, "Africa/Lagos");
+
 /** Sends an order, and checks its answers and the transaction that it makes. */
 export const submit = async (
   session: Session,
@@ -53,6 +62,8 @@ export const submit = async (
   const known = caller.expected.transactions.get(key);
   const balance = expectedBalance(caller.expected);
   const createdAtMs = Date.now();
+  const day = dayOf(createdAtMs);
+  const isBeyondLimit = mode === "live" && passesLimit(caller.expected, order.amountKobo, day);
   const couldWait = mode === "live" && !order.isCheck && mayWait(session);
   if (session.system.upstream.faults.list().length > 0) noteLimit(session);
   const answers: (Answer | undefined)[] = [];
@@ -66,9 +77,20 @@ export const submit = async (
     for (const answer of answers) if (!isFaulty || answer !== undefined) expectReplayOrConflict(known, order, answer);
     return;
   }
-  if (isFaulty) return acceptUncertain(session, caller, order, answers, createdAtMs);
-  if (order.expectedStatus === undefined || (mode === "live" && order.amountKobo > balance)) {
-    const codes = order.expectedStatus === undefined ? sandboxRefusals : ["insufficient_balance"];
+  if (isFaulty || dayOf(Date.now()) !== day) {
+    const transaction = await acceptUncertain(session, caller, order, answers, createdAtMs);
+    const isDebited = transaction !== undefined && transaction.debit === undefined;
+    if (isBeyondLimit && dayOf(Date.now()) === day) expect(isDebited, "an order beyond a limit is debited").toBe(false);
+    return;
+  }
+  const { expectedStatus } = order;
+  const codes = [
+    ...(expectedStatus === undefined ? sandboxRefusals : []),
+    ...(mode === "live" && order.amountKobo > balance ? ["insufficient_balance"] : []),
+    ...(isBeyondLimit ? ["limit_reached"] : []),
+  ];
+  if (expectedStatus === undefined || codes.length > 0) {
+    if (isBeyondLimit) session.met.limited += 1;
     for (const answer of answers) expect(codes).toContain(answer && errorCodeOf(answer));
     return;
   }
@@ -77,8 +99,8 @@ export const submit = async (
   const waits = queued !== undefined;
   const isSetAside = waits && queued.number === undefined;
   const expected: ExpectedTransaction = {
-    ...expectedTransaction(order, waits ? "processing" : order.expectedStatus, pk, createdAtMs),
-    ...(waits && { waits: { sentStatus: order.expectedStatus, isSetAside } }),
+    ...expectedTransaction(order, waits ? "processing" : expectedStatus, pk, createdAtMs),
+    ...(waits && { waits: { sentStatus: expectedStatus, isSetAside } }),
   };
   caller.expected.transactions.set(key, expected);
   if (mode === "live" && !order.isCheck) session.met.purchases += 1;
@@ -108,6 +130,7 @@ const expectedTransaction = (order: Order, status: Status, pk: string, createdAt
   status,
   nextStatuses: new Set(order.laterStatus === undefined ? [] : [order.laterStatus]),
   createdAtMs,
+  day: dayOf(createdAtMs),
 });
 
 /** The answer to a new order. A simultaneous copy may still find the transaction open. */
@@ -157,16 +180,17 @@ const acceptUncertain = async (
   order: Order,
   answers: readonly (Answer | undefined)[],
   createdAtMs: number,
-): Promise<void> => {
+): Promise<Transaction | undefined> => {
   const transaction = await findTransaction(caller, order);
   const received = answers.filter((answer) => answer !== undefined);
   if (transaction === undefined) {
     for (const answer of received) expect(errorCodeOf(answer), "an answer without a transaction").toBeDefined();
-    return;
+    return undefined;
   }
   const { expectedStatus } = order;
   const expected: ExpectedTransaction = {
     ...expectedTransaction(order, "processing", transaction.pk, createdAtMs),
+    ...(transaction.counted && { day: transaction.counted.day }),
     isUncertain: true,
   };
   if (expectedStatus !== undefined && expectedStatus !== "processing") expected.nextStatuses.add(expectedStatus);
@@ -178,4 +202,5 @@ const acceptUncertain = async (
   for (const answer of received) {
     if (errorCodeOf(answer) === undefined) expect(["processing", expected.status]).toContain(statusOf(answer));
   }
+  return transaction;
 };

@@ -1,5 +1,7 @@
 import { expect } from "vitest";
 import * as z from "zod";
+import { setAccountLimits } from "../../../shared/access/accounts.ts";
+import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { findByCallerReference, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
@@ -33,9 +35,12 @@ export type Session = {
   /** Until then orders may wait although no other order does: the upstream's limit refused one, or the sender ran. */
   mayWaitUntilMs: number;
 };
-/** How many live purchases were made without a fault, how many of them waited, and how those ended that waited. */
-export type Met = { purchases: number; waited: number; sent: number; refunded: number };
-export const nothingMet = (): Met => ({ purchases: 0, waited: 0, sent: 0, refunded: 0 });
+/**
+ * How many live purchases were made without a fault, how many of them waited, and how those ended that waited; and how
+ * many orders were beyond a limit.
+ */
+export type Met = { purchases: number; waited: number; sent: number; refunded: number; limited: number };
+export const nothingMet = (): Met => ({ purchases: 0, waited: 0, sent: 0, refunded: 0, limited: 0 });
 
 export type Caller = {
   readonly account: TestAccount;
@@ -49,11 +54,20 @@ export type Caller = {
 const FUNDED_NAIRA = 3_000;
 
 export const openSession = async (system: System, endpoint: AppEndpoint): Promise<Session> => {
-  const caller = async (): Promise<Caller> => {
+  const caller = async (limits?: OrderLimits): Promise<Caller> => {
     const account = await openTestAccount(system, endpoint, FUNDED_NAIRA);
-    return { account, expected: newExpectedAccount(FUNDED_NAIRA * 100), keys: { ...account.keys }, wasDisabled: false };
+    const { accountId, keys } = account;
+    if (limits !== undefined) await setAccountLimits(system.accounts, accountId, limits);
+    const expected = newExpectedAccount(FUNDED_NAIRA * 100, limits);
+    return { account, expected, keys: { ...keys }, wasDisabled: false };
   };
-  return { system, callers: [await caller(), await caller()], requests: 0, met: nothingMet(), mayWaitUntilMs: 0 };
+  return {
+    system,
+    callers: [await caller({ day_orders: 2 }), await caller()],
+    requests: 0,
+    met: nothingMet(),
+    mayWaitUntilMs: 0,
+  };
 };
 
 /** A fault, and the effect, counted from 1, from which on it hits the first one that it can. */
@@ -194,8 +208,9 @@ const statusesAfterWait = (
   const reference = referenceOf(transaction);
   if (transaction.queued?.refusals !== undefined) waits.isSetAside = true;
   if (system.upstream.requests.some((request) => request.reference === reference)) return [waits.sentStatus];
-  // After too many refusals of this very order, which the simulator does not record.
-  if (waits.isSetAside) return ["failed"];
+  // After too many refusals of this very order, which the simulator does not record. It may have been set aside since the
+  // model read it, but then it was claimed.
+  if (waits.isSetAside || transaction.claim !== undefined) return ["failed"];
   return Date.now() > createdAtMs + WAITING_MS_MAX ? ["failed"] : [];
 };
 

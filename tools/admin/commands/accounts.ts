@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import * as z from "zod";
+import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { entitlementsText } from "../../../shared/contract/permission.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
@@ -8,6 +9,7 @@ import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 import { keysTable } from "../views/keys.ts";
 import { fields, nairaText, sections } from "../views/print.ts";
+import { usageText } from "../views/usage.ts";
 import { accountAudit } from "./audit.ts";
 
 const accountInput = z.object({ account: accountField });
@@ -26,7 +28,8 @@ export const addAccountCommands = (group: Command): void => {
 const showAccount = async (context: AdminContext, input: z.output<typeof accountInput>): Promise<Report> => {
   const account = await perform(context, "accounts show", input);
   const acts = await accountAudit(context, input.account);
-  const { balance, low_balance_threshold, owners, entitlements, orders_today, ips, keys, webhook, ...view } = account;
+  const { balance, low_balance_threshold, owners, entitlements, orders_today, ...others } = account;
+  const { duplicate_window_s, order_limits, usage, ips, keys, webhook, ...view } = others;
   return {
     json: { ...account, acts },
     text: sections({
@@ -37,6 +40,9 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
         ...(owners && { owners: owners.map(({ kind, value }) => `${kind}:${value}`).join(", ") }),
         "entitled to": entitlementsText(entitlements),
         ...Object.fromEntries(Object.entries(orders_today).map(([each, count]) => [`${each} today`, count])),
+        ...(duplicate_window_s !== undefined && { "refuses duplicates for": `${duplicate_window_s} s` }),
+        ...(order_limits && { limits: orderLimitsText(order_limits) }),
+        ...(usage && { used: usageText(usage) }),
         ips: ips.join(" "),
         webhook: webhook === null ? null : `${webhook.url} (${webhook.status})`,
       }),

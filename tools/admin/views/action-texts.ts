@@ -3,7 +3,8 @@ import type { ActionName, ActionOutput } from "../../../shared/contract/actions/
 import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { catalogText } from "./catalog.ts";
 import { attemptsText, deliveriesText } from "./deliveries.ts";
-import { duration, fields, nairaText } from "./print.ts";
+import { periodText } from "./periods.ts";
+import { duration, fields, nairaText, table } from "./print.ts";
 import { transactionText } from "./transactions.ts";
 
 const switchText = (output: ActionOutput<"purchases off">): string => {
@@ -28,8 +29,20 @@ const matchText = ({ differences, ...output }: ActionOutput<"events match">): st
   return fields({ ...output, differences: list.join(", ") || "none" });
 };
 
+const probeText = ({ checks, findings, proposed }: ActionOutput<"upstream probe">): string => {
+  const rows = checks.map(({ request, result, status, answer }) => [request, result, String(status ?? "none"), answer]);
+  return [
+    table(["request", "result", "status", "answer"], rows),
+    ...(findings.length === 0 ? ["Nothing was found."] : findings.map((finding) => `- ${finding}.`)),
+    proposed === null
+      ? "The answers say too little to propose a profile."
+      : `The answers speak for upstreamProfile: ${proposed}`,
+  ].join("\n");
+};
+
 /** The outputs that a table or a line for each field would show worse. */
 export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutput<Name>) => string } = {
+  "periods show": periodText,
   "purchases show": purchasesText,
   "purchases off": switchText,
   "purchases on": switchText,
@@ -40,4 +53,5 @@ export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutpu
   "deliveries list": deliveriesText,
   "deliveries show": attemptsText,
   "catalog show": catalogText,
+  "upstream probe": probeText,
 };

@@ -1,8 +1,12 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import { table } from "./print.ts";
 
 export const keysTable = (keys: ActionOutput<"accounts show">["keys"]): string =>
   table(
-    ["key", "mode", "status", "permissions", "created", "expires"],
-    keys.map((key) => [key.key_id, key.mode, key.status, key.permissions.join(), key.created_at, key.expires_at]),
+    ["key", "mode", "status", "permissions", "limits", "created", "expires"],
+    keys.map((key) => [
+      ...[key.key_id, key.mode, key.status, key.permissions.join()],
+      ...[key.order_limits && orderLimitsText(key.order_limits), key.created_at, key.expires_at],
+    ]),
   );

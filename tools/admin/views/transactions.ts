@@ -1,4 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
 import { sendingText } from "../../../shared/queued-orders/queued-orders-report.ts";
 import { duration, fields, nairaText, sections, table } from "./print.ts";
 
@@ -50,9 +51,23 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
     ),
   });
 
-export const transactionText = ({ history, ...details }: ActionOutput<"transactions show">): string =>
+export const transactionText = ({
+  history,
+  advice,
+  lookup,
+  can_ask: _,
+  ...details
+}: ActionOutput<"transactions show">): string =>
   sections({
-    [details.reference]: fields({ ...details, amount: nairaText(details.amount) }),
+    "In plain words": fields(Object.fromEntries(advice.map(({ about, text }) => [adviceHeadings[about], text]))),
+    [details.reference]: fields({
+      ...details,
+      amount: nairaText(details.amount),
+      upstream_answered:
+        lookup === null
+          ? null
+          : `${lookup.finding}${lookup.details === null ? "" : ` (${lookup.details})`} at ${lookup.asked_at}, asked ${lookup.asked} times`,
+    }),
     History: table(
       ["at", "what", "details"],
       history.map(({ at, what, details }) => [at, what, details]),

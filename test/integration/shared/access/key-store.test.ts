@@ -1,7 +1,14 @@
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import {
+  createKey,
+  setAccountLimits,
+  setAccountStatus,
+  setKeyLimits,
+  setWhitelist,
+} from "../../../../shared/access/accounts.ts";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
+import { orderLimitName } from "../../../../shared/contract/order-limits.ts";
 import { entitlementSchema, permissionSchema } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import {
@@ -155,10 +162,16 @@ describe("the counters in a key's item", () => {
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute}`]: 1, [`catalog:${minute}`]: 1 });
   });
 
-  test("a key's counters fit into 1 KB with 20 IPv6 entries, all permissions and quotas, so that a request costs 1 write unit", async () => {
+  test("a key's counters fit into 1 KB with 20 IPv6 entries, all permissions, quotas and limits, so that a request costs 1 write unit", async () => {
     const whitelist = Array.from({ length: 20 }, (_, index) => `2001:db8:ffff:ffff:ffff:ffff:ffff:${index + 1}`);
     const entitlements = Object.fromEntries(entitlementSchema.options.map((each) => [each, 1_000_000]));
-    const { key } = await access.anAccount({ whitelist, entitlements, permissions: permissionSchema.options });
+    const { key, accountId, keyId } = await access.anAccount({
+      ...{ whitelist, entitlements, permissions: permissionSchema.options },
+    });
+    const limits = Object.fromEntries(orderLimitName.options.map((each) => [each, 987_654_321]));
+    await setAccountLimits(access.store, accountId, limits);
+    await setKeyLimits(access.store, accountId, keyId, limits);
+    access.reset();
     const sourceIp = "2001:db8:ffff:ffff:ffff:ffff:ffff:14";
     let most = 0;
     for (let visit = 0; visit < 30; visit += 1) {

@@ -17,6 +17,7 @@ import { addToHours } from "../../../../shared/statistics/hourly-counts.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { aSimulator, LIVE_KEY, PROFILE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
 
 const HOUR_MS = 3_600_000;
 const networks = [{ id: 1, name: "MTN", code: "mtn" }];
@@ -120,7 +121,9 @@ test("statistics balances ends with the wallet's balance, and an unknown account
   const { ledger, context } = await aService();
   const accountId = await ledger.anAccount(750);
   const changedAtMs = NOON_MS - 2 * 24 * HOUR_MS;
-  await setDailyBalances(context.purchases, [{ accountId, balanceKobo: 10_000, version: 1, changedAtMs }]);
+  await setDailyBalances({ ...context.purchases, timeZone: context.timeZone }, [
+    { accountId, balanceKobo: 10_000, version: 1, changedAtMs },
+  ]);
   expect(await statisticsRuns["statistics balances"](context, { account: accountId, days: 4 })).toEqual({
     account_id: accountId,
     balances: [
@@ -204,4 +207,22 @@ test("the console's doctor skips what needs a secret, and a check that fails is 
     "dead letters": expect.stringMatching(/^wrong: could not be checked/),
     "stuck transactions": "ok: none",
   });
+});
+
+test("upstream probe reports what the upstream accepts, and is recorded; without the test key nothing is sent or recorded", async () => {
+  const { baseUrl, state } = await aSimulator();
+  const probeWith = async (testKey: string | undefined) => {
+    const secret = { value: async () => testKey, refetch: async () => testKey };
+    const { context } = await aService({ probe: { baseUrl, profile: PROFILE, testKey: secret } });
+    const run = upstreamRuns["upstream probe"](context, { why: "before the first sale" });
+    const result = await run.catch((error: unknown) => error);
+    return { result, audit: await readAudit(context.ledger, SERVICE) };
+  };
+  expect(await probeWith(undefined)).toMatchObject({ result: expect.any(OperatorError), audit: [] });
+  expect(await probeWith(LIVE_KEY)).toMatchObject({ result: expect.any(OperatorError) });
+  expect(state.requests).toEqual([]);
+  const { result, audit } = await probeWith(TEST_KEY);
+  expect(result).toMatchObject({ ok: true, findings: [], proposed: '{"reference":"all"}' });
+  expect(audit).toMatchObject([{ action: "upstream probe", why: "before the first sale" }]);
+  expect(state.purchases.every(({ mode }) => mode === "test")).toBe(true);
 });

@@ -12,6 +12,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { InFlightError, NotFoundError, OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { ORDER_GRACE_MS } from "../../../../shared/platform/time-budgets.ts";
+import { documentedProfile, profileOf } from "../../../../shared/upstream/profile.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -52,6 +53,39 @@ describe("transactions list", () => {
   });
 });
 
+describe("transactions ask", () => {
+  const lookup = { path: "/status/{reference}" };
+  const ask = (transaction: Transaction, profile = profileOf({ lookup })) => {
+    const asking = context();
+    const reference = referenceOf(transaction);
+    return transactionsRuns["transactions ask"](
+      { ...asking, probe: { ...asking.probe, profile } },
+      { reference, why: "the customer waits" },
+    );
+  };
+
+  test("is refused with the reason where the upstream has no lookup, and for an order that has ended", async () => {
+    const { transaction } = await anOrder();
+    const noLookup = "The profile of the upstream has no lookup, so that it cannot be asked for an order";
+    await expect(ask(transaction, documentedProfile)).rejects.toThrow(new OperatorError(noLookup));
+    await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
+    const ended = `${referenceOf(transaction)} has ended: it is success`;
+    await expect(ask(transaction)).rejects.toThrow(new OperatorError(ended));
+  });
+
+  test.each<[string, Partial<Transaction>]>([
+    ["a check", { type: "nin_verification" }],
+    ["airtime that was sent without our reference", { type: "airtime" }],
+    ["an order that waits", { queued: { order: { kind: "airtime", network: "mtn" }, table: "ledger", number: 1 } }],
+  ])("is refused for %s, and leaves no audit entry", async (_name, changes) => {
+    const { transaction } = await anOrder(changes);
+    await expect(ask(transaction)).rejects.toThrow(
+      `The upstream cannot be asked for ${referenceOf(transaction)}: it is`,
+    );
+    expect(await readTransactionAudit(operator.ledgerAt(), transaction)).toEqual([]);
+  });
+});
+
 describe("transactions show", () => {
   test("finds a transaction of the account by our reference and the upstream's, with its history", async () => {
     const { accountId: account, transaction } = await anOrder();
@@ -72,13 +106,14 @@ describe("transactions show", () => {
     const unknown = "sent at once, unless its process ended before that: it may have been delivered";
     const open = await show();
     expect(open).toMatchObject({ status: "processing", sent_at: null, unknown_outcome: unknown });
+    expect(open.wait_until).toBe(isoTime(Date.parse(transaction.created_at) + 15 * 60_000));
     expect(open.history.map(({ what, details }) => [what, details])).toEqual([
       ["created", expect.stringContaining("debited")],
       ["sent", unknown],
     ]);
     await settleTransaction(operator.ledgerAt(), transaction, { status: "success" }, deadlineIn(9_000));
     const settled = await show();
-    expect(settled).toMatchObject({ status: "success", unknown_outcome: null });
+    expect(settled).toMatchObject({ status: "success", unknown_outcome: null, wait_until: null });
     expect(settled.history.map(({ what }) => what)).toEqual(["created", "success"]);
   });
 

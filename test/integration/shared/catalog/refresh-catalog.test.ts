@@ -26,6 +26,8 @@ import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 import { freshTables } from "../../../builders/tables.ts";
+import { NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
 const HOUR_MS = 3_600_000;
@@ -39,7 +41,7 @@ const aRefresh = async (options: { readonly key?: string | undefined } = {}) => 
   const clock = { nowMs: NOON_MS };
   const key = "key" in options ? options.key : KEY;
   const liveKey = { value: async () => key, refetch: async () => key };
-  const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
+  const upstream = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey });
   const serve = (catalog: unknown): void => {
     simulator.state.catalogBody = { status: true, message: "OK", data: catalog };
   };
@@ -116,6 +118,7 @@ describe("the first refresh", () => {
     const list = () =>
       listCatalog(
         memory,
+        NO_PRICE_RULES,
         () => clock.nowMs,
       )({
         caller: { accountId: "acc_1", keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
@@ -242,6 +245,20 @@ describe("a change of the catalog", () => {
     expect(announce).toHaveBeenCalledTimes(2);
     expect(announce.mock.calls[1]).toEqual(announce.mock.calls[0]);
     expect((await store.read())?.unannounced).toEqual([]);
+  });
+
+  test("an announcement that AWS does not answer raises an alarm once it has waited for 15 minutes", async () => {
+    const { refresh, announce, clock } = await aChangedOne();
+    const log = captureLog();
+    announce.mockRejectedValue(Object.assign(new Error("Timeout"), { name: "TimeoutError" }));
+    await refresh();
+    clock.nowMs += 15 * 60_000;
+    await refresh();
+    expect(log.lines("catalog.announcement_delayed")).toHaveLength(2);
+    expect(log.lines("catalog.change_not_announced")).toEqual([]);
+    clock.nowMs += 1;
+    await refresh();
+    expect(log.lines("catalog.change_not_announced")).toHaveLength(1);
   });
 
   test("while announcements fail, prices are still refreshed, and the last 3 changes are announced later in order", async () => {
@@ -418,7 +435,8 @@ describe("a refused catalog", () => {
     [
       "has invalid plans only",
       "invalid",
-      ({ serve }) => serve({ ...aCatalog(0), data_plans: plans(10).map((plan) => ({ ...plan, id: String(plan.id) })) }),
+      ({ serve }) =>
+        serve({ ...aCatalog(0), data_plans: plans(10).map((plan) => ({ ...plan, id: `plan ${plan.id}` })) }),
     ],
     [
       "has 4 usable plans and 6 invalid ones",
@@ -490,6 +508,31 @@ describe("a refused catalog", () => {
     setting.clock.nowMs += 60_000;
     expect(await setting.refresh()).toEqual({ kind: "replaced", plans: 11 });
   });
+
+  test.each([
+    ["does not answer", { kind: "drop_before_reading" }, "delayed"],
+    ["is broken", { kind: "status", status: 500 }, "delayed"],
+    ["is busy", { kind: "status", status: 503 }, "delayed"],
+    ["refuses the key", { kind: "unauthorized" }, "failed"],
+  ] as const)(
+    "an upstream that %s raises an alarm at once only if a person must act, and after 15 minutes otherwise",
+    async (_what, fault, first) => {
+      const { refresh, simulator, clock, serve } = await aRefresh();
+      serve(aCatalog(10));
+      await refresh();
+      simulator.state.faults.add({ ...fault, times: 3 });
+      const log = captureLog();
+      for (const atMs of [HOUR_MS, 75 * 60_000, 75 * 60_000 + 1]) {
+        clock.nowMs = NOON_MS + atMs;
+        await refresh();
+      }
+      const events = log
+        .lines()
+        .map(({ event }) => event)
+        .filter((event) => /^catalog.refresh/.test(String(event)));
+      expect(events).toEqual([`catalog.refresh_${first}`, `catalog.refresh_${first}`, "catalog.refresh_failed"]);
+    },
+  );
 
   test("before the upstream's key is set, a refresh sends no request and raises no alarm", async () => {
     const { refresh, simulator, store } = await aRefresh({ key: undefined });

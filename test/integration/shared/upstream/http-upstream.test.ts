@@ -1,13 +1,18 @@
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import type { Clock } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
-import type { UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
+import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
+import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const KEY = "live_upstream_0123456789abcdefghijklmnop";
 const OLD_KEY = "live_upstream_before_the_rotation_abcdef";
@@ -46,7 +51,12 @@ const aClient = async (setting: Setting = {}) => {
   const key = "key" in setting ? setting.key : KEY;
   const { secret, keyReads } = aSecret(key, "currentKey" in setting ? setting.currentKey : key);
   const { clock } = setting;
-  const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey: secret, ...(clock && { clock }) });
+  const upstream = httpUpstream({
+    baseUrl: simulator.baseUrl,
+    profile: PROFILE,
+    liveKey: secret,
+    ...(clock && { clock }),
+  });
   return {
     upstream,
     state: simulator.state,
@@ -229,7 +239,11 @@ describe("an unreachable upstream", () => {
         server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
       });
     });
-    const upstream = httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, liveKey: aSecret(KEY).secret });
+    const upstream = httpUpstream({
+      baseUrl: `http://127.0.0.1:${port}/v1`,
+      profile: PROFILE,
+      liveKey: aSecret(KEY).secret,
+    });
     expect(await upstream.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({
       kind: "account_error",
       reason: "ECONNREFUSED",
@@ -276,7 +290,7 @@ describe("a 401", () => {
       value: async () => OLD_KEY,
       refetch: () => Promise.reject(new Error("Secrets Manager is away")),
     };
-    const away = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
+    const away = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey });
     expect(await away.buy(mtn1gb, REFERENCE, deadlineIn(29_000))).toEqual({
       kind: "account_error",
       reason: "status_401",
@@ -289,7 +303,7 @@ describe("a key that cannot be read in time, which leaves 6 s for settling", () 
   const withKey = async (liveKey: Secret, budgetMs: number) => {
     const simulator = await startSimulator({ liveKey: KEY });
     onTestFinished(() => simulator.stop());
-    const upstream = httpUpstream({ baseUrl: simulator.baseUrl, liveKey });
+    const upstream = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey });
     const deadline = deadlineIn(budgetMs);
     const result = await upstream.buy(mtn1gb, REFERENCE, deadline);
     return { result, leftMs: deadline.remainingMs(), purchases: simulator.state.purchases };
@@ -570,5 +584,82 @@ describe("the catalog", () => {
   test("a catalog of more than 8 MB is not read to its end", async () => {
     const { upstream } = await aClient({ faults: [{ kind: "huge", bytes: 20_000_000 }] });
     expect(await upstream.fetchCatalog(deadlineIn(29_000))).toEqual({ kind: "no_answer", reason: "answer_too_large" });
+  });
+});
+
+describe("the profile", () => {
+  const orders = {
+    data: mtn1gb,
+    airtime: { kind: "airtime", network: "mtn", amountKobo: koboFromNaira(100), phoneNumber: "08031234567" },
+  } as const;
+  const check = (idType: "nin" | "bvn", by: IdentityCheck["by"]): IdentityCheck => ({ kind: "identity", idType, by });
+  const verification = { number: "12345678901", mode: "basic" } as const;
+  const retrieval = { phoneNumber: "08031234567" };
+
+  /** The requests for one order of each kind and the catalog: method, path, header of the key, and body. */
+  const sentWith = async (changes: ProfileChanges) => {
+    const sent: Record<string, unknown> = {};
+    const server = createHttpServer(async (request, response) => {
+      const { authorization, "x-key": key = authorization } = request.headers;
+      sent[`${request.method} ${request.url}`] = [key, await text(request)].filter((part) => part !== "");
+      response.end(JSON.stringify({ status: false, message: "No" }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : 0;
+    const profile = profileOf(changes);
+    const upstream = httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, profile, liveKey: aSecret(KEY).secret });
+    for (const order of Object.values(orders)) await upstream.buy(order, REFERENCE, deadlineIn(29_000));
+    for (const idType of ["nin", "bvn"] as const) {
+      for (const by of [verification, retrieval]) {
+        await upstream.check(check(idType, by), REFERENCE, deadlineIn(29_000));
+      }
+    }
+    await upstream.fetchCatalog(deadlineIn(29_000));
+    return sent;
+  };
+
+  test("an order is sent as the document shows it, with our reference for data purchases only", async () => {
+    const key = `Bearer ${KEY}`;
+    expect(await sentWith({ reference: "documented" })).toEqual({
+      "POST /v1/vtu/data/purchase": [
+        key,
+        `{"network_id":1,"plan_id":101,"phone_number":"${mtn1gb.phoneNumber}","reference":"${REFERENCE}"}`,
+      ],
+      "POST /v1/vtu/airtime/purchase": [key, '{"network":"mtn","amount":100,"phone_number":"08031234567"}'],
+      "POST /v1/identity/nin/verify": [key, '{"nin":"12345678901","mode":"basic","is_consent":true}'],
+      "POST /v1/identity/nin/retrieve": [key, '{"phone_number":"08031234567","is_consent":true}'],
+      "POST /v1/identity/bvn/verify": [key, '{"bvn":"12345678901","mode":"basic","is_consent":true}'],
+      "POST /v1/identity/bvn/retrieve": [key, '{"phone_number":"08031234567","is_consent":true}'],
+      "GET /v1/vtu/data": [key],
+    });
+  });
+
+  test("an order is sent with the paths, the header, the names and the networks of the profile, and our reference in every kind", async () => {
+    const sent = await sentWith({
+      reference: "all",
+      paths: {
+        catalog: "/plans",
+        data: "/bundles",
+        airtime: "/topup",
+        nin_verification: "/nin",
+        bvn_retrieval: "/who",
+      },
+      key: { header: "X-Key", prefix: "" },
+      fields: { phone_number: "msisdn", reference: "request_id", amount: "naira", nin: "number" },
+      networks: { mtn: "MTN-NG" },
+    });
+    expect(sent).toMatchObject({
+      "POST /v1/bundles": [
+        KEY,
+        `{"network_id":1,"plan_id":101,"msisdn":"${mtn1gb.phoneNumber}","request_id":"${REFERENCE}"}`,
+      ],
+      "POST /v1/topup": [KEY, `{"network":"MTN-NG","naira":100,"msisdn":"08031234567","request_id":"${REFERENCE}"}`],
+      "POST /v1/nin": [KEY, `{"number":"12345678901","mode":"basic","is_consent":true,"request_id":"${REFERENCE}"}`],
+      "POST /v1/who": [KEY, `{"msisdn":"08031234567","is_consent":true,"request_id":"${REFERENCE}"}`],
+      "GET /v1/plans": [KEY],
+    });
+    expect(Object.keys(sent)).toHaveLength(7);
   });
 });

@@ -8,6 +8,7 @@ import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const mtn1gb = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } satisfies UpstreamOrder;
 const nin = {
@@ -40,6 +41,7 @@ const aClient = async ({ simulator: options, keys = KEYS, currentKeys = keys, fa
   const secretReads = { refetches: 0 };
   const upstream = httpUpstream({
     baseUrl: simulator.baseUrl,
+    profile: PROFILE,
     liveKey: {
       value: async () => keys.join("\n"),
       refetch: async () => {

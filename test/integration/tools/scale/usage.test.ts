@@ -32,6 +32,7 @@ test("a live purchase writes to the key's item, the ledger table and its indexes
   expect(indexUnitsOf(calls, "by_list")).toBe(writeUnits.by_list.transaction);
   expect(indexUnitsOf(calls, "by_open")).toBe(writeUnits.by_open);
   expect(indexUnitsOf(calls, "by_upstream_reference")).toBe(writeUnits.by_upstream_reference);
+  expect(indexUnitsOf(calls, "by_phone")).toBe(writeUnits.by_phone);
 });
 
 test("a webhook writes to the ledger table and the index by_list as docs/scale.md counts", async () => {

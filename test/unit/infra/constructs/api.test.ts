@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { templatesOf } from "../../../builders/templates.ts";
 
 const egress = { kind: "nat-gateway", zones: ["eu-west-1a"] };
-const PROD = { account: "111122223333", region: "eu-west-1", egress };
+const PROD = { account: "111122223333", region: "eu-west-1", egress, upstreamProfile: { reference: "documented" } };
 const certificateArn = "arn:aws:acm:eu-west-1:111122223333:certificate/0a-0b";
 const withDomain = (changes: object) =>
   templatesOf("prod", { ...PROD, domain: { name: "api.example.com", certificateArn, ...changes } }).service;

@@ -11,8 +11,8 @@ import { routes } from "../../../../shared/contract/routes.ts";
 import { variableSchema } from "../../../../shared/platform/env.ts";
 import type { LogEventSpec } from "../../../../shared/platform/log.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
-import { parseUpstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
-import { aConsole } from "../../../builders/console.ts";
+import { parseUpstreamProfile } from "../../../../shared/upstream/profile.ts";
+import { aConsole, everyFunction } from "../../../builders/console.ts";
 import { matchesFilter } from "../../../builders/filter-pattern.ts";
 import {
   functionIn,
@@ -28,7 +28,7 @@ const metricStat = z.object({
   Period: z.int(),
   Stat: z.string(),
 });
-const { service, data } = templatesOf("prod", { console: aConsole });
+const { service, data } = templatesOf("prod", everyFunction);
 const functions = service.all("AWS::Lambda::Function");
 /** Those of a release have a name of their own, and notify nobody. */
 const alarms = service.all("AWS::CloudWatch::Alarm").filter(({ Properties }) => Properties.AlarmName === undefined);
@@ -84,18 +84,18 @@ describe("functions", () => {
     }
   });
 
-  test("receive-upstream-event has the stage's upstreamSignature, and an empty one if the stage has none", () => {
-    const upstreamSignature = { header: "X-Provider-Signature", encoding: "base64", prefix: "v1=" };
+  test("receive-upstream-event has the signature of the stage's upstreamProfile, and none if the profile has none", () => {
+    const signature = { header: "X-Provider-Signature", encoding: "base64", prefix: "v1=" } as const;
     const signatureIn = ({ all }: typeof service): unknown => {
       const own = all("AWS::Lambda::Function").find((each) => nameOf(each) === "receive-upstream-event");
       const { Variables } = z
-        .object({ Variables: z.object({ UPSTREAM_SIGNATURE: z.string() }) })
+        .object({ Variables: z.object({ UPSTREAM_PROFILE: z.string() }) })
         .parse(own?.Properties.Environment);
-      return parseUpstreamSignature(Variables.UPSTREAM_SIGNATURE);
+      return parseUpstreamProfile(Variables.UPSTREAM_PROFILE).signature;
     };
     expect(signatureIn(service)).toBeUndefined();
-    expect(signatureIn(templatesOf("prod", { upstreamSignature }).service)).toEqual({
-      ...upstreamSignature,
+    expect(signatureIn(templatesOf("prod", { upstreamProfile: { signature } }).service)).toEqual({
+      ...signature,
       header: "x-provider-signature",
     });
   });
@@ -341,7 +341,7 @@ describe("the ledger stream", () => {
   const mapping = mappingOf(streamConsumers.webhooks.consumer);
 
   test("the ledger stream feeds enqueue-webhooks, with unlimited retries, dead letters and an alarm on its age", () => {
-    expect(mappings).toHaveLength(2);
+    expect(mappings).toHaveLength(3);
     expect(mapping?.Properties).toMatchObject({
       StartingPosition: "TRIM_HORIZON",
       BisectBatchOnFunctionError: true,
@@ -355,7 +355,17 @@ describe("the ledger stream", () => {
       .parse(mapping?.Properties.DestinationConfig);
     expect(alarmsOf(idIn(OnFailure.Destination))).toHaveLength(1);
     expect(alarms.filter(({ Properties }) => Properties.MetricName === "IteratorAge")).toHaveLength(1);
-    expect(data.all("AWS::DynamoDB::Table").filter(({ Properties }) => Properties.StreamSpecification)).toHaveLength(1);
+    const streamed = data.all("AWS::DynamoDB::Table").filter(({ Properties }) => Properties.StreamSpecification);
+    expect(streamed.map(({ id }) => id.slice(0, 5))).toEqual(["Ledge", "Audit"]);
+  });
+
+  test("the audit table's stream feeds attest-audit, retried for almost as long as AWS keeps a change", () => {
+    expect(mappingOf(streamConsumers.attestations.consumer)?.Properties).toMatchObject({
+      EventSourceArn: { "Fn::ImportValue": expect.stringContaining("Audit") },
+      StartingPosition: "TRIM_HORIZON",
+      MaximumRetryAttempts: -1,
+      MaximumRecordAgeInSeconds: 82_800,
+    });
   });
 
   test("the ledger stream feeds count-transactions once a minute, without dead letters and alarms of its own", () => {
@@ -407,7 +417,7 @@ describe("schedules", () => {
 });
 
 describe("workers off", () => {
-  const off = templatesOf("prod", { workers: "off" }).service;
+  const off = templatesOf("prod", { upstreamProfile: everyFunction.upstreamProfile, workers: "off" }).service;
   const nameIn = (reference: unknown): string => nameOf(functionIn(off, reference));
 
   test("a stage with workers off leaves messages in their queues, and still consumes the stream", () => {
@@ -416,6 +426,7 @@ describe("workers off", () => {
     });
     expect(Object.fromEntries(enabled)).toEqual({
       "apply-upstream-event": false,
+      "attest-audit": true,
       "deliver-webhook": false,
       "enqueue-webhooks": true,
     });
@@ -430,6 +441,7 @@ describe("workers off", () => {
       "reconcile-ledger": "DISABLED",
       "requeue-deliveries": "DISABLED",
       "send-queued-orders": "DISABLED",
+      "ask-upstream": "DISABLED",
       "refresh-catalog": "ENABLED",
     });
   });
@@ -500,19 +512,23 @@ describe("alarms", () => {
     expect(sellsNothing && notifies(sellsNothing, pages)).toBe(true);
     expect(alarms.filter(isPart).map(eventOf)).toEqual([
       "reference_key.differs",
+      "identity_key.unusable",
       "purchases.unreadable",
       "purchases.still_off",
       "upstream.account_error",
       "upstream.unreachable",
     ]);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(5);
-    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(4);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ALARM\(/g)).toHaveLength(6);
+    expect(JSON.stringify(sellsNothing?.Properties.AlarmRule).match(/ OR /g)).toHaveLength(5);
   });
 
-  test.each(["purchases.unreadable", "upstream.unreachable"])("%s pages only if it is repeated", (event) => {
-    const [alarm] = alarms.filter((each) => eventOf(each) === event);
-    expect(alarm?.Properties).toMatchObject({ EvaluationPeriods: 12, DatapointsToAlarm: 3 });
-  });
+  test.each(["identity_key.unusable", "purchases.unreadable", "upstream.unreachable"])(
+    "%s pages only if it is repeated",
+    (event) => {
+      const [alarm] = alarms.filter((each) => eventOf(each) === event);
+      expect(alarm?.Properties).toMatchObject({ EvaluationPeriods: 12, DatapointsToAlarm: 3 });
+    },
+  );
 
   test("an alarm on silence is raised after the time that it says, whatever data there was before", () => {
     const silent = alarms.filter(isSilenceAlarm);

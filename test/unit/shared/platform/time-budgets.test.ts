@@ -123,6 +123,13 @@ describe("the time of a scheduled run", () => {
     expect(functionSpecs["send-queued-orders"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
   });
 
+  test("the last question of a run is answered, queued and noted before the next run", () => {
+    const lastMs = budgets.LOOKUP_MS_MAX + budgets.UPSTREAM_RESERVE_MS;
+    expect(lastMs).toBeLessThan(budgets.ASK_RESERVE_MS);
+    expect(budgets.ASK_RESERVE_MS).toBeLessThan(functionSpecs["ask-upstream"].timeoutS * 1_000);
+    expect(functionSpecs["ask-upstream"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
+  });
+
   test("the turn of a claimed order has time for its claim and the connection, and is over for other processes before the next run", () => {
     const claimMs = budgets.CLAIM_MS_MAX - budgets.QUEUE_RESERVE_MS + budgets.AWS_CONNECT_MS_MAX;
     expect(budgets.TURN_BEGIN_MS_MAX).toBeGreaterThan(

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { Mode } from "../../../../shared/contract/transaction.ts";
+import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { fulfilmentOf, noteSent, queueReasonOf, sendPurchase } from "../../../../shared/queued-orders/send-purchase.ts";
 import type { Outcome } from "../../../../shared/upstream/upstream.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 const order = { kind: "data", networkId: 1, planId: 101, phoneNumber: "08031234567" } as const;
 const facts = { upstreamReference: "U1", upstreamAmountKobo: koboFromNaira(480) };
@@ -19,6 +21,7 @@ const send = (outcome: Outcome, mode: Mode = "live") =>
     {
       upstream: { blocks: () => NO_BLOCKS, learnBlocks: () => {}, buy: async () => outcome },
       gate: { blocks: () => NO_BLOCKS, noteBlocks: async () => {}, noteOutcome: async () => {} },
+      costs: FACE_VALUES,
     },
     order,
     aTransaction({ mode }),
@@ -53,18 +56,28 @@ describe("the settlement of a purchase", () => {
       { status: "failed", failure: { code: FAILED }, ...kept },
     ],
   ])("a purchase whose outcome is %s", (_what, outcome, settlement) => {
-    expect(fulfilmentOf(outcome)).toEqual({ settlement });
+    expect(fulfilmentOf(outcome, FACE_VALUES)).toEqual({ settlement });
+  });
+
+  test("the upstream's charge is the cost of a purchase that was delivered, and not of one that failed", () => {
+    const costs = upstreamCosts.parse({ amountIs: "charged" });
+    expect(fulfilmentOf({ kind: "delivered", ...facts }, costs)).toEqual({
+      settlement: { status: "success", ...kept, cost_kobo: 480_00 },
+    });
+    expect(fulfilmentOf({ kind: "refused", fields: [], ...facts }, costs)).toEqual({
+      settlement: { status: "failed", failure: { code: FAILED }, ...kept },
+    });
   });
 
   test("an unknown outcome without an upstream reference settles nothing, even if the amount is known", () => {
-    expect(fulfilmentOf({ kind: "unknown", reason: "timeout" })).toStrictEqual({});
+    expect(fulfilmentOf({ kind: "unknown", reason: "timeout" }, FACE_VALUES)).toStrictEqual({});
     expect(
-      fulfilmentOf({ kind: "unknown", reason: "processing", upstreamAmountKobo: koboFromNaira(480) }),
+      fulfilmentOf({ kind: "unknown", reason: "processing", upstreamAmountKobo: koboFromNaira(480) }, FACE_VALUES),
     ).toStrictEqual({});
   });
 
   test("an unknown outcome with an upstream reference leaves the order processing and records the reference", () => {
-    expect(fulfilmentOf({ kind: "unknown", reason: "processing", ...facts })).toStrictEqual({
+    expect(fulfilmentOf({ kind: "unknown", reason: "processing", ...facts }, FACE_VALUES)).toStrictEqual({
       settlement: { status: "processing", ...kept },
     });
   });
@@ -74,7 +87,7 @@ describe("the settlement of a purchase", () => {
     ["failed", { status: "failed", failure: { code: FAILED } }],
   ] as const)("a sandbox order that becomes %s later is settled after the delay", (status, settlement) => {
     const outcome: Outcome = { kind: "unknown", reason: "processing", later: { status, afterS: 5 } };
-    expect(fulfilmentOf(outcome)).toStrictEqual({ later: { afterS: 5, settlement } });
+    expect(fulfilmentOf(outcome, FACE_VALUES)).toStrictEqual({ later: { afterS: 5, settlement } });
   });
 });
 
@@ -86,7 +99,7 @@ describe("a purchase that the upstream refuses with 429", () => {
   });
 
   test("is refunded if it is not queued", () => {
-    expect(fulfilmentOf(limited("rate_limited"))).toEqual({
+    expect(fulfilmentOf(limited("rate_limited"), FACE_VALUES)).toEqual({
       settlement: { status: "failed", failure: { code: FAILED } },
     });
   });

@@ -10,6 +10,7 @@ import { apiHandler } from "../../../../shared/lambda/api-handler.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
+import { documentedProfile, profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
@@ -22,9 +23,14 @@ const keyedHashes = loadKeyedHashes({ value: async () => key, refetch: async () 
 const data = { reference: "U-1", status: "success", amount: 500.5, type: "data", phone_number: "08031234567" };
 
 /** The response to an event, and the message that is queued. */
-const receive = async (input: { event?: unknown; data?: unknown }, trusted = true) => {
+const receive = async (
+  input: { event?: unknown; data?: unknown },
+  trusted = true,
+  profile: UpstreamProfile = documentedProfile,
+) => {
   const queued: { message: OutcomeMessage; delayS: number }[] = [];
   const answer = await receiveUpstreamEvent({
+    profile,
     outcomeQueue: { send: async (message, delayS) => void queued.push({ message, delayS }) },
     keyedHashes,
     isAuthenticated: trusted,
@@ -44,8 +50,8 @@ describe("an event of the upstream", () => {
   test.each([true, false])("an event is queued without its phone number (authenticated: %s)", async (trusted) => {
     const { answer, queued } = await update({}, trusted);
     expect(answer.data).toEqual({ outcome: "accepted" });
-    const { hashSubject } = await keyedHashes();
-    const phone = { hmac: hashSubject("phone_number", "08031234567"), masked: "0803****567" };
+    const { valueHash } = await keyedHashes();
+    const phone = { hmac: valueHash("phone_number", "08031234567"), masked: "0803****567" };
     const event: UnsignedEvent = {
       kind: "event",
       mode: "live",
@@ -253,5 +259,44 @@ describe("a request of the upstream that is no JSON object", () => {
     const lines = logged();
     expect(await respondTo("{}")).toBe("provider_unavailable");
     expect(lines()).toEqual([["request.answered", undefined]]);
+  });
+});
+
+describe("events of a profile", () => {
+  const profile = profileOf({
+    events: {
+      name: "Order.Changed",
+      reference: "id",
+      status: "state",
+      amount: "price",
+      type: "product",
+      phone_number: "msisdn",
+      types: { TopUp: "airtime" },
+    },
+    statuses: { success: ["completed"], failed: ["reversed"], open: ["submitted"] },
+  });
+  const order = { id: "U-1", price: "500.5", product: "TOPUP", msisdn: "08031234567" };
+  const read = async (event: string, fields: object) => receive({ event, data: fields }, true, profile);
+
+  test("an event is read by the profile's name, fields, words and types", async () => {
+    const { queued } = await read("ORDER.changed", { ...order, state: "Completed" });
+    expect(queued).toMatchObject([
+      { message: { kind: "event", reference: "U-1", status: "success", type: "airtime", amount_kobo: 500_50 } },
+    ]);
+  });
+
+  test("an open order and another subject are ignored, and a word or an event that the profile lacks is kept", async () => {
+    for (const [event, fields] of [
+      ["order.changed", { ...order, state: "submitted" }],
+      ["transaction.updated", { ...order, state: "completed" }],
+    ] as const) {
+      expect(await read(event, fields)).toMatchObject({ answer: { data: { outcome: "ignored" } }, queued: [] });
+    }
+    for (const [event, fields] of [
+      ["order.changed", { ...order, state: "success" }],
+      ["order.reversed", { ...order, state: "reversed" }],
+    ] as const) {
+      expect((await read(event, fields)).queued).toMatchObject([{ message: { kind: "unreadable_event" } }]);
+    }
   });
 });

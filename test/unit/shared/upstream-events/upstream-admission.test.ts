@@ -8,12 +8,12 @@ import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts"
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { rotatingSecret } from "../../../../shared/platform/rotating-secret.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
+import { eventSignature } from "../../../../shared/upstream/profile.ts";
 import {
   authenticatesEvents,
   createUpstreamAdmission,
   type UpstreamAuthentication,
 } from "../../../../shared/upstream-events/upstream-admission.ts";
-import { upstreamSignature } from "../../../../shared/upstream-events/upstream-signature.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 
 const TOKEN = "t".repeat(43);
@@ -25,8 +25,8 @@ const anAuthentication = (changes: Partial<UpstreamAuthentication> = {}): Upstre
   ranges: parseIpRanges("203.0.113.0/24"),
   ...changes,
 });
-const signedIn = (setting: z.input<typeof upstreamSignature>, key: string | undefined, previous?: string) => ({
-  signature: { scheme: upstreamSignature.parse(setting), key: rotating(key, previous) },
+const signedIn = (setting: z.input<typeof eventSignature>, key: string | undefined, previous?: string) => ({
+  signature: { scheme: eventSignature.parse(setting), key: rotating(key, previous) },
 });
 const HEX = { header: "X-Webhook-Signature", encoding: "hex" } as const;
 
@@ -185,7 +185,7 @@ describe("after a rotation that this process has not seen", () => {
       );
     const authentication = anAuthentication({
       pathToken: pair(TOKEN, () => stored.token),
-      signature: { scheme: upstreamSignature.parse(HEX), key: pair(KEY, () => stored.key) },
+      signature: { scheme: eventSignature.parse(HEX), key: pair(KEY, () => stored.key) },
     });
     const signed = (key: string) => ({ headers: { "x-webhook-signature": hmac(key, BODY, "hex") } });
     return { stored, clock, authentication, signed };

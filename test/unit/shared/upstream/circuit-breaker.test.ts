@@ -3,6 +3,7 @@ import { circuitBreaker } from "../../../../shared/upstream/circuit-breaker.ts";
 import { classify } from "../../../../shared/upstream/classify.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const answered = (status: number, body: string): ExchangeResult => ({ kind: "answered", status, headers: {}, body });
 const page = answered(404, "<html>");
@@ -15,7 +16,7 @@ const aBreaker = () => {
     ...breaker,
     state,
     record: (...results: readonly ExchangeResult[]) => {
-      for (const result of results) breaker.record(result, classify(result, []));
+      for (const result of results) breaker.record(result, classify(PROFILE, result, []));
     },
   };
 };

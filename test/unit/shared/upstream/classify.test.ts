@@ -2,13 +2,15 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { classify, classifyCheck, isUnrecognized } from "../../../../shared/upstream/classify.ts";
 import type { Answered } from "../../../../shared/upstream/exchange.ts";
+import { profileOf } from "../../../../shared/upstream/profile.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const answer = (status: number, body: unknown, headers: Answered["headers"] = {}) =>
-  classify({ kind: "answered", status, headers, body: typeof body === "string" ? body : JSON.stringify(body) }, [
-    "network_id",
-    "plan_id",
-    "phone_number",
-  ]);
+  classify(
+    PROFILE,
+    { kind: "answered", status, headers, body: typeof body === "string" ? body : JSON.stringify(body) },
+    ["network_id", "plan_id", "phone_number"],
+  );
 const statuses = Array.from({ length: 400 }, (_, index) => 200 + index);
 
 const transaction = (status: unknown) => ({ transaction: { reference: "DATA_UP1", status, amount: 480 } });
@@ -100,11 +102,7 @@ const rule: readonly (readonly [name: string, body: unknown, ok: Kind, refusing:
     { status: true, message: "OK", data: transaction("queued") },
     ...everywhere("unknown"),
   ],
-  [
-    "true with a status in capitals",
-    { status: true, message: "OK", data: transaction("FAILED") },
-    ...everywhere("unknown"),
-  ],
+  ["true with a status in capitals", { status: true, message: "OK", data: transaction("FAILED") }, ...refusing],
   ["true with failed", { status: true, message: "OK", data: transaction("failed") }, ...refusing],
   ["true with failed, without a message", { status: true, data: transaction("failed") }, ...everywhere("unknown")],
   ["failed without a status", { message: "No.", data: transaction("failed") }, ...everywhere("unknown")],
@@ -356,9 +354,9 @@ describe("a 429", () => {
   test("that is about its order has another reason than one about the limit", () => {
     const result = { kind: "answered", status: 429, headers: {}, body: JSON.stringify(refusal()) } as const;
     const aboutOrder = { kind: "account_error", reason: "order_limited" };
-    expect(classify({ ...result, isAboutOrder: true }, [])).toEqual(aboutOrder);
-    expect(classifyCheck({ ...result, isAboutOrder: true }, [])).toEqual(aboutOrder);
-    expect(classify({ ...result, isAboutOrder: false }, [])).toEqual(limited);
+    expect(classify(PROFILE, { ...result, isAboutOrder: true }, [])).toEqual(aboutOrder);
+    expect(classifyCheck(PROFILE, { ...result, isAboutOrder: true }, [])).toEqual(aboutOrder);
+    expect(classify(PROFILE, { ...result, isAboutOrder: false }, [])).toEqual(limited);
   });
 
   test("whose headers another status has leaves that status unknown", () => {
@@ -376,8 +374,8 @@ test("a byte order mark does not change the outcome", () => {
 
 test("never_sent is an account_error and no_answer is unknown, whatever the reason", () => {
   for (const reason of ["ECONNREFUSED", "ECONNRESET", "timeout", "no_time"]) {
-    expect(classify({ kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
-    expect(classify({ kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
+    expect(classify(PROFILE, { kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
+    expect(classify(PROFILE, { kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
   }
 });
 
@@ -470,10 +468,67 @@ describe("refused fields", () => {
     }
   });
 
-  test("a 400 or a 200 has no refused fields", () => {
+  test("a 200 with the error inside names its refused fields, and a 400 does not", () => {
     const body = refusal({ errors: { phone_number: ["?"] } });
     expect(answer(400, body)).toEqual({ kind: "refused", fields: [] });
-    expect(answer(200, body)).toEqual({ kind: "refused", fields: [] });
+    expect(answer(200, body)).toEqual({ kind: "refused", fields: ["phone_number"] });
+  });
+});
+
+describe("an envelope without its message", () => {
+  const limit = { "x-ratelimit-limit": "60" };
+  test("a refusal without a message is the upstream's if it states the upstream's limit", () => {
+    expect(answer(422, { status: false, errors: { plan_id: ["?"] } }, limit)).toEqual({
+      kind: "refused",
+      fields: ["plan_id"],
+    });
+    expect(answer(422, { status: false })).toMatchObject({ kind: "unknown", reason: "unrecognized_422" });
+  });
+
+  test("neither a text in place of the status nor a failed transaction alone makes it the upstream's", () => {
+    expect(answer(422, { status: "false" }, limit).kind).toBe("unknown");
+    expect(answer(200, { status: true, data: transaction("failed") }, limit).kind).toBe("unknown");
+  });
+});
+
+describe("a profile", () => {
+  const renamed = profileOf({
+    fields: { phone_number: "msisdn", reference: "request_id" },
+    answers: { transaction: "order", reference: "id", status: "state", amount: "price" },
+    statuses: { success: ["Completed"], failed: ["Reversed"] },
+    refusals: {
+      statuses: [400, 422],
+      messages: [{ status: 500, message: "Already sold out, order not processed" }],
+    },
+  });
+  const read = (status: number, body: unknown) =>
+    classify(renamed, { kind: "answered", status, headers: {}, body: JSON.stringify(body) }, ["phone_number"]);
+  const order = (state: string) => ({ data: { order: { id: 17, state, price: "480.50" } } });
+  const facts = { upstreamReference: "17", upstreamAmountKobo: 480_50 };
+
+  test("an answer is read by the names and words of the profile", () => {
+    expect(read(200, { status: true, message: "OK", ...order("COMPLETED ") })).toEqual({ kind: "delivered", ...facts });
+    expect(read(200, { status: true, message: "OK", ...order("success") })).toMatchObject({ kind: "unknown" });
+    expect(read(422, refusal(order("reversed")))).toEqual({ kind: "refused", fields: [], ...facts });
+    expect(read(422, refusal({ errors: { msisdn: ["?"] } }))).toEqual({ kind: "refused", fields: ["phone_number"] });
+    expect(read(422, refusal({ errors: { request_id: ["?"] } }))).toMatchObject({ reason: "duplicate_reference" });
+  });
+
+  test("a transaction under the document's name, or as data itself, is in another place", () => {
+    expect(read(422, refusal({ data: transaction("failed") }))).toMatchObject({ reason: "transaction_elsewhere" });
+    expect(read(422, refusal({ data: { state: "x" } }))).toMatchObject({ reason: "transaction_elsewhere" });
+    expect(read(422, refusal({ order: {} }))).toMatchObject({ reason: "transaction_elsewhere" });
+  });
+
+  test("only the statuses of the profile refuse an order, and others with exactly the message that it names", () => {
+    expect(read(404, refusal()).kind).toBe("unknown");
+    expect(read(500, refusal()).kind).toBe("unknown");
+    const named = { message: " already sold out, ORDER not processed" };
+    expect(read(500, refusal(named))).toEqual({ kind: "refused", fields: [] });
+    expect(read(502, refusal(named)).kind).toBe("unknown");
+    expect(read(500, { message: named.message }).kind).toBe("unknown");
+    expect(read(500, refusal({ ...named, ...order("Completed") })).kind).toBe("unknown");
+    expect(read(500, refusal({ ...named, errors: { request_id: ["?"] } })).kind).toBe("unknown");
   });
 });
 
@@ -481,6 +536,7 @@ describe("found", () => {
   const result = { first_name: "Ada" };
   const found = (changes: Readonly<Record<string, unknown>> = {}, status = 200) =>
     classifyCheck(
+      PROFILE,
       {
         kind: "answered",
         status,
@@ -525,14 +581,15 @@ describe("found", () => {
 
   test("a check that was not sent is an account_error, and one without a response is unknown", () => {
     const reason = "ECONNRESET";
-    expect(classifyCheck({ kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
-    expect(classifyCheck({ kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
+    expect(classifyCheck(PROFILE, { kind: "never_sent", reason }, [])).toEqual({ kind: "account_error", reason });
+    expect(classifyCheck(PROFILE, { kind: "no_answer", reason }, [])).toEqual({ kind: "unknown", reason });
   });
 });
 
 describe("no_record", () => {
   const check = (status: number, body: unknown) =>
     classifyCheck(
+      PROFILE,
       { kind: "answered", status, headers: {}, body: typeof body === "string" ? body : JSON.stringify(body) },
       ["nin"],
     );

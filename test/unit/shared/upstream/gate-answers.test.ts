@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import * as z from "zod";
 import { classify, classifyCheck } from "../../../../shared/upstream/classify.ts";
 import type { Answered } from "../../../../shared/upstream/exchange.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 /**
  * Goal: whatever stands in front of the upstream answers, an order is refunded only if the upstream itself refused it.
@@ -10,7 +11,7 @@ import type { Answered } from "../../../../shared/upstream/exchange.ts";
  */
 const envelope = z.object({
   status: z.boolean(),
-  message: z.string(),
+  message: z.string().optional().catch(undefined),
   data: z
     .object({ transaction: z.object({ status: z.unknown() }).optional().catch(undefined) })
     .optional()
@@ -26,9 +27,12 @@ const jsonOf = (text: string): unknown => {
   }
 };
 const mayRefuse = ({ status, headers, body }: Answered): boolean => {
-  if (status === 429 && limitHeaders.some((name) => headers[name] !== undefined)) return true;
+  const statesLimit = limitHeaders.some((name) => headers[name] !== undefined);
+  if (status === 429 && statesLimit) return true;
   const sent = envelope.safeParse(jsonOf(body)).data;
-  return sent !== undefined && (!sent.status || sent.data?.transaction?.status === "failed");
+  if (sent === undefined) return false;
+  if (sent.message === undefined) return !sent.status && statesLimit;
+  return !sent.status || sent.data?.transaction?.status === "failed";
 };
 
 /** A field of an envelope as it should be, as something else would have it, or absent. */
@@ -82,7 +86,7 @@ test("an order is refunded only after the upstream's own refusal, whatever answe
   const kinds = new Set<string>();
   fc.assert(
     fc.property(anyAnswer, (answer) => {
-      const { kind } = classify(answer, FIELDS);
+      const { kind } = classify(PROFILE, answer, FIELDS);
       kinds.add(kind);
       if (kind === "refused" || kind === "account_error") expect(mayRefuse(answer)).toBe(true);
       if (kind === "delivered") expect(answer.status).toBe(200);
@@ -96,7 +100,7 @@ test("a check has no record only after the upstream's own refusal, and is found 
   const kinds = new Set<string>();
   fc.assert(
     fc.property(anyAnswer, (answer) => {
-      const { kind } = classifyCheck(answer, FIELDS);
+      const { kind } = classifyCheck(PROFILE, answer, FIELDS);
       kinds.add(kind);
       if (kind === "no_record" || kind === "refused" || kind === "account_error") expect(mayRefuse(answer)).toBe(true);
       if (kind === "found") expect([answer.status, jsonOf(answer.body)]).toMatchObject([200, { status: true }]);

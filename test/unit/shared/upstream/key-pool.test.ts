@@ -4,6 +4,7 @@ import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { keyLines, keyPool, SET_ASIDE_MS, upstreamKeyId, usableKeys } from "../../../../shared/upstream/key-pool.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",
@@ -19,6 +20,7 @@ const aPool = async (...keys: readonly string[]) => {
   const pool = keyPool(
     { value: async () => state.text, refetch: async () => state.refetched ?? state.text },
     () => state.nowMs,
+    PROFILE.limits,
   );
   await pool.load();
   return {

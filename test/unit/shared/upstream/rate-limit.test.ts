@@ -3,6 +3,7 @@ import type { RateGroup } from "../../../../shared/contract/limits.ts";
 import type { ExchangeResult } from "../../../../shared/upstream/exchange.ts";
 import { retryAfterS, upstreamLimit } from "../../../../shared/upstream/rate-limit.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { PROFILE } from "../../../builders/upstream-simulator.ts";
 
 const answered = (status: number, headers: Readonly<Record<string, string>> = {}): ExchangeResult => ({
   kind: "answered",
@@ -17,7 +18,7 @@ const none = { "x-ratelimit-remaining": "0" };
 /** A limit with one key, unless the test names others, and a clock that only the test moves. */
 const limitAt = (startMs: number) => {
   let nowMs = startMs;
-  const limit = upstreamLimit(() => nowMs);
+  const limit = upstreamLimit(() => nowMs, PROFILE.limits);
   return {
     record: (group: RateGroup, result: ExchangeResult, key = "one") => limit.record(group, result, key),
     waitS: (group: RateGroup, keys: readonly string[] = ["one"]) => limit.waitS(group, keys),

@@ -27,7 +27,7 @@ const updatesBySdk = async (service: "short" | "sdk", shell: "short" | "sdk" | u
   const environment = functionEnvironment({
     settings: { awsCalls: service },
     gatewayOrigin: UNUSED,
-    upstream: { baseUrl: `${UNUSED}/v1`, isSimulated: true },
+    upstream: { baseUrl: `${UNUSED}/v1`, profile: { reference: "all" } },
     sqs: { url: (name) => `${UNUSED}/${name}` },
   });
   const endpoints = { dynamodb: UNUSED, sqs: UNUSED, secretsManager: UNUSED };

@@ -2,6 +2,12 @@ import { describe, expect, test } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
 import { parseSettings } from "../../../../tools/local/settings.ts";
 
+const UPSTREAM = {
+  UPSTREAM_BASE_URL: "https://x.test/v1",
+  UPSTREAM_LIVE_KEY: "live_x",
+  UPSTREAM_PROFILE: '{"reference":"all"}',
+};
+
 describe("the settings of npm start", () => {
   test("the settings of npm start have defaults, also where a variable is empty", () => {
     expect(parseSettings([], { PORT: "", UPSTREAM_BASE_URL: " " })).toEqual({
@@ -9,6 +15,7 @@ describe("the settings of npm start", () => {
       dataDir: ".local/data",
       serviceFile: ".local/service.json",
       fresh: false,
+      manner: "lenient",
       workers: "on",
       awsCalls: "short",
       requestsPerSecondMax: 200,
@@ -16,17 +23,18 @@ describe("the settings of npm start", () => {
   });
 
   test("the settings of npm start come from options and environment, and trailing slashes of the upstream's URL are removed", () => {
-    const env = { PORT: "0", UPSTREAM_BASE_URL: "https://x.test/v1/", UPSTREAM_LIVE_KEY: "live_x", WORKERS: "off" };
-    expect(parseSettings(["--fresh"], env)).toMatchObject({
+    const env = { ...UPSTREAM, PORT: "0", UPSTREAM_BASE_URL: "https://x.test/v1/", WORKERS: "off" };
+    expect(parseSettings(["--fresh", "--strict"], env)).toMatchObject({
       port: 0,
       fresh: true,
+      manner: "strict",
       workers: "off",
-      upstream: { baseUrl: "https://x.test/v1", liveKey: "live_x" },
+      upstream: { baseUrl: "https://x.test/v1", liveKey: "live_x", profile: { reference: "all" } },
     });
   });
 
   test("several keys of the upstream are separated by spaces", () => {
-    const env = { UPSTREAM_BASE_URL: "https://x.test/v1", UPSTREAM_LIVE_KEY: " live_x  live_y " };
+    const env = { ...UPSTREAM, UPSTREAM_LIVE_KEY: " live_x  live_y " };
     expect(parseSettings([], env)?.upstream?.liveKey).toBe("live_x\nlive_y");
   });
 
@@ -39,11 +47,30 @@ describe("the settings of npm start", () => {
     ["a PORT above 65535", [], { PORT: "65536" }, /^PORT must be a number from 0 to 65535/],
     ["an upstream without its key", [], { UPSTREAM_BASE_URL: "https://x.test/v1" }, /UPSTREAM_LIVE_KEY is not/],
     ["a key without its upstream", [], { UPSTREAM_LIVE_KEY: "live_x" }, /UPSTREAM_BASE_URL is not/],
-    ["an upstream that is not a URL", [], { UPSTREAM_BASE_URL: "x", UPSTREAM_LIVE_KEY: "y" }, /must be an http or/],
+    ["an upstream that is not a URL", [], { ...UPSTREAM, UPSTREAM_BASE_URL: "x" }, /must be an http or/],
+    ["an upstream without a profile", [], { ...UPSTREAM, UPSTREAM_PROFILE: "" }, /UPSTREAM_PROFILE is not/],
+    ["a profile that is no JSON", [], { ...UPSTREAM, UPSTREAM_PROFILE: "all" }, /^UPSTREAM_PROFILE is not valid: /],
+    [
+      "a profile that does not say which orders have our reference",
+      [],
+      { ...UPSTREAM, UPSTREAM_PROFILE: "{}" },
+      /^UPSTREAM_PROFILE is not valid: name its reference, "all" or "documented"\.$/,
+    ],
+    [
+      "a profile with an unknown word",
+      [],
+      { ...UPSTREAM, UPSTREAM_PROFILE: '{"reference":"some"}' },
+      /^UPSTREAM_PROFILE is not valid: reference: The reference goes with "all" orders, or with those "documented"\.$/,
+    ],
     ["a value of AWS_CALLS that is neither short nor sdk", [], { AWS_CALLS: "no" }, /^AWS_CALLS must be short or sdk/],
     ["a limit that is no number", [], { REQUESTS_PER_SECOND_MAX: "many" }, /^REQUESTS_PER_SECOND_MAX must be a number/],
     ["a value of WORKERS that is neither on nor off", [], { WORKERS: "no" }, /^WORKERS must be on or off/],
-    ["an unknown option", ["--frsh"], {}, /^The only options are --fresh and --help; given: --frsh\.$/],
+    [
+      "an unknown option",
+      ["--frsh"],
+      {},
+      /^The only options are --fresh, --strict, --sloppy and --help; given: --frsh\.$/,
+    ],
   ])("refuse %s with a message", (_what, args, env, message) => {
     expect(() => parseSettings(args, env)).toThrow(SettingsError);
     expect(() => parseSettings(args, env)).toThrow(message);

@@ -17,10 +17,18 @@ test("as deployed, 100 purchases a second are 100 times what the upstream allows
   expect([limit?.name, share]).toEqual(["the upstream's limit for our keys", 100]);
 });
 
-test("with everything raised, one account ends at its wallet and many accounts at the index of open transactions", () => {
+test("with everything raised, one account ends at its wallet and many accounts at the shards of the stream", () => {
   const lastStep = "and with raised settings and quotas";
   expect(cellOf(100, 1)?.firsts[lastStep].limit.name).toBe("conflicts on a wallet");
-  expect(cellOf(1_000, 10_000)?.firsts[lastStep].limit.name).toBe("index by_open");
+  expect(cellOf(1_000, 10_000)?.firsts[lastStep].limit.name).toBe("shards of the ledger's stream");
+});
+
+test("the index of open transactions carries 4,000 purchases a second, and 2,000 while all of them wait", () => {
+  const index = limitLoads(settings).filter(({ limit }) => limit.name === "index by_open");
+  expect(index.map((load) => [load.limit.onlyIf, purchasesAt(load, 100)])).toEqual([
+    ["while all orders wait", 2_000],
+    [undefined, 4_000],
+  ]);
 });
 
 test("each step leaves out limits, so its first limit is used no more than that of the step before", () => {

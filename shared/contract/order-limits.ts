@@ -1,0 +1,41 @@
+import * as z from "zod";
+
+/** The most that an account or a key may order in live mode: by order, by day and by month. */
+export const orderLimitName = z.enum(
+  ["order_naira", "day_naira", "month_naira", "day_orders", "month_orders"],
+  "Must be some of order_naira, day_naira, month_naira, day_orders, month_orders",
+);
+export type OrderLimitName = z.infer<typeof orderLimitName>;
+
+const LIMIT_MAX = 1_000_000_000;
+
+/** A limit that is absent is none. */
+export const orderLimitsSchema = z
+  .partialRecord(
+    orderLimitName,
+    z.int("Must be a whole number").min(1, "Must be at least 1").max(LIMIT_MAX, `Must be at most ${LIMIT_MAX}`),
+  )
+  .describe(
+    `pairs such as day_naira=100000 day_orders=500, of ${orderLimitName.options.join(", ")}; none removes all limits`,
+  );
+export type OrderLimits = Readonly<z.infer<typeof orderLimitsSchema>>;
+
+/** Whose limit it is. */
+export type LimitedBy = "account" | "key";
+
+/** The limits that an order counts for: its account's, and its key's. */
+export type CallerLimits = { readonly [By in LimitedBy]?: OrderLimits | undefined };
+
+/** `day_naira=100000 day_orders=500`, as it is typed; `none` for nothing. */
+export const orderLimitsText = (limits: OrderLimits): string =>
+  orderLimitName.options.flatMap((each) => (limits[each] === undefined ? [] : [`${each}=${limits[each]}`])).join(" ") ||
+  "none";
+
+/** What of an order's day and month is counted, of live orders that are not refunded; amounts in NGN. */
+export const usageView = z.object({
+  day: z.iso.date(),
+  day_naira: z.number(),
+  day_orders: z.int(),
+  month_naira: z.number(),
+  month_orders: z.int(),
+});

@@ -1,0 +1,205 @@
+import type { LookupFinding } from "../contract/actions/transactions.ts";
+import { phoneNumberOf } from "../contract/phone-spelling.ts";
+import { openTransactions } from "../ledger/find-transactions.ts";
+import type { Ledger, Table } from "../ledger/ledger.ts";
+import { comparablePhone } from "../ledger/mask-phone.ts";
+import { ALL_TIMES } from "../ledger/query-index.ts";
+import {
+  isIdentityCheck,
+  isQueuedOrder,
+  referenceOf,
+  STUCK_MS,
+  sentAt,
+  type Transaction,
+} from "../ledger/transaction.ts";
+import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
+import type { AnswerMessage, OutcomeQueue } from "../orders/outcome-queue.ts";
+import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
+import { type LogFields, log } from "../platform/log.ts";
+import { isoTime } from "../platform/time.ts";
+import { ASK_RESERVE_MS, LOOKUP_MS_MAX, UPSTREAM_RESERVE_MS } from "../platform/time-budgets.ts";
+import type { UpstreamReader } from "../upstream/http-upstream.ts";
+import type { FoundOrder, LookupAnswer } from "../upstream/lookup.ts";
+import { carriesReference, type UpstreamProfile } from "../upstream/profile.ts";
+import { dueMs, FIRST_QUESTION_MS, type LookupRecord, noteAnswer, readLookups } from "./lookup-record.ts";
+
+/** Questions of one run, which begins each minute. */
+export const QUESTIONS_MAX = 20;
+/** A run ends after this many answers in a row that say nothing: the upstream has an outage. */
+const UNCLEAR_MAX = 3;
+
+export type AskDeps = {
+  readonly ledger: Ledger;
+  readonly cache: Table;
+  readonly outcomeQueue: OutcomeQueue;
+  readonly costs: UpstreamCosts;
+  readonly profile: UpstreamProfile;
+  /** Absent if the upstream cannot be asked. */
+  readonly reader: UpstreamReader | undefined;
+};
+
+/**
+ * Asks the upstream for purchases that are open, the longest due first. It settles nothing: an answer that ends an
+ * order, or that a person must see, goes to the outcomes queue, and is applied as an event is. The answer is noted
+ * after that, so that a run which dies between the two asks again.
+ */
+export const askUpstream = async (deps: AskDeps, deadline: Deadline): Promise<LogFields<"ask-upstream.ran">> => {
+  const { ledger, cache, reader } = deps;
+  if (reader === undefined) return { open: 0, due: 0, asked: 0, ended: 0 };
+  const nowMs = ledger.clock();
+  const range = { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) };
+  const open = (await openTransactions(ledger, range)).filter((order) => isAskedFor(deps, order, nowMs));
+  const records = await readLookups(cache, open);
+  const due = open
+    .map((order) => ({ order, record: records.get(order.pk), atMs: dueMs(order, records.get(order.pk)) }))
+    .filter(({ atMs }) => atMs <= nowMs)
+    .sort((one, other) => one.atMs - other.atMs);
+  let [asked, ended, unclear] = [0, 0, 0];
+  for (const { order, record } of due) {
+    const mayAsk = asked < QUESTIONS_MAX && unclear < UNCLEAR_MAX && reader.waitS() === 0;
+    if (!mayAsk || deadline.remainingMs() < ASK_RESERVE_MS) break;
+    const finding = await askFor(deps, reader, order, record, deadline);
+    asked += 1;
+    unclear = finding === "unclear" ? unclear + 1 : 0;
+    if (finding === "success" || finding === "failed") ended += 1;
+  }
+  return { open: open.length, due: due.length, asked, ended };
+};
+
+const isAskedFor = ({ profile }: Pick<AskDeps, "profile">, order: Transaction, nowMs: number): boolean =>
+  canAsk(profile, order) && Date.parse(sentAt(order)) <= nowMs - FIRST_QUESTION_MS;
+
+/**
+ * Whether the upstream can be asked for an order: it can be asked at all, and knows the order by a reference. A check
+ * without a result is refunded by itself, and a queued order was not sent.
+ */
+export const canAsk = (profile: UpstreamProfile, order: Transaction): boolean =>
+  profile.lookup !== undefined &&
+  order.mode === "live" &&
+  order.status === "processing" &&
+  !isIdentityCheck(order) &&
+  !isQueuedOrder(order) &&
+  referenceAtUpstream(profile, order) !== undefined;
+
+/** The reference by which the upstream knows an order: ours, where it was sent; else its own, if that is known. */
+const referenceAtUpstream = (
+  profile: UpstreamProfile,
+  order: Pick<Transaction, "pk" | "type" | "mode" | "upstream_reference">,
+): string | undefined => (carriesReference(profile, order.type) ? referenceOf(order) : order.upstream_reference);
+
+const askFor = async (
+  deps: AskDeps,
+  reader: UpstreamReader,
+  order: Transaction,
+  record: LookupRecord | undefined,
+  deadline: Deadline,
+): Promise<LookupFinding> => {
+  const { ledger, cache, outcomeQueue, profile } = deps;
+  const reference = referenceAtUpstream(profile, order) ?? "";
+  const answer = await reader.lookUp(
+    reference,
+    earlierDeadline(deadline, deadlineIn(LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS)),
+  );
+  const nowMs = ledger.clock();
+  const { finding, details } = findingOf(deps, order, reference, answer);
+  const message = messageOf(order, reference, answer, finding, nowMs);
+  const isNew = finding === "success" || finding === "failed" || record?.escalated !== finding;
+  const escalates = message !== undefined && isNew;
+  if (escalates) await outcomeQueue.send(message, 0, deadline);
+  log.info("upstream.asked", { reference: referenceOf(order), finding, details });
+  await noteAnswer(
+    cache,
+    order,
+    { asked: (record?.asked ?? 0) + 1, finding, details, escalated: escalates ? finding : undefined },
+    nowMs,
+  );
+  return finding;
+};
+
+/** What an answer means for the order that was asked for. */
+const findingOf = (
+  { costs }: Pick<AskDeps, "costs">,
+  order: Transaction,
+  asked: string,
+  answer: LookupAnswer,
+): { readonly finding: LookupFinding; readonly details?: string } => {
+  if (answer.kind === "not_found") return { finding: "not_found" };
+  if (answer.kind !== "found") return { finding: "unclear", details: answer.reason };
+  const fits = comparison(costs, order, asked, answer.order);
+  const fieldsThat = (is: boolean | undefined): string =>
+    Object.entries(fits)
+      .filter(([, fit]) => fit === is)
+      .map(([field]) => field)
+      .join(", ");
+  const different = fieldsThat(false);
+  if (different !== "") return { finding: "another_order", details: different };
+  const { status } = answer.order;
+  if (status === undefined) return { finding: "open" };
+  const missing = fieldsThat(undefined);
+  return missing === "" ? { finding: status } : { finding: "incomplete", details: missing };
+};
+
+/** Whether each field of an answer fits the order; undefined if the answer lacks it. */
+const comparison = (
+  costs: UpstreamCosts,
+  order: Transaction,
+  asked: string,
+  { reference, ourReference, status, amountKobo, type, phoneNumber }: FoundOrder,
+) => ({
+  reference: reference === undefined ? undefined : knownReferences(order, asked, reference).includes(reference),
+  our_reference: isBound(order, asked, { reference, ourReference, status }),
+  type: type === undefined ? undefined : type === order.type,
+  amount: amountKobo === undefined ? undefined : isExpectedAmount(costs, order, amountKobo),
+  phone_number: phoneNumber === undefined ? undefined : phoneNumberOf(phoneNumber) === order.phone_number,
+});
+
+/**
+ * Whether the answer is certainly about this order and no other one like it, which a refund needs: it has our reference,
+ * or the upstream's, which was known before. Undefined if it has neither.
+ */
+const isBound = (
+  order: Transaction,
+  asked: string,
+  { reference, ourReference, status }: Pick<FoundOrder, "reference" | "ourReference" | "status">,
+): boolean | undefined => {
+  if (ourReference !== undefined) return ourReference === referenceOf(order);
+  if (status !== "failed" || reference === asked || reference === order.upstream_reference) return true;
+  return undefined;
+};
+
+/** An order that was asked for by our reference may have any reference of the upstream until one is known. */
+const knownReferences = (order: Transaction, asked: string, answered: string): readonly string[] => [
+  asked,
+  order.upstream_reference ?? answered,
+];
+
+/** What goes to the outcomes queue: an outcome, or a case for a person. */
+const messageOf = (
+  order: Transaction,
+  asked: string,
+  answer: LookupAnswer,
+  finding: LookupFinding,
+  nowMs: number,
+): AnswerMessage | undefined => {
+  const { pk, mode, write_token, claim } = order;
+  if (mode !== "live") return undefined;
+  const target = { kind: "answer", mode, transaction_pk: pk, write_token, claim } as const;
+  // It may be on its way until then, and is nothing for a person.
+  if (finding === "not_found" && nowMs - Date.parse(sentAt(order)) >= STUCK_MS)
+    return { ...target, finding, reference: asked };
+  if (answer.kind !== "found") return undefined;
+  const { reference = asked, status, amountKobo, type, phoneNumber } = answer.order;
+  if (status === undefined || (finding !== "success" && finding !== "failed" && finding !== "another_order"))
+    return undefined;
+  return {
+    ...target,
+    finding: finding === "another_order" ? finding : "outcome",
+    event: {
+      reference,
+      status,
+      ...(amountKobo !== undefined && { amount_kobo: amountKobo }),
+      ...(type !== undefined && { type }),
+      ...(phoneNumber !== undefined && { phone: { masked: comparablePhone(phoneNumber) } }),
+    },
+  };
+};

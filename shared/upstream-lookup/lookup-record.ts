@@ -1,0 +1,109 @@
+import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { type LookupFinding, lookupFindings } from "../contract/actions/transactions.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { transactionIdOf } from "../ledger/schema.ts";
+import { sentAt, type Transaction } from "../ledger/transaction.ts";
+import { retryContention } from "../platform/backoff.ts";
+import { cachePk } from "../platform/cache-keys.ts";
+import { isoTime } from "../platform/time.ts";
+
+/** From when an order was sent to the first question about it: its own request has ended by then. */
+export const FIRST_QUESTION_MS = 60_000;
+const INTERVAL_MS_MAX = 6 * 3_600_000;
+/** From the last question to the end of a record. */
+const KEPT_S = 90 * 86_400;
+
+/**
+ * When the upstream is asked for an open order next, and what it answered last: an item of the cache table. An order
+ * without one was never asked for. It decides only when a question is sent, so losing it costs a question and no money.
+ */
+const lookupRecordSchema = z.object({
+  pk: z.string(),
+  next_at: z.iso.datetime(),
+  /** How often the upstream was asked. */
+  asked: z.int().min(0).default(0),
+  asked_at: z.iso.datetime().optional(),
+  finding: z.enum(lookupFindings).optional(),
+  /** What was missing or different, or why there is no clear answer. */
+  details: z.string().optional(),
+  /** The finding that was last given to a person. */
+  escalated: z.enum(lookupFindings).optional(),
+});
+export type LookupRecord = z.output<typeof lookupRecordSchema>;
+
+type Target = Pick<Transaction, "pk">;
+const lookupPk = (transaction: Target): string => cachePk("upstream-lookup", transactionIdOf(transaction));
+
+/** The records of these orders, by the orders' keys. */
+export const readLookups = async (
+  cache: Table,
+  transactions: readonly Target[],
+): Promise<ReadonlyMap<string, LookupRecord>> => {
+  const records = await getItems(
+    cache,
+    transactions.map((transaction) => ({ pk: lookupPk(transaction) })),
+    lookupRecordSchema,
+  );
+  const byPk = new Map(records.map((record) => [record.pk, record]));
+  return new Map(
+    transactions.flatMap((transaction) => {
+      const record = byPk.get(lookupPk(transaction));
+      return record === undefined ? [] : [[transaction.pk, record]];
+    }),
+  );
+};
+
+export const readLookup = (cache: Table, transaction: Target): Promise<LookupRecord | undefined> =>
+  getItem(cache, lookupPk(transaction), lookupRecordSchema);
+
+/** When the order is asked for next. */
+export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number =>
+  record === undefined ? Date.parse(sentAt(transaction)) + FIRST_QUESTION_MS : Date.parse(record.next_at);
+
+/** From one question to the next: 2, 4, 8 minutes, and so on, until it is 6 hours. */
+export const intervalMs = (asked: number): number => Math.min(INTERVAL_MS_MAX, FIRST_QUESTION_MS * 2 ** asked);
+
+/** Notes an answer, and when the next question is due. */
+export const noteAnswer = async (
+  { db, table }: Table,
+  transaction: Target,
+  {
+    asked,
+    finding,
+    details,
+    escalated,
+  }: Pick<LookupRecord, "asked" | "details" | "escalated"> & { finding: LookupFinding },
+  nowMs: number,
+): Promise<void> => {
+  const values = {
+    asked,
+    asked_at: isoTime(nowMs),
+    next_at: isoTime(nowMs + intervalMs(asked)),
+    finding,
+    expires_at_s: Math.floor(nowMs / 1_000) + KEPT_S,
+    ...(details !== undefined && { details }),
+    ...(escalated !== undefined && { escalated }),
+  };
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk: lookupPk(transaction) },
+    UpdateExpression: `SET ${Object.keys(values)
+      .map((name) => `${name} = :${name}`)
+      .join(", ")}${details === undefined ? " REMOVE details" : ""}`,
+    ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
+  });
+  await retryContention(() => db.send(update));
+};
+
+/** The next run asks for the order. */
+export const askNow = async ({ db, table }: Table, transaction: Target, nowMs: number): Promise<void> => {
+  const update = new UpdateCommand({
+    TableName: table,
+    Key: { pk: lookupPk(transaction) },
+    UpdateExpression: "SET next_at = :now, expires_at_s = :expires",
+    ExpressionAttributeValues: { ":now": isoTime(nowMs), ":expires": Math.floor(nowMs / 1_000) + KEPT_S },
+  });
+  await retryContention(() => db.send(update));
+};

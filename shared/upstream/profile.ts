@@ -1,0 +1,268 @@
+import * as z from "zod";
+import { dateOrders } from "../contract/date-order.ts";
+import { rateGroups } from "../contract/limits.ts";
+import { transactionType } from "../contract/transaction.ts";
+import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
+
+/** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */
+export const PROFILE_LENGTH_MAX = 2_000;
+
+const path = (documented: string) =>
+  z
+    .string("A path is text that begins with /")
+    .regex(/^\/[\w./-]{1,100}$/, "A path begins with / and has letters, digits, dots, hyphens, _ and / only")
+    .default(documented);
+const ownFieldName = z
+  .string("A field's name is text")
+  .regex(/^[A-Za-z_][\w.-]{0,39}$/, "A field's name begins with a letter and has 40 characters at most");
+const fieldName = (documented: string) => ownFieldName.default(documented);
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,100}$/, "A header's name has letters, digits and hyphens only")
+  .transform((name) => name.toLowerCase());
+const words = (...documented: readonly string[]) =>
+  z
+    .array(
+      z
+        .string()
+        .regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")
+        .transform((word) => word.toLowerCase()),
+      "Words are a list of texts",
+    )
+    .min(1, "Name a word at least")
+    .default([...documented]);
+const requestsPerMinute = (documented: number) =>
+  z.int("A limit is a whole number of requests in a minute").min(1, "A limit is at least 1").default(documented);
+
+/**
+ * How the upstream signs its events: HMAC-SHA256 over the exact bytes of the body. Its interface names neither header
+ * nor encoding.
+ */
+export const eventSignature = z.strictObject({
+  header: headerName,
+  encoding: z.enum(["hex", "base64"], "The encoding must be hex or base64"),
+  /** Precedes the signature in the header, such as `sha256=`. */
+  prefix: z
+    .string()
+    .regex(/^[\x21-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")
+    .default(""),
+});
+export type EventSignature = z.output<typeof eventSignature>;
+
+/** Statuses by which the upstream may refuse an order for certain. Every other one needs the message too. */
+const refusalStatus = z
+  .int()
+  .refine(
+    (status) => status === 200 || (status >= 400 && status <= 499),
+    "Only 200 and 400 to 499 can refuse an order by themselves: anything in front of the upstream may send the others",
+  );
+
+/** Which orders carry our own reference: all of them, or only the kind for which the upstream documents the field. */
+const referenceScopes = ["all", "documented"] as const;
+
+/** Takes the place of the reference in the path of a lookup. */
+export const REFERENCE_PLACE = "{reference}";
+
+/**
+ * How the upstream is asked for an order. The reference is a part of the path, a parameter of a GET's query, or a field
+ * of a POST's body. An answer is in the upstream's envelope, with the order in `data`.
+ */
+const lookup = z
+  .strictObject({
+    method: z.enum(["GET", "POST"], "A lookup is a GET or a POST").default("GET"),
+    path: z
+      .string("The path of a lookup is text")
+      .regex(
+        /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
+        `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
+      ),
+    field: ownFieldName.optional(),
+    transaction: fieldName("transaction"),
+    reference: fieldName("reference"),
+    /** Has the reference that we gave the order. Without it the upstream's own must be known before `failed` refunds. */
+    our_reference: ownFieldName.optional(),
+    status: fieldName("status"),
+    amount: fieldName("amount"),
+    type: fieldName("type"),
+    phone_number: fieldName("phone_number"),
+  })
+  .refine(({ path, field }) => path.includes(REFERENCE_PLACE) !== (field !== undefined), {
+    error: `The reference goes into the path, as ${REFERENCE_PLACE}, or into a field: name one of them`,
+  })
+  .refine(({ method, field }) => method === "GET" || field !== undefined, {
+    error: "A POST has the reference in a field of its body",
+    path: ["field"],
+  });
+
+/** The default of each entry is what docs/interface.md says of the upstream, to the letter. */
+const entries = {
+  /** Below the base URL. */
+  paths: z
+    .strictObject({
+      catalog: path("/vtu/data"),
+      data: path("/vtu/data/purchase"),
+      airtime: path("/vtu/airtime/purchase"),
+      nin_verification: path("/identity/nin/verify"),
+      nin_retrieval: path("/identity/nin/retrieve"),
+      bvn_verification: path("/identity/bvn/verify"),
+      bvn_retrieval: path("/identity/bvn/retrieve"),
+    })
+    .prefault({}),
+  /** The header that carries the key, and what precedes the key in it. */
+  key: z
+    .strictObject({
+      header: headerName.default("authorization"),
+      prefix: z
+        .string()
+        .regex(/^[\x20-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")
+        .default("Bearer "),
+    })
+    .prefault({}),
+  /** The upstream's names of the fields of orders. */
+  fields: z
+    .strictObject({
+      network_id: fieldName("network_id"),
+      plan_id: fieldName("plan_id"),
+      network: fieldName("network"),
+      amount: fieldName("amount"),
+      phone_number: fieldName("phone_number"),
+      nin: fieldName("nin"),
+      bvn: fieldName("bvn"),
+      mode: fieldName("mode"),
+      is_consent: fieldName("is_consent"),
+      reference: fieldName("reference"),
+    })
+    .prefault({}),
+  /** The name of a network in airtime orders, by its code in the catalog; the code itself where none is named. */
+  networks: z.record(z.string(), z.string().min(1, "A network's name is not empty")).default({}),
+  /** The names of fields in answers: of the two objects below `data`, and of the transaction's fields. */
+  answers: z
+    .strictObject({
+      transaction: fieldName("transaction"),
+      result: fieldName("result"),
+      reference: fieldName("reference"),
+      status: fieldName("status"),
+      amount: fieldName("amount"),
+    })
+    .prefault({}),
+  /** What a transaction's status means, in answers and in events. Upper and lower case are the same. */
+  statuses: z
+    .strictObject({
+      success: words("success", "successful"),
+      failed: words("failed"),
+      open: words("processing", "pending"),
+    })
+    .prefault({}),
+  /** Answers in the upstream's envelope by which it refuses an order for certain. */
+  refusals: z
+    .strictObject({
+      statuses: z.array(refusalStatus).default([200, 400, 401, 403, 404, 405, 413, 415, 422, 429]),
+      /** With these statuses only together with exactly this message, upper and lower case being the same. */
+      messages: z
+        .array(
+          z.strictObject({
+            status: z.int().min(200, "A status is 200 to 599").max(599, "A status is 200 to 599"),
+            message: z.string().min(5, "A message that refuses for certain has at least 5 characters").max(200),
+          }),
+        )
+        .default([]),
+    })
+    .prefault({}),
+  /** The event about a transaction, the names of the fields in its `data`, and the upstream's words for types. */
+  events: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(/^[\w.-]{1,60}$/, "An event's name has letters, digits, dots, hyphens and _ only")
+        .transform((name) => name.toLowerCase())
+        .default(TRANSACTION_UPDATED),
+      reference: fieldName("reference"),
+      status: fieldName("status"),
+      amount: fieldName("amount"),
+      type: fieldName("type"),
+      phone_number: fieldName("phone_number"),
+      types: z.record(z.string().toLowerCase(), transactionType).default({}),
+    })
+    .prefault({}),
+  /** Absent if the upstream signs nothing. The key is a secret. */
+  signature: eventSignature.optional(),
+  /** Requests that the upstream takes from a key in a minute, until an answer says another number. */
+  limits: z
+    .strictObject({
+      vtu: requestsPerMinute(rateGroups.vtu.requestsPerMinute),
+      identity: requestsPerMinute(rateGroups.identity.requestsPerMinute),
+      catalog: requestsPerMinute(rateGroups.catalog.requestsPerMinute),
+    })
+    .prefault({}),
+  /** Absent if the upstream cannot be asked for an order: its document does not show how. */
+  lookup: lookup.optional(),
+  /** Which number comes first in the upstream's dates, such as `01/02/1990`. */
+  dates: z.enum(dateOrders, `Dates are ${dateOrders.join(" or ")}`).default("day-first"),
+} as const;
+
+const reference = z.enum(referenceScopes, 'The reference goes with "all" orders, or with those "documented"');
+
+/** Without the slashes that a server may ignore. */
+const trimmed = (path: string): string => path.split("/").filter(Boolean).join("/").toLowerCase();
+
+/** What the service must know of an upstream to use it. `documented` is the interface document, to the letter. */
+const upstreamProfile = z
+  .strictObject({ reference, ...entries })
+  .superRefine(({ statuses, fields, paths, lookup }, context) => {
+    const meanings = Object.values(statuses).flat();
+    if (new Set(meanings).size !== meanings.length) {
+      context.addIssue({ code: "custom", path: ["statuses"], message: "A word has one meaning only" });
+    }
+    const names = Object.values(fields);
+    if (new Set(names).size !== names.length) {
+      context.addIssue({ code: "custom", path: ["fields"], message: "Two fields have the same name" });
+    }
+    if (lookup !== undefined && Object.values(paths).some((path) => trimmed(path) === trimmed(lookup.path))) {
+      const message = "A lookup must not have the path of another request: it would place an order";
+      context.addIssue({ code: "custom", path: ["lookup", "path"], message });
+    }
+  });
+export type UpstreamProfile = z.output<typeof upstreamProfile>;
+export type LookupProfile = NonNullable<UpstreamProfile["lookup"]>;
+
+/** The differences of an upstream from the document, as a stage names them. */
+export type ProfileChanges = Partial<z.input<typeof upstreamProfile>>;
+
+/** Profiles begin with this one: the letter of the document, in which only data purchases have a reference. */
+const DOCUMENTED = { reference: "documented" } as const satisfies ProfileChanges;
+
+export const profileOf = (changes: ProfileChanges): UpstreamProfile =>
+  upstreamProfile.parse({ ...DOCUMENTED, ...changes });
+
+export const documentedProfile: UpstreamProfile = profileOf({});
+
+/** A setting of a stage: each mistake is an issue with a sentence. The value stays as it was written. */
+export const profileChanges = z.custom<ProfileChanges>().superRefine((changes, context) => {
+  const isObject = typeof changes === "object" && changes !== null;
+  const { error } = upstreamProfile.safeParse(isObject ? { ...DOCUMENTED, ...changes } : changes);
+  for (const { path, message } of error?.issues ?? []) context.addIssue({ code: "custom", path, message });
+  const { length } = JSON.stringify(changes ?? null);
+  if (length <= PROFILE_LENGTH_MAX) return;
+  const message = `The profile has ${length} characters as JSON: functions can be given ${PROFILE_LENGTH_MAX}`;
+  context.addIssue({ code: "custom", message });
+});
+
+/** The setting as functions get it: JSON. */
+export const parseUpstreamProfile = (setting: string): UpstreamProfile =>
+  profileOf(profileChanges.parse(JSON.parse(setting)));
+
+/** Kinds of orders, as transactions name them. */
+export type OrderKind = Exclude<keyof UpstreamProfile["paths"], "catalog">;
+
+/** Whether an order of this kind carries our own reference. The document shows the field for data purchases only. */
+export const carriesReference = ({ reference }: UpstreamProfile, kind: OrderKind): boolean =>
+  reference === "all" || kind === "data";
+
+/** A final status, if the word certainly means one. */
+export const finalStatusOf = (
+  { success, failed }: UpstreamProfile["statuses"],
+  word: string,
+): "success" | "failed" | undefined => {
+  if (success.includes(word)) return "success";
+  return failed.includes(word) ? "failed" : undefined;
+};

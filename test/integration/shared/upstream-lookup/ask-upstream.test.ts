@@ -1,0 +1,401 @@
+import { describe, expect, test } from "vitest";
+import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { claimOrder, enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
+import { upstreamReader } from "../../../../shared/upstream/http-upstream.ts";
+import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
+import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
+import { openEvents } from "../../../../shared/upstream-events/stored-event.ts";
+import { askUpstream, QUESTIONS_MAX } from "../../../../shared/upstream-lookup/ask-upstream.ts";
+import { askNow, intervalMs, readLookup } from "../../../../shared/upstream-lookup/lookup-record.ts";
+import { manners } from "../../../../tools/simulator/manner.ts";
+import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
+import { keyedHashes } from "../../../builders/event-message.ts";
+import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { answers, startScriptedServer } from "../../../builders/scripted-server.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
+import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
+
+const MINUTE_MS = 60_000;
+const LOOKUP = { path: "/transactions/{reference}", our_reference: "client_reference" };
+const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
+
+/** A ledger, an upstream that can be asked, and the function that asks, with its clock. */
+const aService = async (changes: ProfileChanges = {}, options: Partial<SimulatorOptions> = {}) => {
+  const ledger = await openLedgerAtNoon();
+  const simulator = await aSimulator(options);
+  const profile = profileOf({ reference: "all", lookup: LOOKUP, ...changes });
+  const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
+  const sent: OutcomeMessage[] = [];
+  let dies: string | undefined;
+  const run = (baseUrl = simulator.baseUrl) =>
+    askUpstream(
+      {
+        ledger,
+        cache,
+        outcomeQueue: {
+          send: async (message) => {
+            sent.push(message);
+            if (dies !== undefined) throw new Error(dies);
+          },
+        },
+        costs: FACE_VALUES,
+        profile,
+        reader: upstreamReader({ baseUrl, profile, liveKey, clock: ledger.clock }),
+      },
+      deadlineIn(MINUTE_MS),
+    );
+  const apply = async (message: OutcomeMessage) =>
+    applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(message, deadlineIn(20_000));
+  return {
+    ...{ ledger, simulator, cache, sent, run, apply },
+    /** A run this many minutes later, whose messages are applied twice, as a queue may deliver them. */
+    ask: async (minutes = 1) => {
+      ledger.nowMs += minutes * MINUTE_MS;
+      const counts = await run();
+      for (const message of sent.splice(0)) for (const _ of [1, 2]) await apply(message);
+      return counts;
+    },
+    dieAfterSending: (reason: string | undefined) => {
+      dies = reason;
+    },
+    /** An open order for 500 NGN, with what the upstream has of it. */
+    anOrder: async (order: Partial<Transaction> = {}) => {
+      const accountId = await ledger.anAccount(2_000);
+      const transaction = await ledger.anOpenTransaction(accountId, order);
+      return {
+        transaction,
+        reference: referenceOf(transaction),
+        stored: async () => (await readTransaction(ledger, transaction.pk)) ?? transaction,
+        balance: async () => (await readWallet(ledger, accountId)).balance_kobo / 100,
+        lookup: () => readLookup(cache, transaction),
+        atUpstream: (
+          status: "success" | "failed" | "processing",
+          reference: string | null = referenceOf(transaction),
+        ) => {
+          const accepted = simulator.state.acceptOrder({
+            ...{ path: "/vtu/data/purchase", type: "data", prefix: "DATA", amountKobo: 500_00, body: null },
+            ...{ networkName: "MTN", phoneNumber: transaction.phone_number ?? null, mode: "live", keyUsed: LIVE_KEY },
+            reference,
+          });
+          if (accepted === undefined) throw new Error("The order was not accepted");
+          if (status !== "processing") simulator.state.settle(accepted, status);
+          return accepted;
+        },
+      };
+    },
+    reasons: async () => (await openEvents(ledger)).map(({ reason }) => reason),
+  };
+};
+
+describe.each(manners)("with a %s upstream", (manner) => {
+  test("an order without an outcome is settled as the upstream answers, and a failed one is refunded once", async () => {
+    const service = await aService({}, { manner });
+    const delivered = await service.anOrder();
+    const failed = await service.anOrder();
+    const { upstreamReference } = delivered.atUpstream("success");
+    failed.atUpstream("failed");
+
+    expect(await service.ask()).toEqual({ open: 2, due: 2, asked: 2, ended: 2 });
+
+    expect(await delivered.stored()).toMatchObject({ status: "success", upstream_reference: upstreamReference });
+    expect(await delivered.balance()).toBe(1_500);
+    expect(await failed.stored()).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
+    expect(await failed.balance()).toBe(2_000);
+    expect(await service.ask(10)).toEqual({ open: 0, due: 0, asked: 0, ended: 0 });
+    expect(await service.reasons()).toEqual([]);
+  });
+
+  test("an order that the upstream does not know stays debited, and becomes one case for a person after 15 minutes", async () => {
+    const service = await aService({}, { manner });
+    const order = await service.anOrder();
+    for (const minutes of [1, 2, 4, 7]) await service.ask(minutes);
+    expect(await service.reasons()).toEqual([]);
+    await service.ask(8);
+    await service.ask(60);
+    expect(await service.reasons()).toEqual(["not_found"]);
+    expect(await order.stored()).toMatchObject({ status: "processing" });
+    expect(await order.balance()).toBe(1_500);
+    expect(await order.lookup()).toMatchObject({ finding: "not_found", asked: 5 });
+
+    order.atUpstream("success");
+    await service.ask(24 * 60);
+    expect(await order.stored()).toMatchObject({ status: "success" });
+  });
+});
+
+test("without our reference an order is asked for by the upstream's, and not at all while none is known", async () => {
+  const service = await aService({ reference: "documented" });
+  const unknown = await service.anOrder({ type: "airtime" });
+  const known = await service.anOrder({ type: "airtime", upstream_reference: "AIRTIME_1" });
+  service.simulator.state.lookupChanges.set("AIRTIME_1", { type: "airtime" });
+  const accepted = known.atUpstream("success", null);
+  service.simulator.state.purchases.splice(0, 1, { ...accepted, upstreamReference: "AIRTIME_1", type: "airtime" });
+
+  expect(await service.ask()).toMatchObject({ open: 1, asked: 1, ended: 1 });
+  expect(await known.stored()).toMatchObject({ status: "success" });
+  expect(await unknown.stored()).toMatchObject({ status: "processing" });
+});
+
+test.each<[string, Record<string, unknown>]>([
+  ["type", { type: "airtime" }],
+  ["amount", { amount: 499 }],
+  ["phone number", { phone_number: "08031234568" }],
+])("an answer with another %s settles nothing and becomes a case for a person", async (_field, changes) => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("failed");
+  service.simulator.state.lookupChanges.set(order.reference, changes);
+  await service.ask();
+  await service.ask(5);
+  expect(await order.stored()).toMatchObject({ status: "processing" });
+  expect(await order.balance()).toBe(1_500);
+  expect(await service.reasons()).toEqual(["another_order"]);
+});
+
+test("an answer with the upstream's reference of another order settles nothing, however recently that was recorded", async () => {
+  const service = await aService();
+  const [one, other] = [await service.anOrder(), await service.anOrder()];
+  const { upstreamReference } = one.atUpstream("success");
+  other.atUpstream("success");
+  service.simulator.state.lookupChanges.set(other.reference, { reference: upstreamReference });
+  await service.ask();
+  const statuses = await Promise.all([one, other].map(async ({ stored }) => (await stored()).status));
+  expect(statuses.sort()).toEqual(["processing", "success"]);
+  expect(await service.reasons()).toEqual(["another_order"]);
+});
+
+test("an answer that lacks a field, or whose status is open or unknown, settles nothing and is no case", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("success");
+  const findings: unknown[] = [];
+  for (const changes of [
+    { phone_number: null },
+    { amount: "much" },
+    { type: 5 },
+    { reference: null },
+    { status: "odd" },
+  ]) {
+    service.simulator.state.lookupChanges.set(order.reference, changes);
+    await askNow(service.cache, order.transaction, service.ledger.nowMs);
+    await service.ask();
+    findings.push((await order.lookup())?.finding);
+  }
+  expect(findings).toEqual(["incomplete", "incomplete", "incomplete", "incomplete", "open"]);
+  expect(await order.stored()).toMatchObject({ status: "processing" });
+  expect(await service.reasons()).toEqual([]);
+});
+
+test("an answer that comes after an event, and contradicts it, changes nothing and becomes a case for a person", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("failed");
+  service.ledger.nowMs += MINUTE_MS;
+  await service.run();
+  await settleTransaction(service.ledger, order.transaction, { status: "success" }, deadlineIn(20_000));
+  for (const message of service.sent.splice(0)) await service.apply(message);
+  expect(await order.stored()).toMatchObject({ status: "success" });
+  expect(await order.balance()).toBe(1_500);
+  expect(await service.reasons()).toEqual(["contradiction"]);
+});
+
+test("an answer about a transaction with another write token is not applied", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("failed");
+  service.ledger.nowMs += MINUTE_MS;
+  await service.run();
+  const [message] = service.sent;
+  if (message?.kind !== "answer") throw new Error("No answer was sent");
+  await service.apply({ ...message, write_token: "another" });
+  expect(await order.stored()).toMatchObject({ status: "processing" });
+});
+
+test("questions come after 1, 3, 7 and 15 minutes, then ever later up to 6 hours", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("processing");
+  const askedAfter: number[] = [];
+  for (let minute = 0.5; minute < 20; minute += 0.5) {
+    const { asked } = await service.ask(0.5);
+    if (asked > 0) askedAfter.push(minute);
+  }
+  expect(askedAfter).toEqual([1, 3, 7, 15]);
+  expect([10, 100].map(intervalMs)).toEqual([6 * 60 * MINUTE_MS, 6 * 60 * MINUTE_MS]);
+});
+
+test("a run that dies after it sent an answer, before it noted that, asks again and settles once", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("failed");
+  service.ledger.nowMs += MINUTE_MS;
+  service.dieAfterSending("the process died");
+  await expect(service.run()).rejects.toThrow("the process died");
+  service.dieAfterSending(undefined);
+  expect(await order.lookup()).toBeUndefined();
+  expect(await service.ask(0)).toMatchObject({ asked: 1 });
+  expect(await order.balance()).toBe(2_000);
+  expect(await service.reasons()).toEqual([]);
+});
+
+test("in an outage a run ends after three questions, and each order is asked for ever later", async () => {
+  const service = await aService();
+  for (let order = 0; order < 5; order += 1) await service.anOrder();
+  service.simulator.state.faults.add({ kind: "status", status: 503 });
+  expect(await service.ask()).toMatchObject({ due: 5, asked: 3 });
+  expect(await service.ask()).toMatchObject({ due: 2, asked: 2 });
+  expect(await service.ask()).toMatchObject({ due: 3, asked: 3 });
+  expect(await service.ask()).toMatchObject({ due: 2, asked: 2 });
+  expect(await service.ask()).toMatchObject({ due: 0, asked: 0 });
+});
+
+test("questions stop at the upstream's limit, and a run has 20 at most", async () => {
+  const limited = await aService({}, { limits: { catalog: 2 } });
+  for (let order = 0; order < 3; order += 1) (await limited.anOrder()).atUpstream("processing");
+  expect(await limited.ask()).toMatchObject({ due: 3, asked: 2 });
+  expect(limited.simulator.state.rates.refused).toBe(0);
+
+  const busy = await aService();
+  for (let order = 0; order <= QUESTIONS_MAX; order += 1) (await busy.anOrder()).atUpstream("processing");
+  expect(await busy.ask()).toMatchObject({ due: QUESTIONS_MAX + 1, asked: QUESTIONS_MAX });
+});
+
+test("neither a young order nor an identity check is asked for, and a young one is after 'ask now'", async () => {
+  const service = await aService();
+  await service.anOrder({ type: "nin_verification" });
+  const order = await service.anOrder();
+  order.atUpstream("processing");
+  expect(await service.ask(0.5)).toMatchObject({ open: 0, asked: 0 });
+  expect(await service.ask(0.5)).toMatchObject({ asked: 1 });
+  expect(await service.ask(0.5)).toMatchObject({ asked: 0 });
+  await askNow(service.cache, order.transaction, service.ledger.nowMs);
+  expect(await service.ask(0)).toMatchObject({ asked: 1 });
+});
+
+describe("at the transport", () => {
+  const order = { reference: "U-1", status: "success", amount: 500, type: "data", phone_number: "08031234567" };
+  const found = answers(200, { status: true, message: "Found", data: { transaction: order } });
+  const others = [
+    found,
+    answers(401, { status: false, message: "Unauthorized" }),
+    answers(403, { status: false, message: "Forbidden" }),
+    answers(404, { status: false, message: "Not found" }),
+    answers(429, { status: false, message: "Too many requests" }, { "retry-after": "0" }),
+    answers(500, { status: false, message: "Error" }),
+    answers(302, "", { location: "/v1/vtu/data/purchase" }),
+  ];
+
+  test.each<[string, ProfileChanges["lookup"], string, (reference: string) => string, (reference: string) => string]>([
+    ["path", LOOKUP, "GET", (reference) => `/v1/transactions/${reference}`, () => ""],
+    ["query", { path: "/requery", field: "ref" }, "GET", (reference) => `/v1/requery?ref=${reference}`, () => ""],
+    [
+      "body",
+      { method: "POST", path: "/requery", field: "ref" },
+      "POST",
+      () => "/v1/requery",
+      (ref) => `{"ref":"${ref}"}`,
+    ],
+  ])("nothing but the lookup's method and path is sent, with the reference in the %s", async (...expected) => {
+    const [, lookup, method, path, body] = expected;
+    const service = await aService({ lookup });
+    const orders = await Promise.all(others.map(() => service.anOrder()));
+    const { baseUrl, received } = await startScriptedServer(...others);
+    service.ledger.nowMs += MINUTE_MS;
+    for (let runs = 0; runs < 4; runs += 1) {
+      await service.run(baseUrl);
+      service.ledger.nowMs += 2 * MINUTE_MS;
+    }
+    const references = orders.map(({ reference }) => reference);
+    expect(received.length).toBeGreaterThan(others.length);
+    for (const request of received) {
+      expect(request.method).toBe(method);
+      expect(references.map(path)).toContain(request.path);
+      expect(references.map(body)).toContain(request.body);
+    }
+  });
+
+  test("a reference of the upstream that would name another path is never sent", async () => {
+    const service = await aService({ reference: "documented" });
+    for (const upstream_reference of ["..", ".", "../vtu/data/purchase", "a/b", "a?b", "a b", "é"]) {
+      await service.anOrder({ type: "airtime", upstream_reference });
+    }
+    const { baseUrl, received } = await startScriptedServer(found);
+    service.ledger.nowMs += MINUTE_MS;
+    for (let runs = 0; runs < 3; runs += 1) await service.run(baseUrl);
+    expect(received).toEqual([]);
+  });
+});
+
+test("nothing is read or sent if the upstream cannot be asked", async () => {
+  const service = await aService({ lookup: undefined });
+  await service.anOrder();
+  expect(await service.ask()).toEqual({ open: 0, due: 0, asked: 0, ended: 0 });
+});
+
+test("a late answer about an earlier sending does not refund an order that was sent again since", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  order.atUpstream("failed");
+  service.ledger.nowMs += MINUTE_MS;
+  await service.run();
+  const [late] = service.sent.splice(0);
+  if (late === undefined) throw new Error("Nothing was asked");
+  // The order got a 429; the message that makes it wait comes now, and it is sent again before the answer is applied.
+  const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  const enqueued = await enqueueOrder(
+    service.ledger,
+    { ...(await order.stored()), refusals: 1 },
+    toSend,
+    deadlineIn(20_000),
+  );
+  expect(enqueued.kind).toBe("queued");
+  const waiting = await order.stored();
+  if (!isQueuedOrder(waiting)) throw new Error("It does not wait");
+  expect((await claimOrder(service.ledger, waiting, [], deadlineIn(20_000))).kind).toBe("claimed");
+  await service.apply(late);
+  expect(await order.stored()).toMatchObject({ status: "processing" });
+  expect(await order.balance()).toBe(1_500);
+});
+
+test("an answer with the number in its international form is about the order", async () => {
+  const service = await aService();
+  const order = await service.anOrder();
+  const accepted = order.atUpstream("success");
+  Object.assign(accepted, { phoneNumber: `234${String(order.transaction.phone_number).slice(1)}` });
+  await service.ask();
+  expect(await service.reasons()).toEqual([]);
+});
+
+describe("a lookup that answers with another order like this one, whose reference nobody knows yet", () => {
+  const ofAnother = async (lookup: NonNullable<ProfileChanges["lookup"]>) => {
+    const service = await aService({ lookup });
+    const delivered = await service.anOrder();
+    service.ledger.nowMs += 1_000;
+    const failed = await service.anOrder();
+    delivered.atUpstream("success");
+    const { upstreamReference } = failed.atUpstream("failed");
+    const { reference: client_reference } = failed;
+    // An upstream that ignores an unknown parameter answers with its newest order.
+    const answered = { reference: upstreamReference, client_reference, status: "failed" };
+    service.simulator.state.lookupChanges.set(delivered.reference, answered);
+    await service.ask(2);
+    expect(await delivered.balance()).toBe(1_500);
+    return { service, delivered };
+  };
+
+  test("is a case for a person if the answer has our reference", async () => {
+    const { service, delivered } = await ofAnother(LOOKUP);
+    expect(await service.reasons()).toEqual(["another_order"]);
+    expect(await delivered.lookup()).toMatchObject({ finding: "another_order", details: "our_reference" });
+  });
+
+  test("refunds nothing if the answer has it not, until the upstream's reference is known", async () => {
+    const { delivered } = await ofAnother({ path: LOOKUP.path });
+    expect(await delivered.lookup()).toMatchObject({ finding: "incomplete", details: "our_reference" });
+  });
+});

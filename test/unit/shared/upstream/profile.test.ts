@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import {
+  carriesReference,
+  documentedProfile,
+  type OrderKind,
+  PROFILE_LENGTH_MAX,
+  parseUpstreamProfile,
+  profileChanges,
+  profileOf,
+} from "../../../../shared/upstream/profile.ts";
+
+/** The sentence for a wrong profile, with the place of the mistake. */
+const sentenceFor = (changes: unknown): string | undefined => {
+  const [issue] = profileChanges.safeParse(changes).error?.issues ?? [];
+  return issue && [issue.path.join("."), issue.message].filter((part) => part !== "").join(": ");
+};
+
+test("the documented profile sends to the paths of the document, with its header and its fields", () => {
+  expect(documentedProfile).toMatchObject({
+    reference: "documented",
+    paths: {
+      catalog: "/vtu/data",
+      data: "/vtu/data/purchase",
+      airtime: "/vtu/airtime/purchase",
+      nin_verification: "/identity/nin/verify",
+      nin_retrieval: "/identity/nin/retrieve",
+      bvn_verification: "/identity/bvn/verify",
+      bvn_retrieval: "/identity/bvn/retrieve",
+    },
+    key: { header: "authorization", prefix: "Bearer " },
+    limits: { vtu: 60, identity: 30, catalog: 120 },
+  });
+});
+
+test("by the document data purchases alone have our reference, and every kind has it if the profile says all", () => {
+  const kinds = Object.keys(documentedProfile.paths).filter((kind): kind is OrderKind => kind !== "catalog");
+  const withReference = (profile = documentedProfile) => kinds.filter((kind) => carriesReference(profile, kind));
+  expect(withReference()).toEqual(["data"]);
+  expect(withReference(profileOf({ reference: "all" }))).toEqual(kinds);
+});
+
+test("a function reads what the stage names, and the document's entries where it names nothing", () => {
+  const changes = { reference: "all", key: { header: "X-API-KEY", prefix: "" }, networks: { t2: "9mobile" } };
+  expect(parseUpstreamProfile(JSON.stringify(changes))).toEqual({
+    ...documentedProfile,
+    reference: "all",
+    key: { header: "x-api-key", prefix: "" },
+    networks: { t2: "9mobile" },
+  });
+  expect(parseUpstreamProfile("{}")).toEqual(documentedProfile);
+});
+
+describe("a mistake in a profile is named with its place and a sentence", () => {
+  test.each<[unknown, string]>([
+    [{ reference: "some" }, 'reference: The reference goes with "all" orders, or with those "documented"'],
+    [{ paths: { airtime: "vtu/airtime" } }, "paths.airtime: A path begins with / and has letters, digits, dots"],
+    [{ paths: { airtime: 1 } }, "paths.airtime: A path is text that begins with /"],
+    [{ paths: { balance: "/x" } }, 'paths: Unrecognized key: "balance"'],
+    [{ key: { header: "X KEY" } }, "key.header: A header's name has letters, digits and hyphens only"],
+    [{ key: { prefix: "Bearer\n" } }, "key.prefix: A prefix has at most 20 printable characters"],
+    [{ fields: { nin: "n i n" } }, "fields.nin: A field's name begins with a letter"],
+    [{ fields: { nin: "number", bvn: "number" } }, "fields: Two fields have the same name"],
+    [{ statuses: { failed: [] } }, "statuses.failed: Name a word at least"],
+    [{ statuses: { failed: ["Success"] } }, "statuses: A word has one meaning only"],
+    [{ refusals: { statuses: [500] } }, "refusals.statuses.0: Only 200 and 400 to 499 can refuse an order"],
+    [{ refusals: { messages: [{ status: 500, message: "No" }] } }, "refusals.messages.0.message: A message that"],
+    [{ events: { name: "a b" } }, "events.name: An event's name has letters, digits, dots, hyphens and _ only"],
+    [{ events: { types: { topup: "credit" } } }, "events.types.topup: Must be one of data, airtime"],
+    [{ signature: { header: "x-s", encoding: "base32" } }, "signature.encoding: The encoding must be hex or base64"],
+    [{ signature: { header: "x-s", encoding: "hex", prefix: "v 1" } }, "signature.prefix: A prefix has at most 20"],
+    [{ limits: { vtu: 0 } }, "limits.vtu: A limit is at least 1"],
+    [{ limits: { vtu: 1.5 } }, "limits.vtu: A limit is a whole number of requests in a minute"],
+    [{ dates: "year-first" }, "dates: Dates are day-first or month-first"],
+    [{ lookups: {} }, 'Unrecognized key: "lookups"'],
+    [{ lookup: {} }, "lookup.path: The path of a lookup is text"],
+    [{ lookup: { path: "status/{reference}" } }, "lookup.path: A path begins with / and has letters, digits, dots"],
+    [{ lookup: { path: "/a/{reference}/{reference}" } }, "lookup.path: A path begins with /"],
+    [{ lookup: { path: "/status/{reference}", method: "PUT" } }, "lookup.method: A lookup is a GET or a POST"],
+    [{ lookup: { path: "/status" } }, "lookup: The reference goes into the path, as {reference}, or into a field"],
+    [{ lookup: { path: "/status/{reference}", field: "id" } }, "lookup: The reference goes into the path"],
+    [{ lookup: { path: "/status/{reference}", method: "POST" } }, "lookup.field: A POST has the reference in a field"],
+    [{ lookup: { path: "/status", field: "1d" } }, "lookup.field: A field's name begins with a letter"],
+    [
+      { lookup: { path: "/vtu/data/purchase/", method: "POST", field: "reference" } },
+      "lookup.path: A lookup must not have the path of another request: it would place an order",
+    ],
+    ["documented", "Invalid input"],
+    [undefined, "Invalid input"],
+  ])("%j", (changes, sentence) => {
+    expect(sentenceFor(changes)).toContain(sentence);
+  });
+});
+
+test("a profile that is too long for a function's variables is refused", () => {
+  const networks = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`network-${index + 100}`, "x"]));
+  const { length } = JSON.stringify({ networks });
+  expect(length).toBeGreaterThan(PROFILE_LENGTH_MAX);
+  expect(sentenceFor({ networks })).toBe(
+    `The profile has ${length} characters as JSON: functions can be given ${PROFILE_LENGTH_MAX}`,
+  );
+});
