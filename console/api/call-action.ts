@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Action } from "../../shared/contract/actions/action.ts";
+import { type Action, methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
@@ -18,7 +18,7 @@ export type SentInput<Name extends ActionName> = z.input<(typeof actions)[Name][
 type Options = { readonly signal?: AbortSignal /** Of the next page of a read. */; readonly cursor?: string };
 
 const table: {
-  readonly [Name in ActionName]: Pick<Action, "kind"> & { readonly output: z.ZodType<ActionOutput<Name>> };
+  readonly [Name in ActionName]: Pick<Action, "kind" | "inBody"> & { readonly output: z.ZodType<ActionOutput<Name>> };
 } = actions;
 const successEnvelope = z.object({ status: z.literal(true), data: z.unknown() });
 
@@ -61,13 +61,14 @@ const send = async <Name extends ActionName>(
   { signal, cursor }: Options,
 ): Promise<Response> => {
   const isChange = table[name].kind === "change";
-  const query = isChange ? "" : queryOf(input, cursor);
+  const method = methodOf(table[name]);
+  const query = method === "POST" ? "" : queryOf(input, cursor);
   const timeout = AbortSignal.timeout(ANSWER_MS_MAX);
   try {
     return await fetch(`${actionPath(name)}${query}`, {
-      method: isChange ? "POST" : "GET",
-      headers: { authorization: `Bearer ${token}`, ...(isChange && { "content-type": "application/json" }) },
-      ...(isChange && { body: JSON.stringify(input) }),
+      method,
+      headers: { authorization: `Bearer ${token}`, ...(method === "POST" && { "content-type": "application/json" }) },
+      ...(method === "POST" && { body: JSON.stringify(input) }),
       cache: "no-store",
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });

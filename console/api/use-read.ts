@@ -31,11 +31,14 @@ type ReadOptions = {
   readonly enabled?: boolean;
   /** Reads again by itself while the page is visible. */
   readonly everyMs?: number;
+  /** For how long an answer that was read before is good enough; 10 seconds by default. */
+  readonly freshMs?: number;
 };
 
-const queryOptions = ({ enabled, everyMs }: ReadOptions) => ({
+const queryOptions = ({ enabled, everyMs, freshMs }: ReadOptions) => ({
   ...(enabled !== undefined && { enabled }),
   ...(everyMs !== undefined && { refetchInterval: everyMs }),
+  ...(freshMs !== undefined && { staleTime: freshMs }),
 });
 
 /** The answer of a read, kept while the page is open: `useRead("keys list", { account })`. Show it with Query. */

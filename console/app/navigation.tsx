@@ -1,6 +1,7 @@
 import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
+import { attentionCounts, useAttention } from "../api/use-attention.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
 import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
@@ -70,6 +71,7 @@ const Groups = ({ audience, pathOf }: GroupsProps) => {
               <li key={path}>
                 <Link href={linkTo(to)} className={styles.link} {...(isCurrent && { "aria-current": "page" as const })}>
                   {title}
+                  {audience === "service" && <Count path={path} />}
                 </Link>
               </li>
             );
@@ -77,4 +79,19 @@ const Groups = ({ audience, pathOf }: GroupsProps) => {
       </ul>
     </div>
   ));
+};
+
+const isCounted = (path: string): path is keyof typeof attentionCounts => Object.hasOwn(attentionCounts, path);
+
+/** How much waits for a person on that page. */
+const Count = ({ path }: { readonly path: string }) => {
+  const { data } = useAttention();
+  const count = data !== undefined && isCounted(path) ? attentionCounts[path](data) : 0;
+  if (count === 0) return null;
+  return (
+    <span className={styles.count}>
+      {count}
+      <span className="visually-hidden"> to do</span>
+    </span>
+  );
 };

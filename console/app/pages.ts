@@ -10,6 +10,12 @@ const loads: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
   unmatched: async () => (await import("../pages/service/unmatched.tsx")).UnmatchedPage,
   waiting: async () => (await import("../pages/service/waiting.tsx")).WaitingPage,
   "dead-letters": async () => (await import("../pages/service/dead-letters.tsx")).DeadLettersPage,
+  periods: async () => (await import("../pages/service/periods.tsx")).PeriodsPage,
+  margin: async () => (await import("../pages/service/margin.tsx")).MarginPage,
+  float: async () => (await import("../pages/service/float.tsx")).FloatPage,
+  statements: async () => (await import("../pages/service/statements.tsx")).StatementsPage,
+  "statement-day": async () => (await import("../pages/service/statement-day.tsx")).StatementDayPage,
+  period: async () => (await import("../pages/service/period.tsx")).PeriodPage,
   upstream: async () => (await import("../pages/service/upstream.tsx")).UpstreamPage,
   catalog: async () => (await import("../pages/service/catalog.tsx")).CatalogPage,
   doctor: async () => (await import("../pages/service/doctor.tsx")).DoctorPage,
@@ -24,6 +30,7 @@ const loads: Readonly<Record<PageName, () => Promise<ComponentType>>> = {
   transaction: async () => (await import("../pages/account/transaction.tsx")).TransactionPage,
   statement: async () => (await import("../pages/account/statement.tsx")).StatementPage,
   consents: async () => (await import("../pages/account/consents.tsx")).ConsentsPage,
+  search: async () => (await import("../pages/person/search.tsx")).SearchPage,
   "account-audit": async () => (await import("../pages/account/account-audit.tsx")).AccountAuditPage,
 };
 

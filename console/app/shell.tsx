@@ -14,6 +14,7 @@ import { signOut } from "../sign-in/sign-in.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { Navigation } from "./navigation.tsx";
 import { pages } from "./pages.ts";
+import { SearchField, SearchProvider } from "./search.tsx";
 import { ServiceNotices } from "./service-notices.tsx";
 import { SessionNotices } from "./session-notices.tsx";
 import styles from "./shell.module.css";
@@ -29,19 +30,21 @@ export const Shell = () => {
       <a href="#main" className={styles.skip}>
         Skip to the page
       </a>
-      <Header isMenuOpen={isMenuOpen} onMenu={() => setIsMenuOpen((isOpen) => !isOpen)} />
-      <nav id="navigation" aria-label="Pages" className={styles.navigation} data-open={isMenuOpen}>
-        <Navigation />
-      </nav>
-      <main id="main" tabIndex={-1} className={styles.main}>
-        <SessionNotices />
-        <ServiceNotices />
-        <ErrorBoundary key={path}>
-          <Suspense fallback={<Loading />}>
-            <CurrentPage />
-          </Suspense>
-        </ErrorBoundary>
-      </main>
+      <SearchProvider>
+        <Header isMenuOpen={isMenuOpen} onMenu={() => setIsMenuOpen((isOpen) => !isOpen)} />
+        <nav id="navigation" aria-label="Pages" className={styles.navigation} data-open={isMenuOpen}>
+          <Navigation />
+        </nav>
+        <main id="main" tabIndex={-1} className={styles.main}>
+          <SessionNotices />
+          <ServiceNotices />
+          <ErrorBoundary key={path}>
+            <Suspense fallback={<Loading />}>
+              <CurrentPage />
+            </Suspense>
+          </ErrorBoundary>
+        </main>
+      </SearchProvider>
     </div>
   );
 };
@@ -63,6 +66,7 @@ const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly
       <span className={styles.brand}>
         Airtime console <span className={styles.stage}>{stage}</span>
       </span>
+      <SearchField />
       <span className={styles.person}>
         {by}
         {role !== null && <span className={styles.role}>{role}</span>}
@@ -129,7 +133,7 @@ const Allowed = ({
   audience,
   children,
 }: {
-  readonly audience: "account" | "service";
+  readonly audience: "account" | "service" | "person";
   readonly children: ReactNode;
 }) => {
   const { seesService, owns } = usePerson();
@@ -148,7 +152,12 @@ const Allowed = ({
       </Page>
     );
   }
-  if (seesService || (audience === "account" && owns.some((owned) => owned.account_id === account))) return children;
+  if (
+    seesService ||
+    audience === "person" ||
+    (audience === "account" && owns.some((owned) => owned.account_id === account))
+  )
+    return children;
   return (
     <Page title="Not your page">
       <Empty>

@@ -1,5 +1,6 @@
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import type { Column } from "./data-table.tsx";
+import { type CsvColumn, rowsCsv } from "./rows-csv.ts";
 import { Time } from "./time.tsx";
 
 type Entry = ActionOutput<"audit account">["entries"][number];
@@ -13,6 +14,23 @@ const detailsText = (details: Entry["details"]): string =>
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => `${name}: ${value}`)
     .join(", ");
+
+/** An entry as a row of a file. */
+const auditCsvColumns: readonly CsvColumn<Entry>[] = [
+  "at",
+  "by",
+  "caller_arn",
+  "source_ip",
+  "action",
+  ["details", ({ details }) => detailsText(details)],
+  "why",
+];
+
+export const auditCsv = (pages: readonly { readonly entries: readonly Entry[] }[]): string =>
+  rowsCsv(
+    pages.flatMap(({ entries }) => entries),
+    auditCsvColumns,
+  );
 
 export const auditColumns: readonly Column<Entry>[] = [
   { header: "Time", cell: ({ at }) => <Time iso={at} /> },

@@ -1,9 +1,12 @@
 import { Button } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { nearestKobo } from "../../shared/contract/money.ts";
+import { usePageNumber } from "../api/use-filters.ts";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
 import { HoldRowContext } from "./held-row.ts";
+import { Money } from "./money.tsx";
 import { Query } from "./query.tsx";
 
 export type Column<Row> = {
@@ -92,22 +95,56 @@ type PagedTableProps<Answer, Row> = Omit<DataTableProps<Row>, "rows"> & {
   /** Of useReadPages. */
   readonly of: UseInfiniteQueryResult<InfiniteData<Answer>, Error>;
   readonly rowsOf: (page: Answer) => readonly Row[];
+  /** What the shown rows come to, in naira. */
+  readonly amountOf?: (row: Row) => number;
 };
 
-/** The pages of a list in one table, with a button for the next page. */
-export const PagedTable = <Answer, Row>({ of, rowsOf, ...table }: PagedTableProps<Answer, Row>) => (
-  <Query of={of}>
-    {({ pages }) => (
+/** The pages of a list in one table, with a button for the next page. The address has the number of pages shown. */
+export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: PagedTableProps<Answer, Row>) => {
+  const [wanted, show] = usePageNumber();
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = of;
+  const read = of.data?.pages.length;
+  const goesOn = read !== undefined && read < wanted && hasNextPage && !isFetchingNextPage && !of.isError;
+  useEffect(() => {
+    if (goesOn) void fetchNextPage();
+  }, [goesOn, fetchNextPage]);
+  return (
+    <Query of={of}>
+      {({ pages }) => {
+        const rows = pages.flatMap(rowsOf);
+        return (
+          <>
+            {rows.length > 0 && <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />}
+            <DataTable {...table} rows={rows} />
+            {hasNextPage && (
+              <div>
+                <Button variant="default" loading={isFetchingNextPage} onClick={() => show(pages.length + 1)}>
+                  Show more
+                </Button>
+              </div>
+            )}
+          </>
+        );
+      }}
+    </Query>
+  );
+};
+
+type SummaryProps<Row> = {
+  readonly rows: readonly Row[];
+  readonly amountOf: ((row: Row) => number) | undefined;
+  readonly hasMore: boolean;
+};
+
+const Summary = <Row,>({ rows, amountOf, hasMore }: SummaryProps<Row>) => (
+  <p className={styles.summary}>
+    {rows.length === 1 ? "1 row" : `${rows.length} rows`}
+    {hasMore && ", and there are more"}
+    {amountOf !== undefined && (
       <>
-        <DataTable {...table} rows={pages.flatMap(rowsOf)} />
-        {of.hasNextPage && (
-          <div>
-            <Button variant="default" loading={of.isFetchingNextPage} onClick={() => void of.fetchNextPage()}>
-              Show more
-            </Button>
-          </div>
-        )}
+        {". Sum: "}
+        <Money kobo={rows.reduce((sum, row) => sum + nearestKobo(amountOf(row)), 0)} />
       </>
     )}
-  </Query>
+  </p>
 );

@@ -1,6 +1,6 @@
 import { Button, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
-import { phoneNumberField } from "../../shared/contract/fields.ts";
+import { phoneNumberOf } from "../../shared/contract/phone-spelling.ts";
 import { ActionError } from "../api/action-error.ts";
 import { callAction } from "../api/call-action.ts";
 import { Row } from "./page.tsx";
@@ -18,11 +18,8 @@ type FindTransactionProps = {
 /** An event on request is found by its own id. */
 const WEBHOOK_ID = /^evt_[0-9a-f]{32}$/;
 
-const isPhoneNumber = (text: string): boolean =>
-  phoneNumberField.safeParse(text.replaceAll(/[ -]/g, "").replace(/^(\+|00)?234/, "0")).success;
-
 /** Addresses, titles and the history must not have a phone number, nor the addresses of requests. */
-const PHONE_NUMBER = new ActionError("A phone number finds no order. Type one of its references.", { status: 404 });
+const PHONE_NUMBER = new ActionError("Search for a phone number in the field at the top of the page.", { status: 404 });
 
 /** Finds a transaction of the account by any of its references. Nothing but the reference of what was found is kept. */
 export const FindTransaction = ({ account, label, description, button, onFound }: FindTransactionProps) => {
@@ -45,7 +42,7 @@ export const FindTransaction = ({ account, label, description, button, onFound }
   };
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (isPhoneNumber(text.trim())) setFailure(PHONE_NUMBER);
+    if (phoneNumberOf(text) !== undefined) setFailure(PHONE_NUMBER);
     else if (text.trim() !== "") void find(text.trim());
   };
   return (

@@ -10,6 +10,7 @@ const paths = {
   sun: "M12 8a4 4 0 1 0 .01 0M12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
   moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z",
   chevron: "M9 6l6 6-6 6",
+  search: "M11 4a7 7 0 1 0 .01 0M16.2 16.2L21 21",
 } as const;
 
 export type IconName = keyof typeof paths;

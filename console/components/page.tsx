@@ -16,6 +16,12 @@ type PageProps = {
 /** The path for which a page was shown last; the first page of a visit does not take the focus. */
 let shownPath: string | undefined;
 
+/** The path to which Back or Forward leads, until its page is shown. */
+let backToPath: string | undefined;
+addEventListener("popstate", () => {
+  backToPath = location.pathname;
+});
+
 /** A page: its heading, its buttons and its content. The heading gets the focus when the page changes. */
 export const Page = ({ title, description, actions, children }: PageProps) => {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -25,7 +31,10 @@ export const Page = ({ title, description, actions, children }: PageProps) => {
     document.title = [title, account, "Airtime console"].filter((part) => part !== undefined).join(" · ");
   }, [title, account]);
   useEffect(() => {
-    if (shownPath !== undefined && shownPath !== path) heading.current?.focus();
+    // After Back, the browser scrolls to where the person was.
+    const preventScroll = location.pathname === backToPath;
+    if (shownPath !== undefined && shownPath !== path) heading.current?.focus({ preventScroll });
+    backToPath = undefined;
     shownPath = path;
   }, [path]);
   return (

@@ -1,36 +1,49 @@
-import { TextInput } from "@mantine/core";
+import { NativeSelect, TextInput } from "@mantine/core";
+import * as z from "zod";
+import { usePerson } from "../api/use-person.ts";
+import { type Period, presetOf, presets } from "./period.ts";
 
-/** Dates, or an empty text for no limit. */
-export type Period = { readonly from: string; readonly to: string };
+const day = z.iso.date().optional().catch(undefined);
 
-export const wholePeriod: Period = { from: "", to: "" };
+/** The fields of `useFilters` for a period. */
+export const periodFilters = { from: day, to: day };
 
-/** As actions take it. */
-export const periodInput = ({ from, to }: Period) => ({
-  ...(from !== "" && { from }),
-  ...(to !== "" && { to }),
-});
+type PeriodFieldsProps = {
+  readonly period: Period;
+  /** Whether a period without a limit is no choice. */
+  readonly hasLimits?: boolean;
+  readonly onChange: (period: { readonly from: string; readonly to: string }) => void;
+};
 
-/** `-2026-11-01-to-2026-11-30`, for the name of a file. */
-export const periodName = ({ from, to }: Period): string =>
-  `${from === "" ? "" : `-${from}`}${to === "" ? "" : `-to-${to}`}`;
+/** Two dates; both days are included, in the stage's time zone. */
+export const PeriodFields = ({ period: { from = "", to = "" }, hasLimits = false, onChange }: PeriodFieldsProps) => {
+  const named = presets(Date.now(), usePerson().time_zone).filter((preset) => !hasLimits || preset.from !== "");
+  const chosen = presetOf({ from, to }, named);
+  return (
+    <>
+      <NativeSelect
+        label="Period"
+        data={[...named.map(({ name }) => name), ...(chosen === undefined ? [OTHER] : [])]}
+        value={chosen?.name ?? OTHER}
+        onChange={({ currentTarget }) => {
+          const preset = named.find(({ name }) => name === currentTarget.value);
+          if (preset !== undefined) onChange({ from: preset.from, to: preset.to });
+        }}
+      />
+      <TextInput
+        type="date"
+        label="From"
+        value={from}
+        onChange={({ currentTarget }) => onChange({ from: currentTarget.value, to })}
+      />
+      <TextInput
+        type="date"
+        label="To"
+        value={to}
+        onChange={({ currentTarget }) => onChange({ from, to: currentTarget.value })}
+      />
+    </>
+  );
+};
 
-type PeriodFieldsProps = { readonly period: Period; readonly onChange: (period: Period) => void };
-
-/** Two dates; both days are included, in UTC as in the files. */
-export const PeriodFields = ({ period, onChange }: PeriodFieldsProps) => (
-  <>
-    <TextInput
-      type="date"
-      label="From (UTC)"
-      value={period.from}
-      onChange={({ currentTarget }) => onChange({ ...period, from: currentTarget.value })}
-    />
-    <TextInput
-      type="date"
-      label="To (UTC)"
-      value={period.to}
-      onChange={({ currentTarget }) => onChange({ ...period, to: currentTarget.value })}
-    />
-  </>
-);
+const OTHER = "Custom";

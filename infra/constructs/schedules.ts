@@ -28,7 +28,7 @@ export class Schedules extends Construct {
         "Catalogs may become stale, abandoned checks stay unrefunded and webhooks wait: a scheduled function could not be invoked. Purge the queue once it is invoked again.",
       urgency: "ticket",
     });
-    for (const each of scheduledFunctions) {
+    for (const each of scheduledFunctions.filter((name) => functions.all.has(name))) {
       const target = functions.named(each);
       const { urgency, isWorker } = scheduleOf(each);
       const name = target.node.id;

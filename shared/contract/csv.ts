@@ -16,3 +16,7 @@ export const csvRow = (cells: readonly string[]): string => cells.map(csvCell).j
 
 /** The end of each row but the last. */
 export const CSV_LINE_END = "\r\n";
+
+/** A whole file. */
+export const csvText = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [columns, ...rows].map(csvRow).join(CSV_LINE_END);

@@ -206,9 +206,9 @@ test("wallet fund and wallet adjust with the same --id twice record one entry ea
   for (const run of [1, 2]) expect(await adminJson(balance, ...adjust), `run ${run}`).toEqual({ balance: 4_749.5 });
   const csv = (await admin("wallet", "statement", account, "--csv")).stdout.split("\r\n");
   expect(csv).toHaveLength(3);
-  expect(csv[0]).toBe("at,kind,id,caller_reference,network,description,effect,balance");
-  expect(csv[1]).toMatch(new RegExp(`^[^,]+,funding,${bankReference(account)},,,,5000\\.00,5000\\.00$`));
-  expect(csv[2]).toMatch(/^[^,]+,adjustment,case-1,,,'=refunded twice,-250\.50,4749\.50\n$/);
+  expect(csv[0]).toBe("at,local_time,kind,id,caller_reference,network,description,effect,balance");
+  expect(csv[1]).toMatch(new RegExp(`^[^,]+,[^,]+,funding,${bankReference(account)},,,,5000\\.00,5000\\.00$`));
+  expect(csv[2]).toMatch(/^[^,]+,[^,]+\+01:00,adjustment,case-1,,,'=refunded twice,-250\.50,4749\.50\n$/);
   expect((await admin("wallet", "statement", account, "--from", "2020-01-01")).stdout).toContain("4,749.50");
   const audit = (await admin("audit", account)).stdout.match(/wallet adjust .*/g);
   expect(audit).toEqual([
@@ -319,7 +319,7 @@ test("an event with an unknown status is in its transaction's history, cannot be
   const { event } = listed;
   const matched = await admin("events", "match", event, reference, "--why", "same order");
   expect(matched).toMatchObject({ code: 2, stdout: "" });
-  expect(matched.stderr).toContain("cannot be read (status reversed)");
+  expect(matched.stderr).toContain("reports no status (status reversed)");
   expect((await admin("transactions", "show", reference)).stdout).toContain(
     `${event} says status reversed, unreadable, open`,
   );

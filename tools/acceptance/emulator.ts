@@ -32,7 +32,9 @@ export const callable = (url: string): string => {
  */
 export const letFunctionsReachSimulator = async (stage: string, simulatorUrl: string): Promise<void> => {
   const client = new LambdaClient({});
-  for (const name of functionNames.filter((each) => specOf(each).environment?.includes("UPSTREAM_BASE_URL"))) {
+  // The stage's upstream cannot be asked for an order.
+  const deployed = functionNames.map((name) => ({ name, ...specOf(name) })).filter(({ needsLookup }) => !needsLookup);
+  for (const { name } of deployed.filter(({ environment }) => environment?.includes("UPSTREAM_BASE_URL"))) {
     const FunctionName = `${stage}-airtime-${name}`;
     const { Environment } = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));
     const Variables = { ...Environment?.Variables, UPSTREAM_BASE_URL: callable(simulatorUrl) };

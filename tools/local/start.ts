@@ -1,5 +1,5 @@
 import { SettingsError } from "../../infra/settings-error.ts";
-import { errorFields } from "../../shared/platform/log.ts";
+import { errorFields, logOutput } from "../../shared/platform/log.ts";
 import { localLog } from "./local-log.ts";
 import { startService } from "./service.ts";
 import { help, parseSettings } from "./settings.ts";
@@ -19,6 +19,19 @@ const onNpmExit = (callback: () => void): void => {
   }, PARENT_CHECK_MS).unref();
 };
 
+/** Holds the functions' log lines until the service is ready, so that a start shows its steps. */
+const holdLog = () => {
+  const { write } = logOutput;
+  const held: string[] = [];
+  logOutput.write = (line) => void held.push(line);
+  const print = (lines: readonly string[]): void => {
+    logOutput.write = write;
+    for (const line of lines) write(line);
+  };
+  const isProblem = (line: string): boolean => /"level":"(warn|error)"/.test(line);
+  return { printAll: () => print(held), printProblems: () => print(held.filter(isProblem)) };
+};
+
 const main = async (): Promise<void> => {
   const settings = parseSettings(process.argv.slice(2), process.env);
   if (settings === undefined) {
@@ -33,7 +46,14 @@ const main = async (): Promise<void> => {
   // On AWS an unhandled rejection fails one invocation; here it must not end all functions.
   process.on("unhandledRejection", (error) => localLog.error("promise.unhandled", errorFields(error)));
 
-  const service = await startService({ ...settings, onProgress: (sentence) => console.log(`${sentence} ...`) });
+  const log = holdLog();
+  const onProgress = (sentence: string): void => console.log(`${sentence} ...`);
+  const service = await startService({ ...settings, sampleBooks: settings.upstream === undefined, onProgress }).catch(
+    (error) => {
+      log.printAll();
+      throw error;
+    },
+  );
   exit = (code) => {
     // A second Ctrl-C does not wait.
     exit = () => process.exit(1);
@@ -44,7 +64,9 @@ const main = async (): Promise<void> => {
     console.error(sentence);
     exit(1);
   });
-  console.log(await welcome(service.details, settings));
+  const text = await welcome(service.details, settings);
+  log.printProblems();
+  console.log(text);
 };
 
 try {

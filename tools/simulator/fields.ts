@@ -6,6 +6,7 @@ const AIRTIME_NAIRA_MIN = 50;
 
 /** Optional: docs/interface.md 7.D1. */
 const referenceField = z.string().min(1).max(100).optional();
+export const withReference = { reference: referenceField };
 
 /** Source: docs/interface.md 4.5. */
 const phoneField = z
@@ -53,10 +54,16 @@ export const retrievalFields = z.object({
  * Parses a request's fields: a missing one is 400, an invalid one 422, both named in `errors`. Source:
  * docs/interface.md 5.1, 5.2.
  */
-export const parseFields = <Fields extends z.ZodObject>(fields: Fields, body: unknown): z.infer<Fields> => {
+export const parseFields = <Fields extends z.ZodObject>(
+  fields: Fields,
+  body: unknown,
+  isStrict: boolean,
+): z.infer<Fields> => {
   const record = z.record(z.string(), z.unknown()).safeParse(body);
   if (!record.success) throw new HttpError(400, "The request body must be a JSON object.");
   const parsed = fields.safeParse(body);
+  const unknown = isStrict ? Object.keys(record.data).filter((name) => !(name in fields.shape)) : [];
+  if (unknown.length > 0) throw unknownFields(unknown);
   if (parsed.success) return parsed.data;
 
   const errors: Record<string, string[]> = {};
@@ -70,4 +77,17 @@ export const parseFields = <Fields extends z.ZodObject>(fields: Fields, body: un
   throw isAnyMissing
     ? new HttpError(400, "A required parameter is missing.", errors)
     : new HttpError(422, "The given data was invalid.", errors);
+};
+
+/** A strict upstream refuses a field that the document does not show. */
+const unknownFields = (names: readonly string[]): HttpError =>
+  new HttpError(
+    422,
+    "The given data was invalid.",
+    Object.fromEntries(names.map((name) => [name, [`The ${name} field is not allowed.`]])),
+  );
+
+/** Refuses an order that carries the caller's reference. */
+export const refuseReference = (body: unknown): void => {
+  if (typeof body === "object" && body !== null && "reference" in body) throw unknownFields(["reference"]);
 };

@@ -1,7 +1,9 @@
+import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useReadPages } from "../../api/use-read.ts";
-import { auditColumns, entryKey } from "../../components/audit-table.tsx";
+import { auditColumns, auditCsv, entryKey } from "../../components/audit-table.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
+import { DownloadButton } from "../../components/download-button.tsx";
 import { Page } from "../../components/page.tsx";
 
 export const AccountAuditPage = () => {
@@ -10,6 +12,15 @@ export const AccountAuditPage = () => {
     <Page
       title="Audit log"
       description="Who changed this account, or decided about one of its orders, when and why, newest first."
+      actions={
+        <DownloadButton
+          fileName={`audit-${account}.csv`}
+          type="text/csv"
+          read={async (onPage) => auditCsv(await readAllPages("audit account", { account }, onPage))}
+        >
+          Download CSV
+        </DownloadButton>
+      }
     >
       <PagedTable
         label="Audit log"

@@ -14,6 +14,7 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { LimitsNote, LimitsTable, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
@@ -30,6 +31,8 @@ export const AccountSettingsPage = () => {
           <>
             <Access account={data} />
             <MayDo account={data} />
+            <Duplicates account={data} />
+            <Limits account={data} />
             <Owners account={data} />
           </>
         )}
@@ -153,6 +156,62 @@ const entitlementsIn = (values: Readonly<Record<Entitlement, string>>): Entitlem
       return [[each, text === "" ? null : Number(text)]];
     }),
   );
+
+const Duplicates = ({ account: { account_id, duplicate_window_s } }: { readonly account: Account }) => (
+  <Section
+    title="Duplicates"
+    description="Whether a live purchase like an earlier one is refused. Only operators change it."
+    actions={<SetWindow account={account_id} windowS={duplicate_window_s} />}
+  >
+    <Facts
+      facts={[
+        {
+          name: "Refused for",
+          value: duplicate_window_s === undefined ? "Off" : `${duplicate_window_s} seconds after the earlier one`,
+        },
+      ]}
+    />
+  </Section>
+);
+
+const SetWindow = ({ account, windowS = 0 }: { readonly account: string; readonly windowS: number | undefined }) => (
+  <ChangeDialog
+    action="accounts duplicates"
+    button="Change window"
+    buttonVariant="default"
+    title="Change the window for duplicates"
+    fields={{ window_s: { kind: "text", label: "Seconds, 0 for off", initial: String(windowS) } }}
+    inputOf={({ window_s }, why) => ({ account, window_s: Number(window_s), why })}
+    success="The window for duplicates was changed."
+  >
+    <p>
+      Within the window a purchase with the same product, number and amount is refused (422), unless the app confirms
+      it. The change takes effect with the next request.
+    </p>
+  </ChangeDialog>
+);
+
+const Limits = ({ account: { account_id, order_limits = {}, usage } }: { readonly account: Account }) => (
+  <Section
+    title="Limits"
+    description="The most that live orders of all keys together may be. Orders beyond a limit are refused (422). Only operators change limits."
+    actions={
+      <ChangeDialog
+        action="accounts limits"
+        button="Change limits"
+        buttonVariant="default"
+        title="Change the limits of the account"
+        fields={limitFields(order_limits)}
+        inputOf={(values, why) => ({ account: account_id, limits: limitsIn(values), why })}
+        success="The limits were changed."
+      >
+        <LimitsNote />
+      </ChangeDialog>
+    }
+  >
+    <LimitsTable limits={order_limits} usage={usage} />
+  </Section>
+);
 
 const Owners = ({ account }: { readonly account: Account }) => {
   const { mayChange } = usePerson();

@@ -1,25 +1,30 @@
-import { useState } from "react";
+import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
+import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { CopyText } from "../../components/copy-text.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
-import { type Period, PeriodFields, periodInput, periodName, wholePeriod } from "../../components/period-fields.tsx";
+import { type Period, periodName } from "../../components/period.ts";
+import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
+import { type CsvColumn, rowsCsv } from "../../components/rows-csv.ts";
 import { Time } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
 
 type Consent = ActionOutput<"consents list">["consents"][number];
 
+const filterFields = z.object(periodFilters);
+
 export const ConsentsPage = () => {
   const account = useAccount();
   const { seesService } = usePerson();
-  const [period, setPeriod] = useState(wholePeriod);
-  const input = { account, ...periodInput(period) };
+  const [period, choose] = useFilters(filterFields);
+  const input = { account, ...period };
   const consents = useReadPages("consents list", input);
   return (
     <Page
@@ -27,18 +32,16 @@ export const ConsentsPage = () => {
       description="Which of your apps' checks asked for a person's record, when and for what purpose. It is not kept here whom a check was about."
       actions={
         <DownloadButton
-          read="consents list"
-          input={input}
           fileName={`consents-${account}${periodName(period)}.csv`}
           type="text/csv"
-          textOf={csvOf}
+          read={async (onPage) => csvOf(await readAllPages("consents list", input, onPage))}
         >
           Download CSV
         </DownloadButton>
       }
     >
       <Row>
-        <PeriodFields period={period} onChange={setPeriod} />
+        <PeriodFields period={period} onChange={choose} />
       </Row>
       <PagedTable
         label="Consents"
@@ -72,11 +75,12 @@ const AuditorsExport = ({ account, period }: { readonly account: string; readonl
       description="Each line has the hash of the line before, and the audit log keeps count and last hash, so that a change of the file is found. It ends two minutes ago at the latest."
       actions={
         <DownloadButton
-          read="consents export"
-          input={{ account, ...periodInput(period) }}
           fileName={fileName}
           type="application/jsonl"
-          textOf={(pages) => `${pages.flatMap(({ lines }) => lines).join("\n")}\n`}
+          read={async (onPage) => {
+            const pages = await readAllPages("consents export", { account, ...period }, onPage);
+            return `${pages.flatMap(({ lines }) => lines).join("\n")}\n`;
+          }}
         >
           Export JSON Lines
         </DownloadButton>
@@ -88,7 +92,7 @@ const AuditorsExport = ({ account, period }: { readonly account: string; readonl
   );
 };
 
-const COLUMNS = [
+const csvColumns: readonly CsvColumn<Consent>[] = [
   "reference",
   "created_at",
   "operation",
@@ -97,9 +101,10 @@ const COLUMNS = [
   "key_id",
   "mode",
   "request_id",
-] as const satisfies readonly (keyof Consent)[];
+];
 
 const csvOf = (pages: readonly ActionOutput<"consents list">[]): string =>
-  [csvRow(COLUMNS), ...pages.flatMap(({ consents }) => consents.map(rowOf))].join(CSV_LINE_END);
-
-const rowOf = (consent: Consent): string => csvRow(COLUMNS.map((name) => consent[name] ?? ""));
+  rowsCsv(
+    pages.flatMap(({ consents }) => consents),
+    csvColumns,
+  );

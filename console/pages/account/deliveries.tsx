@@ -2,6 +2,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LATEST_DELIVERIES } from "../../../shared/contract/actions/deliveries.ts";
 import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Section } from "../../components/page.tsx";
@@ -28,6 +29,22 @@ export const Deliveries = ({ account, isEndpointDown, onShow }: DeliveriesProps)
     <Section
       title="Deliveries"
       description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference.`}
+      actions={
+        <CsvButton
+          name={`deliveries-${account}`}
+          rows={deliveries.data?.deliveries}
+          columns={[
+            "webhook_id",
+            "reference",
+            "event",
+            "status",
+            "state",
+            "created_at",
+            ["attempts", ({ attempts }) => String(attempts.length)],
+            ["last_answer", ({ attempts }) => lastAnswer(attempts.at(-1))],
+          ]}
+        />
+      }
     >
       <FindTransaction account={account} label="Reference or webhook id" button="Show attempts" onFound={onShow} />
       <Query of={deliveries}>

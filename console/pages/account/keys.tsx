@@ -1,6 +1,7 @@
 import { useState } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import {
   allows,
   defaultPermissions,
@@ -14,6 +15,7 @@ import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { ShownOnceDialog } from "../../components/shown-once-dialog.tsx";
@@ -45,6 +47,10 @@ export const KeysPage = () => {
               { header: "Mode", cell: ({ mode }) => (mode === "live" ? "Live" : "Test") },
               { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
               { header: "Permissions", cell: ({ permissions }) => permissions.join(", ") },
+              {
+                header: "Limits",
+                cell: ({ order_limits }) => (order_limits === undefined ? "None" : orderLimitsText(order_limits)),
+              },
               {
                 header: "Last request",
                 cell: ({ last_used_at }) => (last_used_at === null ? "None yet" : <Time iso={last_used_at} />),
@@ -159,6 +165,7 @@ const KeyChanges = ({ account, keyOf, onReplaced }: ReplaceKeyProps) => {
   return (
     <Row>
       {isReplaceable && <ReplaceKey account={account} keyOf={keyOf} onReplaced={onReplaced} />}
+      {keyOf.mode === "live" && <LimitKey account={account} keyOf={keyOf} />}
       <RevokeKey account={account} keyOf={keyOf} />
     </Row>
   );
@@ -192,7 +199,24 @@ const ReplaceKey = ({ account, keyOf: { key_id }, onReplaced }: ReplaceKeyProps)
     onDone={onReplaced}
     ifUnknown={ifUnknown}
   >
-    <p>The new key has the same mode and permissions.</p>
+    <p>The new key has the same mode, permissions and limits, and counts anew.</p>
+  </ChangeDialog>
+);
+
+const LimitKey = ({ account, keyOf: { key_id, order_limits = {} } }: KeyProps) => (
+  <ChangeDialog
+    action="keys limits"
+    button="Limit"
+    subject={key_id}
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`Change the limits of ${key_id}`}
+    fields={limitFields(order_limits)}
+    inputOf={(values, why) => ({ account, key: key_id, limits: limitsIn(values), why })}
+    success={`The limits of ${key_id} were changed.`}
+  >
+    <p>Orders with this key beyond a limit are refused (422), whatever the account may order.</p>
+    <LimitsNote />
   </ChangeDialog>
 );
 

@@ -37,7 +37,7 @@ export const OverviewPage = () => {
       <Section title="Wallet">
         <Query of={wallet}>{(shown) => <WalletFacts wallet={shown} />}</Query>
       </Section>
-      <Section title="Balance by day" description="At the end of each day, in UTC.">
+      <Section title="Balance by day" description="At the end of each day, in the time zone of the stage.">
         <Balances account={account} />
       </Section>
       <Section title="Events" actions={<PageLink to={accountPath(account, "webhook")}>Webhook</PageLink>}>

@@ -1,16 +1,20 @@
-import { useEffect, useState } from "react";
+import { useEffect } from "react";
+import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
-import { statementColumns, statementCsvRow } from "../../../shared/contract/statement-csv.ts";
+import { csvText } from "../../../shared/contract/csv.ts";
+import { statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
 import { transactionType } from "../../../shared/contract/transaction.ts";
+import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
-import { PeriodFields, periodInput, periodName, wholePeriod } from "../../components/period-fields.tsx";
+import { periodName } from "../../components/period.ts";
+import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { Time } from "../../components/time.tsx";
 import { Unbroken } from "../../components/unbroken.tsx";
@@ -18,10 +22,12 @@ import { Unbroken } from "../../components/unbroken.tsx";
 type StatementPage = ActionOutput<"wallet statement">;
 type Line = StatementPage["lines"][number];
 
+const filterFields = z.object(periodFilters);
+
 export const StatementPage = () => {
   const account = useAccount();
-  const [period, setPeriod] = useState(wholePeriod);
-  const input = { account, ...periodInput(period) };
+  const [period, choose] = useFilters(filterFields);
+  const input = { account, ...period };
   const statement = useReadPages("wallet statement", input);
   const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = statement;
   const last = data?.pages.at(-1);
@@ -37,18 +43,16 @@ export const StatementPage = () => {
       description="Every debit, refund, funding and adjustment of the wallet, oldest first, with the balance after it."
       actions={
         <DownloadButton
-          read="wallet statement"
-          input={input}
           fileName={`statement-${account}${periodName(period)}.csv`}
           type="text/csv"
-          textOf={csvOf}
+          read={async (onPage) => csvOf(await readAllPages("wallet statement", input, onPage))}
         >
           Download CSV
         </DownloadButton>
       }
     >
       <Row>
-        <PeriodFields period={period} onChange={setPeriod} />
+        <PeriodFields period={period} onChange={choose} />
       </Row>
       <Facts
         facts={[
@@ -64,6 +68,7 @@ export const StatementPage = () => {
         of={statement}
         rowsOf={({ lines }) => lines}
         rowKey={({ kind, id }) => `${kind} ${id}`}
+        amountOf={({ effect }) => effect}
         columns={[
           { header: "Entry", cell: (line) => <EntryName account={account} line={line} /> },
           { header: "Time", cell: ({ at }) => <Time iso={at} /> },
@@ -101,4 +106,7 @@ const descriptionOf = ({ kind, description }: Line): string => {
 };
 
 const csvOf = (pages: readonly StatementPage[]): string =>
-  [csvRow(statementColumns), ...pages.flatMap(({ lines }) => lines.map(statementCsvRow))].join(CSV_LINE_END);
+  csvText(
+    statementCsvColumns,
+    pages.flatMap(({ lines }) => lines.map((line) => statementCsvCells(line))),
+  );

@@ -1,12 +1,13 @@
 import { NativeSelect } from "@mantine/core";
-import { useState } from "react";
 import { useLocation } from "wouter";
+import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LISTED_TRANSACTIONS_MAX } from "../../../shared/contract/actions/transactions.ts";
-import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { modeSchema, transactionStatus, transactionType } from "../../../shared/contract/transaction.ts";
+import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
@@ -14,8 +15,10 @@ import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { accountPath } from "../../components/page-link.tsx";
-import { PeriodFields, periodInput, periodName, wholePeriod } from "../../components/period-fields.tsx";
+import { periodName } from "../../components/period.ts";
+import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
+import { type CsvColumn, rowsCsv } from "../../components/rows-csv.ts";
 import { Time } from "../../components/time.tsx";
 import {
   TransactionStatusText,
@@ -29,19 +32,18 @@ type Listed = ActionOutput<"transactions list">["transactions"][number];
 
 const ANY = { value: "", label: "Any" };
 
+const filterFields = z.object({
+  mode: modeSchema.catch("live"),
+  status: transactionStatus.optional().catch(undefined),
+  type: transactionType.optional().catch(undefined),
+  ...periodFilters,
+});
+
 export const TransactionsPage = () => {
   const account = useAccount();
   const [, navigate] = useLocation();
-  const [period, setPeriod] = useState(wholePeriod);
-  const [chosen, setChosen] = useState({ mode: "live", status: "", type: "" });
-  const choose = (change: Partial<typeof chosen>) => setChosen({ ...chosen, ...change });
-  const filter = {
-    account,
-    mode: modeSchema.parse(chosen.mode),
-    status: transactionStatus.safeParse(chosen.status).data,
-    type: transactionType.safeParse(chosen.type).data,
-    ...periodInput(period),
-  };
+  const [chosen, choose] = useFilters(filterFields);
+  const filter = { account, ...chosen };
   const pages = useReadPages("transactions list", filter);
   return (
     <Page
@@ -49,11 +51,11 @@ export const TransactionsPage = () => {
       description="Orders and identity checks of this account, newest first."
       actions={
         <DownloadButton
-          read="transactions list"
-          input={{ ...filter, limit: LISTED_TRANSACTIONS_MAX }}
-          fileName={`transactions-${account}${periodName(period)}.csv`}
+          fileName={`transactions-${account}${periodName(chosen)}.csv`}
           type="text/csv"
-          textOf={csvOf}
+          read={async (onPage) =>
+            csvOf(await readAllPages("transactions list", { ...filter, limit: LISTED_TRANSACTIONS_MAX }, onPage))
+          }
         >
           Download CSV
         </DownloadButton>
@@ -70,13 +72,13 @@ export const TransactionsPage = () => {
         <NativeSelect
           label="Status"
           data={[ANY, ...transactionStatuses]}
-          value={chosen.status}
+          value={chosen.status ?? ""}
           onChange={({ currentTarget }) => choose({ status: currentTarget.value })}
         />
         <NativeSelect
           label="Type"
           data={[ANY, ...transactionTypes]}
-          value={chosen.type}
+          value={chosen.type ?? ""}
           onChange={({ currentTarget }) => choose({ type: currentTarget.value })}
         />
         <NativeSelect
@@ -88,13 +90,14 @@ export const TransactionsPage = () => {
           value={chosen.mode}
           onChange={({ currentTarget }) => choose({ mode: currentTarget.value })}
         />
-        <PeriodFields period={period} onChange={setPeriod} />
+        <PeriodFields period={chosen} onChange={choose} />
       </Row>
       <PagedTable
         label="Transactions"
         of={pages}
         rowsOf={({ transactions }) => transactions}
         rowKey={({ reference }) => reference}
+        amountOf={({ amount }) => amount}
         columns={[
           {
             header: "Reference",
@@ -117,23 +120,23 @@ export const TransactionsPage = () => {
   );
 };
 
-const COLUMNS = [
+const csvColumns: readonly CsvColumn<Listed>[] = [
   "reference",
   "created_at",
   "updated_at",
   "type",
   "status",
-  "amount",
+  ["amount", ({ amount }) => nairaDecimals(amount)],
   "description",
   "network",
   "phone_number",
   "caller_reference",
   "upstream_reference",
   "error_code",
-] as const;
+];
 
 const csvOf = (pages: readonly ActionOutput<"transactions list">[]): string =>
-  [csvRow(COLUMNS), ...pages.flatMap(({ transactions }) => transactions.map(rowOf))].join(CSV_LINE_END);
-
-const rowOf = (transaction: Listed): string =>
-  csvRow(COLUMNS.map((name) => (name === "amount" ? nairaDecimals(transaction.amount) : (transaction[name] ?? ""))));
+  rowsCsv(
+    pages.flatMap(({ transactions }) => transactions),
+    csvColumns,
+  );

@@ -1,9 +1,12 @@
 import { TextInput } from "@mantine/core";
-import { useState } from "react";
 import { useLocation } from "wouter";
+import * as z from "zod";
+import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { AccountStatus } from "../../components/account-status.tsx";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
@@ -11,26 +14,48 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
 
+const filterFields = z.object({ name: z.string().catch("") });
+
 export const AccountsPage = () => {
-  const [search, setSearch] = useState("");
+  const [{ name: search }, choose] = useFilters(filterFields);
   const accounts = useRead("accounts list", {});
   const searched = search.trim().toLowerCase();
+  const shown = accounts.data?.accounts.filter(({ name, account_id }) =>
+    [name, account_id].some((text) => text.toLowerCase().includes(searched)),
+  );
   return (
-    <Page title="Accounts" description="One account for each app that calls the service." actions={<CreateAccount />}>
+    <Page
+      title="Accounts"
+      description="One account for each app that calls the service."
+      actions={
+        <>
+          <CsvButton
+            name="accounts"
+            rows={shown}
+            columns={[
+              "account_id",
+              "name",
+              "status",
+              ["balance", ({ balance }) => nairaDecimals(balance)],
+              "created_at",
+            ]}
+          />
+          <CreateAccount />
+        </>
+      }
+    >
       <Row>
         <TextInput
           label="Search by name or id"
           value={search}
-          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
+          onChange={({ currentTarget }) => choose({ name: currentTarget.value })}
         />
       </Row>
       <Query of={accounts}>
-        {(data) => (
+        {() => (
           <DataTable
             label="Accounts"
-            rows={data.accounts.filter(({ name, account_id }) =>
-              [name, account_id].some((text) => text.toLowerCase().includes(searched)),
-            )}
+            rows={shown ?? []}
             rowKey={({ account_id }) => account_id}
             emptyText={
               searched === ""

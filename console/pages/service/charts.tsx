@@ -1,7 +1,9 @@
 import { NativeSelect } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
+import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { Chart } from "../../components/chart.tsx";
 import { Empty } from "../../components/empty.tsx";
@@ -22,94 +24,89 @@ const DAY_MS = 24 * HOUR_MS;
 const REFRESH_MS = 60_000;
 
 const ranges = {
-  day: { label: "24 hours", by: "hour", beginMs: (nowMs: number) => nowMs - 23 * HOUR_MS },
-  twoDays: { label: "48 hours", by: "hour", beginMs: (nowMs: number) => nowMs - 47 * HOUR_MS },
-  week: { label: "7 days", by: "day", beginMs: (nowMs: number) => startOfDay(nowMs - 6 * DAY_MS) },
-  month: { label: "30 days", by: "day", beginMs: (nowMs: number) => startOfDay(nowMs - 29 * DAY_MS) },
+  day: { label: "24 hours", by: "hour", steps: 24, ms: 23 * HOUR_MS },
+  twoDays: { label: "48 hours", by: "hour", steps: 48, ms: 47 * HOUR_MS },
+  // One more day is read, and the first, which is not whole, is left out.
+  week: { label: "7 days", by: "day", steps: 7, ms: 7 * DAY_MS },
+  month: { label: "30 days", by: "day", steps: 30, ms: 30 * DAY_MS },
 } as const;
-type RangeName = keyof typeof ranges;
+type Range = (typeof ranges)[keyof typeof ranges];
 
-const isRange = (name: string): name is RangeName => Object.hasOwn(ranges, name);
-
-/** Midnight in the viewer's zone. */
-const startOfDay = (atMs: number): number => new Date(atMs).setHours(0, 0, 0, 0);
-
-const hourFormat = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "short",
-  hour: "2-digit",
-  minute: "2-digit",
+const filterFields = z.object({
+  range: z.enum(["day", "twoDays", "week", "month"]).catch("day"),
+  network: z.string().catch(""),
 });
-const dayFormat = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric", month: "short" });
-const zoneFormat = new Intl.DateTimeFormat("en-GB", { timeZoneName: "shortOffset" });
-const zone = (atMs: number): string =>
-  zoneFormat.formatToParts(atMs).find(({ type }) => type === "timeZoneName")?.value ?? "";
+
+const labelParts = {
+  hour: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" },
+  day: { weekday: "short", day: "numeric", month: "short" },
+} as const;
 
 /** An hour or a day, with what ended in it. */
 type Step = { readonly label: string; readonly counts: readonly EndedCount[] };
 
-const stepsOf = ({ hours }: ActionOutput<"statistics show">, by: "hour" | "day"): readonly Step[] => {
-  const steps = new Map<number, { readonly label: string; readonly counts: EndedCount[] }>();
+/** The steps of a range, by the clocks of the stage. An hour that they show twice is one step. */
+const stepsOf = ({ hours, time_zone: timeZone }: ActionOutput<"statistics show">, range: Range): readonly Step[] => {
+  const format = new Intl.DateTimeFormat("en-GB", { ...labelParts[range.by], timeZone });
+  const steps = new Map<string, { readonly label: string; readonly counts: EndedCount[] }>();
   for (const { hour, counts } of hours) {
-    const atMs = Date.parse(hour);
-    const beginMs = by === "hour" ? atMs : startOfDay(atMs);
-    const format = by === "hour" ? hourFormat : dayFormat;
-    const step = steps.get(beginMs) ?? { label: format.format(beginMs), counts: [] };
-    steps.set(beginMs, step);
+    const label = format.format(Date.parse(hour));
+    const step = steps.get(label) ?? { label, counts: [] };
+    steps.set(label, step);
     step.counts.push(...counts);
   }
-  return [...steps.values()];
+  return [...steps.values()].slice(-range.steps);
 };
 
 /** Volume, success rate and latency of live orders, by network and time. */
 export const ChartsPage = () => {
-  const [range, setRange] = useState<RangeName>("day");
-  const [network, setNetwork] = useState("");
+  const [{ range, network }, choose] = useFilters(filterFields);
   // The hours that are shown change with the hour only, so that a repeated read is of the same ones.
   const nowMs = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-  const input = { from: new Date(ranges[range].beginMs(nowMs)).toISOString(), to: new Date(nowMs).toISOString() };
+  const input = { from: new Date(nowMs - ranges[range].ms).toISOString(), to: new Date(nowMs).toISOString() };
   const statistics = useRead("statistics show", input, { everyMs: REFRESH_MS });
+  const zone = statistics.data?.time_zone;
   const known = statistics.data?.hours.flatMap(({ counts }) => counts.map(networkOf)) ?? [];
   const networks = [...new Set([...known, ...(network === "" ? [] : [network])])].sort();
   return (
     <Page
       title="Charts"
-      description={`Live orders and identity checks, counted when they end; a minute passes until they are shown. The numbers are about right: what is counted again after a fault counts twice. Times are in your zone (${zone(nowMs)}).`}
+      description={`Live orders and identity checks, counted when they end; a minute passes until they are shown. The numbers are about right: what is counted again after a fault counts twice. Times are in the time zone of the stage${zone === undefined ? "" : ` (${zone})`}.`}
     >
       <Row>
         <NativeSelect
           label="Time"
           data={Object.entries(ranges).map(([value, { label }]) => ({ value, label: `Last ${label}` }))}
           value={range}
-          onChange={({ currentTarget: { value } }) => isRange(value) && setRange(value)}
+          onChange={({ currentTarget }) => choose({ range: currentTarget.value })}
         />
         <NativeSelect
           label="Network"
           data={[{ value: "", label: "All networks" }, ...networks]}
           value={network}
-          onChange={({ currentTarget }) => setNetwork(currentTarget.value)}
+          onChange={({ currentTarget }) => choose({ network: currentTarget.value })}
         />
       </Row>
-      <Query of={statistics}>{(shown) => <Charts shown={shown} by={ranges[range].by} network={network} />}</Query>
+      <Query of={statistics}>{(shown) => <Charts shown={shown} range={ranges[range]} network={network} />}</Query>
     </Page>
   );
 };
 
 type ChartsProps = {
   readonly shown: ActionOutput<"statistics show">;
-  readonly by: "hour" | "day";
+  readonly range: Range;
   readonly network: string;
 };
 
-const Charts = ({ shown, by, network }: ChartsProps) => {
+const Charts = ({ shown, range, network }: ChartsProps) => {
   const bounds = shown.latency_bounds_ms;
   const steps = useMemo(
     () =>
-      stepsOf(shown, by).map(({ label, counts }) => ({
+      stepsOf(shown, range).map(({ label, counts }) => ({
         label,
         counts: counts.filter((count) => network === "" || networkOf(count) === network),
       })),
-    [shown, by, network],
+    [shown, range, network],
   );
   const all = steps.flatMap(({ counts }) => counts);
   const series = ofNetworks(all).map((each) => each.network);
@@ -127,7 +124,7 @@ const Charts = ({ shown, by, network }: ChartsProps) => {
         return total === undefined ? null : toValue(total);
       }),
     }));
-  const common = { xHeader: by === "hour" ? "Hour" : "Day", series, emptyText: "None of them was successful." };
+  const common = { xHeader: range.by === "hour" ? "Hour" : "Day", series, emptyText: "None of them was successful." };
   const slowest = (bounds.at(-1) ?? 0) * 2;
   const latencyText = (ms: number): string =>
     ms < slowest ? secondsText(ms) : `more than ${secondsText(bounds.at(-1) ?? 0)}`;

@@ -67,16 +67,19 @@ const Comparison = ({ event, candidates }: Comparison) => (
     {candidates.length === 0 ? <NoCandidate event={event} /> : <SideBySide event={event} candidates={candidates} />}
     {event.state === "open" && (
       <Row>
-        {event.reason !== "unreadable" && <MatchOther event={event} />}
+        {reportsStatus(event) && <MatchOther event={event} />}
         <Discard event={event} />
       </Row>
     )}
   </>
 );
 
+/** Without a status nothing can be matched. */
+const reportsStatus = ({ reason }: UpstreamEvent): boolean => reason !== "unreadable" && reason !== "not_found";
+
 const NoCandidate = ({ event }: { readonly event: UpstreamEvent }) => (
   <Empty>
-    {event.reason === "unreadable"
+    {!reportsStatus(event)
       ? "An event that cannot be read is applied to no order. If you know its order, resolve that among the open orders, then discard the event."
       : "No order that was sent before the event is open. Ask the upstream what the reference is about."}
   </Empty>

@@ -1,7 +1,9 @@
 import { Button, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Money } from "../../components/money.tsx";
@@ -9,6 +11,7 @@ import { Page, Row, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
+import type { CsvColumn } from "../../components/rows-csv.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { ageText, durationText, TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
@@ -23,6 +26,7 @@ export const OpenPage = () => {
     <Page
       title="Open orders"
       description="Live orders and checks that were sent and have no outcome yet, oldest first. Most end by themselves; look into what is stuck."
+      actions={<CsvButton name="open-orders" rows={open.data?.transactions} columns={csvColumns} />}
     >
       <Query of={open}>
         {({ number, stuck, transactions }) => (
@@ -75,6 +79,19 @@ export const OpenPage = () => {
     </Page>
   );
 };
+
+const csvColumns: readonly CsvColumn<Open>[] = [
+  "reference",
+  "account_id",
+  "created_at",
+  "type",
+  ["amount", ({ amount }) => nairaDecimals(amount)],
+  "network",
+  "phone_number",
+  "caller_reference",
+  "upstream_reference",
+  "stuck",
+];
 
 const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transaction: Open }) => {
   if (stuck) return <Status tone="bad">Stuck</Status>;

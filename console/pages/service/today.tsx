@@ -1,5 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useAttention } from "../../api/use-attention.ts";
 import { useRead } from "../../api/use-read.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";
@@ -17,37 +18,32 @@ const OFTEN = { everyMs: READ_EVERY_MS };
 
 /** What is to do in the whole service. */
 export const TodayPage = () => {
-  const open = useRead("transactions open", {}, OFTEN);
-  const events = useRead("events list", { state: "open" }, OFTEN);
-  const waiting = useRead("transactions waiting", {}, OFTEN);
-  const deadLetters = useRead("dead-letters list", {}, OFTEN);
+  const attention = useAttention();
   const purchases = useRead("purchases show", {}, OFTEN);
   const low = useRead("wallet low", {}, OFTEN);
   return (
     <Page title="Today" description="What needs attention. The numbers are read again every 30 seconds.">
       <Columns kind="tiles">
-        <Tile title="Open orders" to="/open" of={open}>
-          {({ number, stuck }) => (
+        <Tile title="Open orders" to="/open" of={attention}>
+          {({ open_orders, stuck_orders }) => (
             <>
-              <Status tone={stuck > 0 ? "bad" : "good"}>{stuck} stuck</Status> of {number} open
+              <Status tone={stuck_orders > 0 ? "bad" : "good"}>{stuck_orders} stuck</Status> of {open_orders} open
             </>
           )}
         </Tile>
-        <Tile title="Unmatched events" to="/unmatched" of={events}>
-          {(found) => <Count of={found.events.length} what="to resolve" tone="attention" />}
+        <Tile title="Unmatched events" to="/unmatched" of={attention}>
+          {({ unmatched_events }) => <Count of={unmatched_events} what="to resolve" tone="attention" />}
         </Tile>
-        <Tile title="Queued orders" to="/waiting" of={waiting}>
-          {({ number, oldest_s }) => (
+        <Tile title="Queued orders" to="/waiting" of={attention}>
+          {({ queued_orders, oldest_queued_s }) => (
             <>
-              <Count of={number} what="waiting" tone="running" />
-              {oldest_s !== null && ` for up to ${durationText(oldest_s)}`}
+              <Count of={queued_orders} what="waiting" tone="running" />
+              {oldest_queued_s !== null && ` for up to ${durationText(oldest_queued_s)}`}
             </>
           )}
         </Tile>
-        <Tile title="Messages given up" to="/dead-letters" of={deadLetters}>
-          {({ queues }) => (
-            <Count of={queues.reduce((sum, { number }) => sum + number, 0)} what="given up" tone="bad" />
-          )}
+        <Tile title="Messages given up" to="/dead-letters" of={attention}>
+          {({ messages_given_up }) => <Count of={messages_given_up} what="given up" tone="bad" />}
         </Tile>
         <Tile title="Purchases" to="/upstream" of={purchases}>
           {({ purchases: state, since, by }) => (

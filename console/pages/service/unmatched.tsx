@@ -1,7 +1,9 @@
 import { NativeSelect } from "@mantine/core";
 import { useSearchParams } from "wouter";
 import * as z from "zod";
+import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
@@ -21,6 +23,24 @@ export const UnmatchedPage = () => {
     <Page
       title="Unmatched events"
       description="Reports of the upstream that could not be applied. Each needs a decision: which order it is about, or none."
+      actions={
+        <CsvButton
+          name={`events-${state}`}
+          rows={events.data?.events}
+          columns={[
+            "event",
+            "at",
+            "state",
+            "reason",
+            "upstream_reference",
+            "says",
+            "type",
+            ["amount", ({ amount }) => (amount === null ? "" : nairaDecimals(amount))],
+            "phone_number",
+            "transaction",
+          ]}
+        />
+      }
     >
       {shown !== null && <EventComparison event={shown} onClose={() => setSearch({ state })} />}
       <Row>

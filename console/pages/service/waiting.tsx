@@ -1,4 +1,6 @@
+import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Money } from "../../components/money.tsx";
@@ -16,6 +18,19 @@ export const WaitingPage = () => {
     <Page
       title="Queued orders"
       description="Orders beyond the upstream's rate limit. They are debited, are sent at its pace, each account in turn, and are refunded if they wait for too long."
+      actions={
+        <CsvButton
+          name="queued-orders"
+          rows={waiting.data?.orders}
+          columns={[
+            "reference",
+            "account_id",
+            "created_at",
+            ["amount", ({ amount }) => nairaDecimals(amount)],
+            "reason",
+          ]}
+        />
+      }
     >
       <Query of={waiting}>
         {({ number, amount, oldest_s, sending_s, accounts, orders }) => (

@@ -76,7 +76,7 @@ describe.each([
     expect([...http]).toEqual(
       expect.arrayContaining([routeKey(routes.receiveUpstreamEvent), routeKey(routes.showDocs), "$default"]),
     );
-    expect([...http].filter((key) => key.includes("/operations/"))).toHaveLength(2);
+    expect([...http].filter((key) => key.includes("/operations/"))).toHaveLength(4);
   });
 
   test("each method has its share of the stage's limit, and the access log has the fields of the HTTP API's", () => {
@@ -108,7 +108,7 @@ describe.each([
     expect(permissions).toHaveLength(functions.size);
   });
 
-  test("an unknown path is 404 not_found, and other answers of the gateway have the envelope without a code", () => {
+  test("an unknown path is 404 not_found, and other answers of the gateway have envelope and headers without a code", () => {
     const answers = propertiesOf(service, "AWS::ApiGateway::GatewayResponse");
     expect(answers).toMatchObject([
       {
@@ -119,9 +119,21 @@ describe.each([
       },
       { ResponseType: "DEFAULT_4XX" },
       { ResponseType: "DEFAULT_5XX" },
+      { ResponseType: "THROTTLED" },
     ]);
+    const ofEach = {
+      "gatewayresponse.header.x-request-id": "context.extendedRequestId",
+      "gatewayresponse.header.cache-control": "'no-store'",
+      "gatewayresponse.header.strict-transport-security": "'max-age=31536000'",
+      "gatewayresponse.header.x-content-type-options": "'nosniff'",
+    };
+    expect(answers[0]?.ResponseParameters).toMatchObject(ofEach);
     for (const answer of answers.slice(1)) {
-      expect(answer.ResponseParameters).toBeUndefined();
+      const isThrottled = answer.ResponseType === "THROTTLED";
+      expect(answer.ResponseParameters).toEqual({
+        ...ofEach,
+        ...(isThrottled && { "gatewayresponse.header.retry-after": "'1'" }),
+      });
       expect(answer.ResponseTemplates).toEqual({
         "application/json": '{"status":false,"message":$context.error.messageString}',
       });
@@ -158,6 +170,7 @@ test("the domain leads to a regional door, and to the others if the callers' doo
     account: "111122223333",
     region: "eu-west-1",
     egress: { kind: "nat-gateway", zones: ["eu-west-1a"] },
+    upstreamProfile: { reference: "documented" },
   };
   const withDomain = (front: object) =>
     templatesOf("prod", { ...place, front, domain: { name: "api.example.com", certificateArn, isOnlyAddress: true } })

@@ -1,0 +1,46 @@
+/** Dates, both included; a missing one is no limit. */
+export type Period = { readonly from?: string | undefined; readonly to?: string | undefined };
+
+/** A period that people name. Empty text is no limit. */
+export type Preset = { readonly name: string; readonly from: string; readonly to: string };
+
+const DAY_MS = 86_400_000;
+
+/** `-2026-11-01-to-2026-11-30`, for the name of a file. */
+export const periodName = ({ from, to }: Period): string =>
+  `${from === undefined ? "" : `-${from}`}${to === undefined ? "" : `-to-${to}`}`;
+
+/** The periods that are asked for most, by the days of the stage's time zone. */
+export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
+  const today = dateIn(nowMs, timeZone);
+  const yesterday = dayBefore(today);
+  const month = thisMonth(nowMs, timeZone);
+  const lastDayBefore = dayBefore(month.from);
+  return [
+    { name: "Any time", from: "", to: "" },
+    { name: "Today", from: today, to: today },
+    { name: "Yesterday", from: yesterday, to: yesterday },
+    month,
+    { name: "Last month", from: `${lastDayBefore.slice(0, "2026-11".length)}-01`, to: lastDayBefore },
+  ];
+};
+
+export const thisMonth = (nowMs: number, timeZone: string): Preset => {
+  const from = `${dateIn(nowMs, timeZone).slice(0, "2026-11".length)}-01`;
+  return { name: "This month", from, to: lastDayOf(from) };
+};
+
+/** The preset that has these dates. */
+export const presetOf = ({ from, to }: Omit<Preset, "name">, named: readonly Preset[]): Preset | undefined =>
+  named.find((preset) => preset.from === from && preset.to === to);
+
+/** Swedish writes dates as ISO 8601 does. */
+const dateIn = (atMs: number, timeZone: string): string =>
+  new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" }).format(atMs);
+
+const lastDayOf = (firstDay: string): string => {
+  const [year = 0, month = 0] = firstDay.split("-").map(Number);
+  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, firstDay.length);
+};
+
+const dayBefore = (date: string): string => new Date(Date.parse(date) - DAY_MS).toISOString().slice(0, date.length);

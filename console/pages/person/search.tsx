@@ -1,0 +1,161 @@
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useRead } from "../../api/use-read.ts";
+import { useSearch } from "../../app/search.tsx";
+import { AccountStatus } from "../../components/account-status.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { Empty } from "../../components/empty.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { TransactionLink } from "../../components/record-links.tsx";
+import { Time } from "../../components/time.tsx";
+import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
+
+type Found = ActionOutput<"search">;
+
+const WHAT_IS_FOUND =
+  "A phone number in any spelling, our reference, the caller's or the upstream's, the name of an account, or the id of an account, a key, an event or a webhook.";
+
+export const SearchPage = () => {
+  const { text } = useSearch();
+  const found = useRead("search", { text }, { enabled: text !== "" });
+  return (
+    <Page title="Search" description={WHAT_IS_FOUND}>
+      {text === "" ? (
+        <Empty>Type into the field at the top of the page. Ctrl-K goes there.</Empty>
+      ) : (
+        <Query of={found}>{(answer) => <Results text={text} found={answer} />}</Query>
+      )}
+    </Page>
+  );
+};
+
+const Results = ({ text, found }: { readonly text: string; readonly found: Found }) => {
+  if (Object.values(found).every((items) => items.length === 0)) {
+    return (
+      <Empty>
+        Nothing is found for “{text}”. A phone number finds orders until it is masked; a reference must be whole.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {found.transactions.length > 0 && <Transactions rows={found.transactions} />}
+      {found.accounts.length > 0 && <Accounts rows={found.accounts} />}
+      {found.keys.length > 0 && <Keys rows={found.keys} />}
+      {found.events.length > 0 && <Events rows={found.events} />}
+      {found.deliveries.length > 0 && <Deliveries rows={found.deliveries} />}
+    </>
+  );
+};
+
+type Named = { readonly account_id: string; readonly account_name: string };
+
+const accountColumn = {
+  header: "Account",
+  cell: ({ account_id, account_name }: Named) => <PageLink to={accountPath(account_id)}>{account_name}</PageLink>,
+};
+
+const Transactions = ({ rows }: { readonly rows: Found["transactions"] }) => (
+  <Section title="Orders and checks">
+    <DataTable
+      label="Orders and checks"
+      rows={rows}
+      rowKey={({ reference }) => reference}
+      columns={[
+        {
+          header: "Reference",
+          cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
+        },
+        { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} /> },
+        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+        accountColumn,
+        { header: "Type", cell: ({ type, mode }) => `${typeText(type)}${mode === "test" ? " (test)" : ""}` },
+        { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
+        { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+      ]}
+      emptyText=""
+    />
+  </Section>
+);
+
+const Accounts = ({ rows }: { readonly rows: Found["accounts"] }) => (
+  <Section title="Accounts">
+    <DataTable
+      label="Accounts"
+      rows={rows}
+      rowKey={({ account_id }) => account_id}
+      columns={[
+        {
+          header: "Name",
+          cell: ({ account_id, name }) => <PageLink to={accountPath(account_id)}>{name}</PageLink>,
+        },
+        { header: "Status", cell: ({ status }) => <AccountStatus status={status} /> },
+        { header: "Id", cell: ({ account_id }) => account_id },
+        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+      ]}
+      emptyText=""
+    />
+  </Section>
+);
+
+const Keys = ({ rows }: { readonly rows: Found["keys"] }) => (
+  <Section title="Keys">
+    <DataTable
+      label="Keys"
+      rows={rows}
+      rowKey={({ key_id }) => key_id}
+      columns={[
+        {
+          header: "Key",
+          cell: ({ account_id, key_id }) => <PageLink to={accountPath(account_id, "keys")}>{key_id}</PageLink>,
+        },
+        { header: "Status", cell: ({ status }) => status },
+        { header: "Mode", cell: ({ mode }) => mode },
+        accountColumn,
+        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+      ]}
+      emptyText=""
+    />
+  </Section>
+);
+
+const Events = ({ rows }: { readonly rows: Found["events"] }) => (
+  <Section title="Events of the upstream">
+    <DataTable
+      label="Events of the upstream"
+      rows={rows}
+      rowKey={({ event }) => event}
+      columns={[
+        { header: "Event", cell: ({ event }) => <PageLink to="/unmatched">{event}</PageLink> },
+        { header: "State", cell: ({ state }) => state },
+        { header: "Received", cell: ({ at }) => <Time iso={at} /> },
+      ]}
+      emptyText=""
+    />
+  </Section>
+);
+
+const Deliveries = ({ rows }: { readonly rows: Found["deliveries"] }) => (
+  <Section title="Webhooks">
+    <DataTable
+      label="Webhooks"
+      rows={rows}
+      rowKey={({ webhook_id }) => webhook_id}
+      columns={[
+        {
+          header: "Webhook",
+          cell: ({ account_id, webhook_id }) => (
+            <PageLink to={`${accountPath(account_id, "webhook")}?reference=${webhook_id}`}>{webhook_id}</PageLink>
+          ),
+        },
+        { header: "State", cell: ({ state }) => state },
+        { header: "Event", cell: ({ event }) => event },
+        accountColumn,
+        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+      ]}
+      emptyText=""
+    />
+  </Section>
+);

@@ -1,0 +1,71 @@
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { moneyText } from "../../../shared/contract/money.ts";
+import { useRead } from "../../api/use-read.ts";
+import { entryPreview, koboOf } from "../../components/amount.ts";
+import { Facts } from "../../components/facts.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+
+type Float = ActionOutput<"float show">;
+
+const REFRESH_MS = 60_000;
+
+export const FloatPage = () => {
+  const float = useRead("float show", {}, { everyMs: REFRESH_MS });
+  return (
+    <Page
+      title="Float"
+      description="What should be left of our payments at the upstream. A statement of the upstream shows what it says; nothing is corrected by it."
+      actions={<BookPayment />}
+    >
+      <Query of={float}>{(shown) => <Expected {...shown} />}</Query>
+    </Page>
+  );
+};
+
+const Expected = (float: Float) => (
+  <Section title="Expected balance" description={sentence(float.pace)}>
+    <Facts
+      facts={[
+        { name: "Expected balance", value: amountOf(float.expected_balance) },
+        { name: "Payments", value: amountOf(float.payments) },
+        { name: "Cost of delivered orders", value: <Money naira={float.cost} /> },
+        { name: "Orders of unknown cost, at their price", value: <Money naira={float.unknown_cost_at_price} /> },
+        { name: "Open orders", value: <Money naira={float.open} /> },
+        { name: "Orders of the last 24 hours", value: <Money naira={float.last_24_hours} /> },
+      ]}
+    />
+  </Section>
+);
+
+/** `pace` is a field of the command line's output. */
+const sentence = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+
+const amountOf = (naira: number | null) => (naira === null ? undefined : <Money naira={naira} />);
+
+const BookPayment = () => (
+  <IrreversibleDialog
+    action="float fund"
+    button="Book payment"
+    title="Book a payment to the upstream"
+    nameToType="payment"
+    fields={{
+      amount_kobo: { kind: "number", label: "Amount in NGN" },
+      id: {
+        kind: "text",
+        label: "The bank's reference of the payment",
+        description: "A payment is booked once.",
+      },
+    }}
+    preview={({ amount_kobo }) => (koboOf(amount_kobo) > 0 ? entryPreview(amount_kobo, undefined) : undefined)}
+    inputOf={({ amount_kobo, id }, why = "") => ({ amount_kobo: koboOf(amount_kobo), id, why })}
+    success={({ id, amount, repeated }) =>
+      repeated ? `${id} was booked before: nothing was changed.` : `${moneyText(amount)} were booked.`
+    }
+    ifUnknown="It is safe to submit it again: the reference is booked once."
+  >
+    Only the books change: no money is sent, and no wallet changes.
+  </IrreversibleDialog>
+);

@@ -1,0 +1,127 @@
+import { Button, NativeSelect } from "@mantine/core";
+import * as z from "zod";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { marginGroups } from "../../../shared/contract/actions/margin.ts";
+import { marginCsv } from "../../../shared/contract/margin-csv.ts";
+import { moneyText } from "../../../shared/contract/money.ts";
+import { useFilters } from "../../api/use-filters.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead } from "../../api/use-read.ts";
+import { Chart } from "../../components/chart.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { downloadFile } from "../../components/download-file.ts";
+import { Facts } from "../../components/facts.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Row, Section } from "../../components/page.tsx";
+import { thisMonth } from "../../components/period.ts";
+import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
+import { Query } from "../../components/query.tsx";
+import { AccountLink } from "../../components/record-links.tsx";
+import { Time } from "../../components/time.tsx";
+import { typeText } from "../../components/transaction-values.tsx";
+
+type Report = ActionOutput<"margin report">;
+type MarginRow = Report["rows"][number];
+type Group = (typeof marginGroups)[number];
+
+const groups = {
+  day: "By day",
+  network: "By network",
+  kind: "By kind",
+  account: "By account",
+} as const satisfies Record<Group, string>;
+
+const filterFields = z.object({ ...periodFilters, by: z.enum(marginGroups).catch("day") });
+
+export const MarginPage = () => {
+  const [chosen, choose] = useFilters(filterFields);
+  const month = thisMonth(Date.now(), usePerson().time_zone);
+  const { from = month.from, to = month.to, by } = chosen;
+  const report = useRead("margin report", { from, to, by });
+  return (
+    <Page
+      title="Margin"
+      description="What delivered orders earned: their price, less what the upstream charged. Days are those of the stage's time zone."
+      actions={report.data && <Download name={`margin-${from}-to-${to}-by-${by}.csv`} rows={report.data.rows} />}
+    >
+      <Row>
+        <PeriodFields period={{ from, to }} hasLimits onChange={choose} />
+        <NativeSelect
+          label="Group"
+          data={Object.entries(groups).map(([value, label]) => ({ value, label }))}
+          value={by}
+          onChange={({ currentTarget }) => choose({ by: currentTarget.value })}
+        />
+      </Row>
+      <Query of={report}>{(shown) => <Shown report={shown} by={by} />}</Query>
+    </Page>
+  );
+};
+
+const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: { report: Report; by: Group }) => (
+  <>
+    <Section title="Total">
+      <Facts
+        facts={[
+          { name: "Delivered orders of known cost", value: total.orders },
+          { name: "Price", value: <Money naira={total.price} /> },
+          { name: "Cost", value: <Money naira={total.cost} /> },
+          { name: "Margin", value: <Money naira={total.margin} /> },
+          { name: "Of the price", value: percentOf(total) },
+          { name: "Orders of unknown cost", value: total.unknown_orders },
+          { name: "Their price", value: <Money naira={total.unknown_price} /> },
+          { name: "Complete until", value: completeUntil === null ? undefined : <Time iso={completeUntil} /> },
+        ]}
+      />
+    </Section>
+    {by === "day" && (
+      <Section title="Margin by day">
+        <Chart
+          label="Margin by day"
+          xHeader="Day"
+          kind="bars"
+          series={["Margin"]}
+          points={rows.map(({ day, margin }) => ({ x: day ?? "", values: [margin] }))}
+          valueText={moneyText}
+          emptyText="No order was delivered in these days."
+        />
+      </Section>
+    )}
+    <DataTable
+      label="Margin"
+      rows={rows}
+      rowKey={(row) => String(groupOf(row, by))}
+      columns={[
+        { header: groups[by].slice("By ".length).replace(/^./, (letter) => letter.toUpperCase()), cell: headOf(by) },
+        { header: "Orders", align: "end", cell: ({ orders }) => orders },
+        { header: "Price", align: "end", cell: ({ price }) => <Money naira={price} /> },
+        { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} /> },
+        { header: "Margin", align: "end", cell: ({ margin }) => <Money naira={margin} /> },
+        { header: "Of the price", align: "end", cell: percentOf },
+        { header: "Unknown cost", align: "end", cell: ({ unknown_orders }) => unknown_orders },
+      ]}
+      emptyText="No order was delivered in these days."
+    />
+  </>
+);
+
+const percentOf = ({ margin_percent: percent }: MarginRow): string => (percent === null ? "–" : `${percent} %`);
+
+const groupOf = (row: MarginRow, by: Group): string | null => (by === "account" ? row.account_id : row[by]);
+
+const headOf = (by: Group) => (row: MarginRow) => {
+  if (by === "account" && row.account_id !== null) return <AccountLink account={row.account_id} />;
+  if (by === "kind" && row.kind !== null) return typeText(row.kind);
+  return groupOf(row, by) ?? "Identity checks";
+};
+
+const Download = ({ name, rows }: { readonly name: string; readonly rows: readonly MarginRow[] }) => (
+  <Button
+    variant="default"
+    leftSection={<Icon name="download" />}
+    onClick={() => downloadFile(name, "text/csv", marginCsv(rows))}
+  >
+    Download CSV
+  </Button>
+);

@@ -1,0 +1,196 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { useRoute } from "wouter";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { csvText } from "../../../shared/contract/csv.ts";
+import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
+import { sentenceOf } from "../../api/action-error.ts";
+import { readAllPages } from "../../api/read-all-pages.ts";
+import { useRead, useReadPages } from "../../api/use-read.ts";
+import { DataTable, PagedTable } from "../../components/data-table.tsx";
+import { DownloadButton } from "../../components/download-button.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Money } from "../../components/money.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Time } from "../../components/time.tsx";
+
+type Period = ActionOutput<"periods show">;
+type Kind = Period["kinds"][number];
+type Differences = ActionOutput<"periods verify">["differences"];
+
+export const PeriodPage = () => {
+  const [, params] = useRoute("/periods/:month");
+  const month = params?.month ?? "";
+  const period = useRead("periods show", { month });
+  const accounts = useReadPages("periods accounts", { month });
+  return (
+    <Page
+      title={month}
+      description={<PageLink to="/periods">All periods</PageLink>}
+      actions={
+        <>
+          <DownloadButton
+            fileName={`accounts-${month}.csv`}
+            type="text/csv"
+            read={async (onPage) => accountsCsv(await readAllPages("periods accounts", { month }, onPage))}
+          >
+            Download accounts
+          </DownloadButton>
+          <DownloadButton fileName={`lines-${month}.csv`} type="text/csv" read={(onPage) => linesCsv(month, onPage)}>
+            Download lines
+          </DownloadButton>
+        </>
+      }
+    >
+      <Query of={period}>
+        {(shown) => (
+          <>
+            <Section title="Sums">
+              <PeriodFacts {...shown} />
+              <DataTable
+                label="Lines by kind"
+                rows={shown.kinds}
+                rowKey={({ kind }) => kind}
+                columns={[
+                  { header: "Kind", cell: ({ kind }) => kindText(kind) },
+                  { header: "Lines", align: "end", cell: ({ count }) => count },
+                  { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+                ]}
+                emptyText="No money moved in this month."
+              />
+            </Section>
+            <Verification month={month} accounts={shown.accounts} />
+          </>
+        )}
+      </Query>
+      <Section
+        title="Accounts"
+        description={`For the journal: npm run admin -- ledger export --period ${month} --format journal`}
+      >
+        <PagedTable
+          label="Accounts"
+          of={accounts}
+          rowsOf={(page) => page.accounts}
+          rowKey={({ account_id }) => account_id}
+          columns={[
+            {
+              header: "Account",
+              cell: ({ account_id }) => <PageLink to={accountPath(account_id, "statement")}>{account_id}</PageLink>,
+            },
+            { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
+            { header: "Lines", align: "end", cell: ({ lines }) => lines },
+            { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
+            { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },
+          ]}
+          emptyText="No account existed in this month."
+        />
+      </Section>
+    </Page>
+  );
+};
+
+/** `nin_verification` as people read it. */
+const kindText = (kind: Kind["kind"]): string => {
+  const text = kind.replaceAll("_", " ").replace(/^(nin|bvn)/, (name) => name.toUpperCase());
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+};
+
+const PeriodFacts = (period: Period) => (
+  <Facts
+    facts={[
+      { name: "Opening balance", value: <Money naira={period.opening} /> },
+      { name: "Closing balance", value: <Money naira={period.closing} /> },
+      { name: "Lines", value: period.lines },
+      { name: "Accounts", value: period.accounts },
+      { name: "Orders still open at the end", value: period.open_orders },
+      { name: "Time zone", value: period.time_zone },
+      { name: "Begins", value: <Time iso={period.from} /> },
+      { name: "Closed", value: <Time iso={period.closed_at} /> },
+      { name: "Hash", value: period.hash, isWide: true },
+    ]}
+  />
+);
+
+const Verification = ({ month, accounts }: { readonly month: string; readonly accounts: number }) => {
+  const [calls, setCalls] = useState<number>();
+  const [differences, setDifferences] = useState<Differences>();
+  const [failure, setFailure] = useState<unknown>();
+  const verify = async () => {
+    setFailure(undefined);
+    setDifferences(undefined);
+    setCalls(0);
+    try {
+      setDifferences((await readAllPages("periods verify", { month }, setCalls)).flatMap((page) => page.differences));
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setCalls(undefined);
+    }
+  };
+  return (
+    <Section
+      title="Verification"
+      description={`Adds up the lines of ${accounts === 1 ? "1 account" : `${accounts} accounts`} again, and compares them with the hash.`}
+      actions={
+        <Button variant="default" loading={calls !== undefined} onClick={() => void verify()}>
+          Verify
+        </Button>
+      }
+    >
+      {failure !== undefined && (
+        <Notice tone="bad" title="The month was not verified">
+          {sentenceOf(failure)} Then try again.
+        </Notice>
+      )}
+      {differences?.length === 0 && <Notice tone="good" title={`${month} is as it was closed`} />}
+      {differences !== undefined && differences.length > 0 && (
+        <>
+          <Notice tone="bad" title={`${month} differs from what was closed`}>
+            Compare the first line of each account with a backup, and tell who answers for security.
+          </Notice>
+          <DataTable
+            label="Differences"
+            rows={differences}
+            rowKey={({ account_id, what }) => `${account_id} ${what}`}
+            columns={[
+              { header: "Account", cell: ({ account_id }) => account_id ?? "The service" },
+              { header: "What differs", cell: ({ what }) => what },
+            ]}
+            emptyText=""
+          />
+        </>
+      )}
+    </Section>
+  );
+};
+
+const accountsCsv = (pages: readonly ActionOutput<"periods accounts">[]): string =>
+  csvText(
+    ["account_id", "month", "opening", "lines", "closing", "open_orders", "hash"],
+    pages
+      .flatMap(({ accounts }) => accounts)
+      .map(({ account_id, month, opening, lines, closing, open_orders, hash }) => [
+        ...[account_id, month, nairaDecimals(opening), String(lines)],
+        ...[nairaDecimals(closing), String(open_orders), hash],
+      ]),
+  );
+
+/** The lines of all accounts, as `ledger export` prints them. */
+const linesCsv = async (month: string, onPage: (pages: number) => void): Promise<string> => {
+  const accounts = (await readAllPages("periods accounts", { month }, onPage)).flatMap((page) => page.accounts);
+  const rows: (readonly string[])[] = [];
+  let read = 0;
+  for (const { account_id: account, lines } of accounts) {
+    if (lines === 0) continue;
+    const pages = await readAllPages("periods lines", { month, account }, () => {
+      read += 1;
+      onPage(read);
+    });
+    for (const page of pages) rows.push(...page.lines.map((line) => periodCsvCells(account, line)));
+  }
+  return csvText(periodCsvColumns, rows);
+};

@@ -1,0 +1,135 @@
+import { Progress } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useRef, useState } from "react";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { sentenceOf } from "../../api/action-error.ts";
+import { callAction } from "../../api/call-action.ts";
+import { useRead } from "../../api/use-read.ts";
+import { announce } from "../../components/announce.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Money } from "../../components/money.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Time } from "../../components/time.tsx";
+
+type Periods = ActionOutput<"periods list">;
+type Closing = Pick<ActionOutput<"periods close">, "month" | "state" | "accounts" | "accounts_done">;
+
+export const PeriodsPage = () => {
+  const periods = useRead("periods list", {});
+  return (
+    <Page
+      title="Periods"
+      description="Months that are closed for good. Every later movement of money belongs to the next month."
+    >
+      <Query of={periods}>
+        {(found) => (
+          <>
+            <NextPeriod {...found} />
+            <Section title="Closed">
+              <ClosedPeriods {...found} />
+            </Section>
+          </>
+        )}
+      </Query>
+    </Page>
+  );
+};
+
+const ClosedPeriods = ({ periods }: Periods) => (
+  <DataTable
+    label="Closed periods"
+    rows={periods}
+    rowKey={({ month }) => month}
+    columns={[
+      { header: "Month", cell: ({ month }) => <PageLink to={`/periods/${month}`}>{month}</PageLink> },
+      { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
+      { header: "Lines", align: "end", cell: ({ lines }) => lines },
+      { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
+      { header: "Accounts", align: "end", cell: ({ accounts }) => accounts },
+      { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },
+      { header: "Closed", cell: ({ closed_at }) => <Time iso={closed_at} /> },
+    ]}
+    emptyText="No month is closed yet. The first one opens with everything before it."
+  />
+);
+
+const NextPeriod = ({ next: { month, from }, time_zone: timeZone }: Periods) => {
+  const [closing, setClosing] = useState<Closing>();
+  const [failure, setFailure] = useState<unknown>();
+  const reason = useRef("");
+  const client = useQueryClient();
+  const isClosable = Date.now() >= Date.parse(from);
+
+  /** Each call closes some accounts. A closing that was interrupted continues where it was. */
+  const continueClosing = async (begun: ActionOutput<"periods close">) => {
+    setFailure(undefined);
+    let progress = begun;
+    try {
+      while (progress.next_cursor !== null) {
+        setClosing(progress);
+        const { next_cursor: cursor, wait_ms } = progress;
+        await new Promise((resolve) => setTimeout(resolve, wait_ms));
+        progress = await callAction("periods close", { month: begun.month, cursor, why: reason.current });
+      }
+      announce(`${begun.month} is closed.`);
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      setClosing(undefined);
+      await client.invalidateQueries();
+    }
+  };
+  return (
+    <Section
+      title={`Next: ${month}`}
+      actions={
+        isClosable &&
+        closing === undefined && (
+          <IrreversibleDialog
+            action="periods close"
+            button={`Close ${month}`}
+            title={`Close ${month}`}
+            nameToType={month}
+            inputOf={(_, why = "") => {
+              reason.current = why;
+              return { month, why };
+            }}
+            success={({ period }) => (period === null ? `Closing ${month}.` : `${month} is closed.`)}
+            onDone={(begun) => void continueClosing(begun)}
+            ifUnknown="Close the month again: what is closed already stays as it is."
+          >
+            Seals every wallet until the end of the month in {timeZone}, and stores the sums and the hash of its lines.
+            No balance changes. Book what belongs to {month} first: afterwards a funding or an adjustment belongs to the
+            next month.
+          </IrreversibleDialog>
+        )
+      }
+    >
+      {closing !== undefined && <ClosingProgress {...closing} />}
+      {failure !== undefined && (
+        <Notice tone="attention" title={`${month} is not closed yet`}>
+          {sentenceOf(failure)} Close it again: it continues where it was.
+        </Notice>
+      )}
+      {closing === undefined &&
+        (isClosable ? (
+          <div>It has ended, and can be closed.</div>
+        ) : (
+          <div>
+            It can be closed from <Time iso={from} /> on.
+          </div>
+        ))}
+    </Section>
+  );
+};
+
+const ClosingProgress = ({ month, state, accounts, accounts_done: done }: Closing) => (
+  <div role="status">
+    {state === "sealing" ? "Sealing the wallets" : "Adding up"}: {done} of {accounts} accounts. Keep this page open.
+    <Progress value={accounts === 0 ? 100 : (100 * done) / accounts} aria-label={`Closing ${month}`} />
+  </div>
+);

@@ -1,0 +1,185 @@
+import { useRoute } from "wouter";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { caseDecisions } from "../../../shared/contract/actions/reconciliation.ts";
+import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
+import { readAllPages } from "../../api/read-all-pages.ts";
+import { useRead, useReadPages } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable, PagedTable } from "../../components/data-table.tsx";
+import { DownloadButton } from "../../components/download-button.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { type CsvColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { classText, StatementState, type UpstreamStatement } from "../../components/statement-values.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
+
+type Case = ActionOutput<"reconciliation cases list">["cases"][number];
+
+export const StatementDayPage = () => {
+  const [, params] = useRoute("/statements/:day");
+  const day = params?.day ?? "";
+  const statement = useRead("reconciliation statements show", { day });
+  const cases = useReadPages("reconciliation cases list", { day });
+  const { data } = statement;
+  const isReady = data?.state === "open" && data.open_cases === 0 && data.compared?.revision === data.revision;
+  return (
+    <Page
+      title={day}
+      description={<PageLink to="/statements">All statements of the upstream</PageLink>}
+      actions={isReady && <SignOff day={day} />}
+    >
+      <Query of={statement}>{(shown) => <Compared {...shown} />}</Query>
+      <Section
+        title="Cases"
+        description="What differs. A decision is on record, and moves no money."
+        actions={
+          <DownloadButton
+            fileName={`cases-${day}.csv`}
+            type="text/csv"
+            read={async (onPage) => {
+              const pages = await readAllPages("reconciliation cases list", { day }, onPage);
+              return rowsCsv(
+                pages.flatMap((page) => page.cases),
+                csvColumns,
+              );
+            }}
+          >
+            Download CSV
+          </DownloadButton>
+        }
+      >
+        <PagedTable
+          label="Cases"
+          of={cases}
+          rowsOf={(page) => page.cases}
+          rowKey={(each) => each.case}
+          columns={[
+            {
+              header: "Case",
+              cell: ({ case: id, order, row }) => (
+                <>
+                  {id}
+                  <br />
+                  <TimeOf at={order?.at ?? row?.at} />
+                </>
+              ),
+            },
+            { header: "What differs", cell: (each) => classText[each.class] },
+            { header: "Ours", align: "end", cell: ({ order }) => (order ? <Money kobo={order.amount_kobo} /> : "–") },
+            { header: "Theirs", align: "end", cell: ({ row }) => (row ? <Money kobo={row.amount_kobo} /> : "–") },
+            { header: "State", cell: (each) => <CaseState of={each} /> },
+            { header: "Decide", hidesHeader: true, cell: (each) => <Decide day={day} of={each} /> },
+          ]}
+          emptyText="Nothing differs."
+        />
+      </Section>
+    </Page>
+  );
+};
+
+const amountOf = (side: { readonly amount_kobo: number } | undefined): string =>
+  side === undefined ? "" : nairaDecimals(nairaFromKobo(side.amount_kobo));
+
+const csvColumns: readonly CsvColumn<Case>[] = [
+  "case",
+  "day",
+  "class",
+  "state",
+  ["ours", ({ order }) => amountOf(order)],
+  ["theirs", ({ row }) => amountOf(row)],
+  ["at", ({ order, row }) => order?.at ?? row?.at ?? ""],
+  ["decision", ({ decisions }) => decisions.at(-1)?.decision ?? ""],
+  ["by", ({ decisions }) => decisions.at(-1)?.by ?? ""],
+  ["why", ({ decisions }) => decisions.at(-1)?.why ?? ""],
+];
+
+const TimeOf = ({ at }: { readonly at: string | undefined }) => (at === undefined ? "–" : <Time iso={at} />);
+
+const Compared = (statement: UpstreamStatement) => (
+  <Section title="Comparison">
+    <Facts
+      facts={[
+        { name: "State", value: <StatementState of={statement} /> },
+        { name: "Begins", value: <Time iso={statement.from} /> },
+        { name: "Ends", value: <Time iso={statement.to} /> },
+        {
+          name: "Balance at the upstream",
+          value: statement.closing === null ? undefined : <Money kobo={statement.closing.balance_kobo} />,
+        },
+        { name: "Signed off by", value: statement.signed_off?.by },
+      ]}
+    />
+    <DataTable
+      label="Findings"
+      rows={statement.compared?.totals ?? []}
+      rowKey={(total) => total.class}
+      columns={[
+        { header: "Finding", cell: (total) => classText[total.class] },
+        { header: "Number", align: "end", cell: ({ count }) => count },
+        { header: "Ours", align: "end", cell: ({ ours_kobo }) => <Money kobo={ours_kobo} /> },
+        { header: "Theirs", align: "end", cell: ({ theirs_kobo }) => <Money kobo={theirs_kobo} /> },
+      ]}
+      emptyText="The files were not compared yet. Import them again: the command continues."
+    />
+  </Section>
+);
+
+const decisionTexts = {
+  explained: "Explained: both sides are right",
+  disputed: "Disputed with the upstream",
+  resolved: "Resolved: what was to do is done",
+} as const satisfies Record<(typeof caseDecisions)[number], string>;
+
+const CaseState = ({ of: { state, decisions } }: { readonly of: Case }) => {
+  const last = decisions.at(-1);
+  if (state === "open") return <Status tone="bad">To decide</Status>;
+  if (state === "withdrawn" || last === undefined) return <Status tone="neutral">No longer found</Status>;
+  return <Status tone={last.decision === "disputed" ? "attention" : "good"}>{`${last.decision} by ${last.by}`}</Status>;
+};
+
+const Decide = ({ day, of }: { readonly day: string; readonly of: Case }) =>
+  of.state === "withdrawn" ? null : (
+    <ChangeDialog
+      action="reconciliation cases decide"
+      button="Decide"
+      subject={of.case}
+      buttonVariant="default"
+      buttonSize="xs"
+      title={`Decide: ${classText[of.class]}`}
+      fields={{
+        decision: {
+          kind: "choice",
+          label: "Decision",
+          mustChoose: true,
+          options: caseDecisions.map((value) => ({ value, label: decisionTexts[value] })),
+        },
+      }}
+      inputOf={({ decision }, why = "") => ({
+        day,
+        case: of.case,
+        decision: caseDecisions.find((each) => each === decision) ?? "explained",
+        why,
+      })}
+      success="The decision is on record."
+    >
+      A decision moves no money. Resolve an order or adjust a wallet on its own page first, and name it in the reason.
+    </ChangeDialog>
+  );
+
+const SignOff = ({ day }: { readonly day: string }) => (
+  <IrreversibleDialog
+    action="reconciliation statements sign"
+    button="Sign off"
+    title={`Sign off ${day}`}
+    nameToType={day}
+    inputOf={(_, why) => ({ day, why })}
+    success={`${day} is signed off.`}
+  >
+    Nothing of the day changes any more: no file can be added, and no case decided in another way.
+  </IrreversibleDialog>
+);

@@ -1,0 +1,35 @@
+import { useReadPages } from "../../api/use-read.ts";
+import { PagedTable } from "../../components/data-table.tsx";
+import { Page } from "../../components/page.tsx";
+import { PageLink } from "../../components/page-link.tsx";
+import { StatementState } from "../../components/statement-values.tsx";
+import { Time } from "../../components/time.tsx";
+
+export const StatementsPage = () => {
+  const statements = useReadPages("reconciliation statements list", {});
+  return (
+    <Page
+      title="Upstream's statements"
+      description="Each day of the upstream's statement, compared with our orders. Import a file with npm run admin -- reconciliation import."
+    >
+      <PagedTable
+        label="Statements"
+        of={statements}
+        rowsOf={(page) => page.statements}
+        rowKey={({ day }) => day}
+        columns={[
+          { header: "Day", cell: ({ day }) => <PageLink to={`/statements/${day}`}>{day}</PageLink> },
+          { header: "State", cell: (statement) => <StatementState of={statement} /> },
+          { header: "Files", align: "end", cell: ({ files }) => files.filter(({ state }) => state === "whole").length },
+          {
+            header: "Matched",
+            align: "end",
+            cell: ({ compared }) => compared?.totals.find((total) => total.class === "matched")?.count ?? "–",
+          },
+          { header: "Compared", cell: ({ compared }) => (compared === null ? "–" : <Time iso={compared.at} />) },
+        ]}
+        emptyText="No statement was imported yet."
+      />
+    </Page>
+  );
+};

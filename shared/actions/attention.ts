@@ -1,0 +1,30 @@
+import type { attentionActions } from "../contract/actions/attention.ts";
+import { STUCK_MS } from "../ledger/transaction.ts";
+import { isoTime } from "../platform/time.ts";
+import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
+import { openEvents } from "../upstream-events/stored-event.ts";
+import type { ActionRuns } from "./action-runs.ts";
+import { countMessages } from "./dead-letters.ts";
+import { openOlderThan } from "./transactions.ts";
+
+export const attentionRuns: ActionRuns<typeof attentionActions> = {
+  attention: async (context) => {
+    const { ledger, queues } = context;
+    const deadLetters = Object.values(queues.deadLetters).filter((url) => url !== undefined);
+    const [open, events, queued, ...numbers] = await Promise.all([
+      openOlderThan({ ledger }, 0),
+      openEvents(ledger),
+      readQueuedOrders(context),
+      ...deadLetters.map((url) => countMessages(context, url)),
+    ]);
+    const stuckBefore = isoTime(ledger.clock() - STUCK_MS);
+    return {
+      open_orders: open.length,
+      stuck_orders: open.filter(({ created_at }) => created_at <= stuckBefore).length,
+      unmatched_events: events.length,
+      queued_orders: queued.count,
+      oldest_queued_s: queued.oldestS ?? null,
+      messages_given_up: numbers.reduce((sum, number) => sum + number, 0),
+    };
+  },
+};
