@@ -75,6 +75,12 @@ export class Alarms extends Construct {
     this.notifyOf(this.addAlarm(id, props.impact, above(props)), props);
   }
 
+  /** Alarms when the metric is below the threshold. Missing data does not alarm. */
+  addFloorAlarm(id: string, props: Omit<ThresholdAlarmProps, "repeated">): void {
+    const condition = { ...above(props), comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD };
+    this.notifyOf(this.addAlarm(id, props.impact, condition), props);
+  }
+
   /** Alarms when the metric exceeds 0: then nothing is sold. It notifies by the alarm `SellsNothing`. */
   addSalesAlarm(id: string, props: SalesAlarmProps): void {
     this.stoppedSales.push(this.addAlarm(id, props.impact, above({ ...props, threshold: 0 })));
@@ -111,7 +117,11 @@ export class Alarms extends Construct {
   }
 
   /** A metric of this stage that the functions write to their logs (shared/platform/log.ts). */
-  stageMetric(name: string, statistic: "Maximum" | "Sum", dimensions: Readonly<Record<string, string>> = {}): Metric {
+  stageMetric(
+    name: string,
+    statistic: "Maximum" | "Minimum" | "Sum",
+    dimensions: Readonly<Record<string, string>> = {},
+  ): Metric {
     return new Metric({
       namespace: METRICS_NAMESPACE,
       metricName: name,

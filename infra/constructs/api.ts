@@ -156,6 +156,10 @@ export class Api extends Construct {
     return `${this.url.slice(0, -"/v1".length)}/console`;
   }
 
+  get id(): string {
+    return this.api.apiId;
+  }
+
   /** All reads or all changes of operators, as IAM names them. */
   operationsArn(method: "GET" | "POST"): string {
     return this.api.arnForExecuteApi(method, "/operations/*", this.deployment.stageName);

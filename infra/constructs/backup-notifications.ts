@@ -26,7 +26,7 @@ export const addBackupNotifications = (
   { stage, recovery, tables, alarms }: BackupNotificationsProps,
 ): void => {
   new Rule(scope, "FailedBackups", {
-    description: "Notifies of failed backups of the tables, and of their copies to another region",
+    description: "Notifies of failed backups of the tables, and of their copies",
     eventPattern: {
       source: ["aws.backup"],
       detailType: ["Backup Job State Change", "Copy Job State Change"],
@@ -35,7 +35,7 @@ export const addBackupNotifications = (
     targets: [
       new SnsTopic(alarms.topics.ticket, {
         message: RuleTargetInput.fromText(
-          "A backup of a table, or its copy in another region, failed: if the region were lost now, more than planned would be. Find the job in AWS Backup; the next one is tried on schedule.",
+          "A backup of a table, or one of its copies, failed: if the region or the account were lost now, more than planned would be. Find the job in AWS Backup; the next one is tried on schedule.",
         ),
       }),
     ],

@@ -15,8 +15,8 @@ import {
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import type { FunctionSpec } from "../../functions/function-spec.ts";
-import { projectRoot } from "../bundle/bundle.ts";
 import { bundleOf } from "../bundle/bundles.ts";
+import { projectRoot } from "../bundle/project-root.ts";
 import { type FunctionName, specOf } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";

@@ -13,12 +13,12 @@ export interface TableBackupsProps {
   readonly tables: readonly ITable[];
 }
 
-/** Backups of tables by a plan, each copied to the recovery region. */
+/** Backups of tables by a plan, each copied to the recovery region, and to a vault of another account if there is one. */
 export class TableBackups extends Construct {
   constructor(scope: Construct, id: string, { stage, recovery, tables }: TableBackupsProps) {
     super(scope, id);
-    const { region, everyHours, keepDays } = recovery;
-    const backupVault = keptVault(this, "Vault", backupVaultName(stage), recovery);
+    const { region, everyHours, keepDays, otherAccountVaultArn, vaultKeyArns } = recovery;
+    const backupVault = keptVault(this, "Vault", backupVaultName(stage), recovery, vaultKeyArns?.backups);
     const copies = Stack.of(this).formatArn({
       service: "backup",
       region,
@@ -27,6 +27,10 @@ export class TableBackups extends Construct {
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
     const deleteAfter = Duration.days(keepDays);
+    const copyTo = (vaultId: string, vaultArn: string) => ({
+      destinationBackupVault: BackupVault.fromBackupVaultArn(this, vaultId, vaultArn),
+      deleteAfter,
+    });
     const rule = new BackupPlanRule({
       ruleName: "copied",
       backupVault,
@@ -35,7 +39,10 @@ export class TableBackups extends Construct {
       startWindow: Duration.hours(1),
       completionWindow: Duration.hours(3),
       deleteAfter,
-      copyActions: [{ destinationBackupVault: BackupVault.fromBackupVaultArn(this, "Copies", copies), deleteAfter }],
+      copyActions: [
+        copyTo("Copies", copies),
+        ...(otherAccountVaultArn === undefined ? [] : [copyTo("OtherAccount", otherAccountVaultArn)]),
+      ],
     });
     new BackupPlan(this, "Plan", { backupPlanName: `${stage}-airtime`, backupPlanRules: [rule] }).addSelection(
       "Tables",

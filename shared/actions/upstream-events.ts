@@ -7,6 +7,7 @@ import { findCandidates } from "../upstream-events/candidates.ts";
 import { differencesOf, discardEvent, matchEvent } from "../upstream-events/operator-resolution.ts";
 import {
   eventSummary,
+  isReadable,
   latestEvents,
   openEvents,
   type StoredEvent,
@@ -26,7 +27,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
   },
   "events candidates": async (context, { event: id }) => {
     const event = await requireEvent(context, id);
-    const candidates = await findCandidates(context.ledger, event);
+    const candidates = await findCandidates(context, event);
     return {
       event: view(event, await referencesAbout(context, [event])),
       candidates: candidates.map((transaction) => {
@@ -35,7 +36,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
           ...{ reference, account_id: transaction.account_id, mode: transaction.mode, status, type, amount },
           ...{ network, phone_number, upstream_reference: transaction.upstream_reference ?? null, created_at },
           sent_before_s: Math.round((Date.parse(event.created_at) - Date.parse(sentAt(transaction))) / 1_000),
-          differences: event.reason === "unreadable" ? [] : [...differencesOf(event, transaction)],
+          differences: isReadable(event) ? [...differencesOf(context.costs, event, transaction)] : [],
         };
       }),
     };
@@ -44,7 +45,7 @@ export const upstreamEventsRuns: ActionRuns<typeof upstreamEventsActions> = {
     const event = await requireEvent(context, id);
     const transaction = await requireTransaction(context, reference);
     const decision = { ...context.actor(), why };
-    const differences = await matchEvent(context.ledger, event, transaction, decision, { acceptsDifferences });
+    const differences = await matchEvent(context, event, transaction, decision, { acceptsDifferences });
     return { ...(await resolvedView(context, transaction)), differences: [...differences] };
   },
   "events discard": async (context, { event, why }) => {
@@ -62,13 +63,13 @@ const view = (event: StoredEvent, about: ReadonlyMap<string, string>) => ({
   says: eventSummary(event),
   ...detailsOf(event),
   transaction: about.get(event.transaction_pk ?? "") ?? null,
-  amount: event.reason === "unreadable" ? null : orNull(event.amount_kobo, nairaFromKobo),
+  amount: isReadable(event) ? orNull(event.amount_kobo, nairaFromKobo) : null,
 });
 
 const detailsOf = (event: StoredEvent) =>
-  event.reason === "unreadable"
-    ? { type: null, phone_number: null }
-    : { type: event.type ?? null, phone_number: event.phone_masked ?? null };
+  isReadable(event)
+    ? { type: event.type ?? null, phone_number: event.phone_masked ?? null }
+    : { type: null, phone_number: null };
 
 /** The references of the transactions that events are about, by their keys. */
 const referencesAbout = async (

@@ -21,7 +21,7 @@ type Serving = {
   readonly contentType: string;
   readonly cacheControl: string;
   readonly ageS?: number;
-  /** Also to a client that does not accept gzip: a large public document costs whoever serves it, by the byte. */
+  /** Also to a client that does not accept gzip: the stage pays for each byte of a large public document. */
   readonly isAlwaysGzip?: true;
 };
 

@@ -55,6 +55,10 @@ export const authorise = async (
   input: unknown,
 ): Promise<{ readonly capacity: Capacity; readonly account?: string }> => {
   if (scope === "person") return { capacity: role ?? "person" };
+  if (scope === "member") {
+    if (role === null && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
+    return { capacity: role ?? "person" };
+  }
   const byRole = role === "operator" || (role === "reader" && kind === "read") ? role : undefined;
   if (scope === "service") {
     if (byRole === undefined) throw new NotAllowedError(role === "reader" ? READERS : NO_SERVICE);

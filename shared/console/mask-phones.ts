@@ -20,6 +20,16 @@ export const maskedText = (text: string): string => {
   return masked === ascii ? text : masked;
 };
 
+/** Our references, UUIDs, and hex that has a letter: what an entry must name as a whole. */
+const NAMES = String.raw`[A-Z]+_[0-9A-Z]{26}(?![0-9A-Z])|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=\d*[a-f])[\da-f]{18,}`;
+const NAME = new RegExp(`^(?:${NAMES})$`);
+/** Ten or more digits in a row are a NIN, a BVN or a phone number, whatever is between the digits and around them. */
+const NAME_OR_DIGITS = new RegExp(`${NAMES}|\\d(?:${GAP}\\d){9,}`, "gu");
+
+/** The same, and of each other run of ten or more digits: it may be a NIN or a BVN. */
+export const maskedDigits = (text: string): string =>
+  maskedText(asciiDigits(text).replace(NAME_OR_DIGITS, (found) => (NAME.test(found) ? found : withoutDigits(found))));
+
 /** Keeps the last two digits. */
 const withoutDigits = (phone: string): string => phone.replaceAll(/\d(?=(?:\D*\d){2})/g, "*");
 

@@ -12,7 +12,7 @@ const VIRTUAL_NIN = /^[A-Za-z0-9]{16}$/;
 const ninField = z
   .string("Must be a string of 11 digits")
   .refine((text) => !VIRTUAL_NIN.test(text), {
-    error: "Is a virtual NIN: send the 11-digit NIN itself",
+    error: "Is a virtual NIN: this upstream takes the 11-digit number only",
     abort: true,
   })
   .regex(/^[0-9]{11}$/, "Must be exactly 11 digits")
@@ -77,19 +77,21 @@ export const retrieveRequest = withoutOwnNumber(z.object({ phone_number: phoneNu
 );
 
 const nullableText = z.string().nullable();
-const dayField = z.iso.date().nullable().meta({ description: "`YYYY-MM-DD`." });
 
-/** Fields of every result. A field that the upstream does not send is null. */
+/** Fields of every result: never null, because strictly typed callers read them as text. */
 const person = {
-  first_name: nullableText,
-  last_name: nullableText,
-  middle_name: nullableText,
-  gender: z.enum(["M", "F"]).nullable(),
-  date_of_birth: dayField,
+  first_name: z.string(),
+  last_name: z.string(),
+  middle_name: z.string(),
+  gender: z.enum(["M", "F", ""]),
+  date_of_birth: z
+    .string()
+    .regex(/^([0-9]{4}-[0-9]{2}-[0-9]{2})?$/)
+    .meta({ description: "`YYYY-MM-DD`, or empty." }),
 };
 const advancedPerson = {
   ...person,
-  photo: nullableText.meta({ description: "Base64, without a `data:` prefix." }),
+  photo: z.string().meta({ description: "Base64, without a `data:` prefix, or empty." }),
   phone_number: nullableText,
   email: nullableText,
   title: nullableText,
@@ -115,7 +117,7 @@ export const bvnAdvancedResult = z
     bvn: z.string().meta(bvnMeta),
     ...advancedPerson,
     enrollment_bank: nullableText.meta({ description: "The bank where the BVN was registered." }),
-    registration_date: dayField,
+    registration_date: z.iso.date().nullable().meta({ description: "`YYYY-MM-DD`." }),
     watch_listed: z.boolean().nullable(),
   })
   .loose()

@@ -51,6 +51,18 @@ export const nairaField = z
   .refine((naira) => wholeKobo(naira) !== undefined, { error: "Must have at most 2 decimals", abort: true })
   .overwrite((naira) => nairaFromKobo(nearestKobo(naira)));
 
+/** A percentage with at most 2 decimals. */
+export const percentField = z
+  .number("Must be a number")
+  .refine((percent) => wholeKobo(percent) !== undefined, { error: "Must have at most 2 decimals", abort: true });
+
+/**
+ * An amount that is raised by a percentage, or lowered by a negative one; half a kobo is rounded up. Whole hundredths of
+ * a percent keep the computation in integers.
+ */
+export const changedByPercent = (kobo: Kobo, percent: number): Kobo =>
+  koboSchema.parse(kobo + Math.floor((kobo * Math.round(percent * 100) + 5_000) / 10_000));
+
 /** An amount of NGN as people type it; the sign is optional. A comma stands between thousands and nowhere else. */
 const TYPED = /^([+-]?)(\d{1,12}|[1-9]\d{0,2}(?:,\d{3}){1,3})(?:\.(\d{1,2}))?$/;
 export const TYPED_NAIRA_RULE =

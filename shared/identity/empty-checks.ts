@@ -7,7 +7,7 @@ import { retryContention } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 
-/** Nobody asks for so many people in a row who do not exist, unless numbers are guessed: such checks cost nothing. */
+/** A caller that asks for this many missing people in a row is probably guessing numbers: such checks cost nothing. */
 const EMPTY_RUN_MIN = 8;
 
 /**

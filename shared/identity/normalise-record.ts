@@ -1,4 +1,4 @@
-import type * as z from "zod";
+import * as z from "zod";
 import type { DateOrder } from "../contract/date-order.ts";
 import { dateShape, readDate } from "./read-date.ts";
 
@@ -73,9 +73,9 @@ const recordFields = {
 } as const satisfies Record<string, Field>;
 
 /**
- * Converts an upstream's record to our field names and formats, with the fields of the schema. A missing field is null,
- * or its value in `known`, which the request contained. A loose schema keeps the upstream's other fields. Undefined if
- * the record has nothing about the person.
+ * Converts an upstream's record to our field names and formats, with the fields of the schema. A missing field has its
+ * value in `known`, which the request contained; otherwise it is null, or empty text where the schema takes no null. A
+ * loose schema keeps the upstream's other fields. Undefined if the record has nothing about the person.
  */
 export const normaliseRecord = <Result extends z.ZodObject>(
   record: Readonly<Record<string, unknown>>,
@@ -84,18 +84,22 @@ export const normaliseRecord = <Result extends z.ZodObject>(
   dates: DateReadingContext,
 ): z.output<Result> | undefined => {
   const sent = Object.entries(record).map(([name, value]) => ({ name, plain: plainName(name), value }));
-  const wanted = Object.keys(schema.shape).map((name) => ({ name, ...fieldOf(name) }));
-  const found = wanted.map(({ name, aliases, read }) => {
+  const wanted = Object.entries(schema.shape).map(([name, type]) => ({
+    name,
+    absent: z.safeParse(type, null).success ? null : "",
+    ...fieldOf(name),
+  }));
+  const found = wanted.map(({ name, absent, aliases, read }) => {
     const values = aliases.flatMap((alias) => sent.filter(({ plain }) => plain === alias));
     const value = values.map((entry) => read(entry.value, dates)).find((one) => one !== undefined);
     const [unread] = read === date && value === undefined ? values.flatMap((entry) => text(entry.value) ?? []) : [];
     if (unread !== undefined) dates.onUnreadable(name, dateShape(unread));
-    return { name, value };
+    return { name, absent, value };
   });
   if (found.every(({ name, value }) => value === undefined || name in known)) return undefined;
   const knownAliases = new Set(wanted.flatMap(({ aliases }) => aliases));
   const others = sent.filter(({ plain }) => !knownAliases.has(plain)).map(({ name, value }) => [name, value]);
-  const fieldsFound = found.map(({ name, value }) => [name, value ?? known[name] ?? null]);
+  const fieldsFound = found.map(({ name, absent, value }) => [name, value ?? known[name] ?? absent]);
   return schema.safeParse(Object.fromEntries([...others, ...fieldsFound])).data;
 };
 

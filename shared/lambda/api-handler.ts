@@ -7,6 +7,7 @@ import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { isOrder, type Route, routeKey } from "../contract/route.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import { type ApiRequest, apiRequest, callRequest, parseInput } from "./api-request.ts";
 import {
   type ApiResponse,
@@ -138,7 +139,10 @@ const publicError = (error: unknown, progress: RequestProgress | undefined): Ser
   if (error instanceof OutcomeUnknown) return error;
   if (error instanceof ServiceError && error.code !== "internal_error") return error;
   const cause = error instanceof ServiceError ? error.cause : error;
-  log.alarm("request.failed", { request_id: progress?.requestId, ...errorFields(cause) });
+  const fields = { request_id: progress?.requestId, ...errorFields(cause) };
+  // The caller sends its request again, and nobody can mend what AWS did not answer once.
+  if (isTransient(cause)) log.warn("request.not_served", fields);
+  else log.alarm("request.failed", fields);
   if (error instanceof ServiceError) return error;
   if (progress?.route && isOrder(progress.route)) return new OutcomeUnknown("An order met an unexpected error");
   return new ServiceError("internal_error");

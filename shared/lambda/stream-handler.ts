@@ -4,7 +4,7 @@ import type { Context, DynamoDBBatchResponse } from "aws-lambda";
 import * as z from "zod";
 import type { Change } from "../call/change.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { errorFields, type LogFields, log } from "../platform/log.ts";
+import { errorFields, type LogEvent, type LogFields, log } from "../platform/log.ts";
 
 const image = z.custom<Record<string, AttributeValue>>((value) => typeof value === "object" && value !== null);
 
@@ -53,7 +53,7 @@ export const streamHandler =
 
 /** The handler of a function that reads a table's stream in whole batches. A batch that throws is repeated. */
 export const streamBatchHandler =
-  (apply: (changes: readonly Change[]) => Promise<LogFields<"changes.counted">>) =>
+  <Event extends LogEvent<"info">>(logged: Event, apply: (changes: readonly Change[]) => Promise<LogFields<Event>>) =>
   async (event: unknown): Promise<void> => {
-    log.info("changes.counted", await apply(streamEvent.parse(event).Records.map(changeOf)));
+    log.info(logged, await apply(streamEvent.parse(event).Records.map(changeOf)));
   };

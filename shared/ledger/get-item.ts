@@ -21,6 +21,8 @@ export const getItem = async <Item>(
 /** DynamoDB was too busy to read all keys of a batch. */
 export class UnprocessedKeysError extends Error {
   override readonly name = "UnprocessedKeysError";
+  /** As the SDK marks an error that a later call may not meet. */
+  readonly $retryable = {};
   constructor() {
     super("DynamoDB kept leaving out keys of a batch");
   }

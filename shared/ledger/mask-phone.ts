@@ -4,16 +4,21 @@ import type { Transaction } from "./transaction.ts";
 export const maskedNumber = (phoneNumber: string): string =>
   `${"*".repeat(Math.max(0, phoneNumber.length - 2))}${phoneNumber.slice(-2)}`;
 
-/** The same, wherever a text has the number. */
+/** `0803****567`: enough for an operator to compare, too little to call. */
+export const comparablePhone = (phoneNumber: string): string =>
+  `${phoneNumber.slice(0, 4)}****${phoneNumber.slice(-3)}`;
+
+/** The number's mask, wherever a text has the number. */
 export const maskedText = (text: string, phoneNumber: string): string =>
   text.replaceAll(phoneNumber, maskedNumber(phoneNumber));
 
-/** A transaction as it is after the retention of phone numbers. */
+/** A transaction as it is after the retention of phone numbers: also without the key by which its number is found. */
 export const withMaskedPhone = (transaction: Transaction): Transaction => {
-  const { phone_number: phoneNumber, description } = transaction;
-  if (phoneNumber === undefined) return transaction;
+  const { phone_key: _key, ...kept } = transaction;
+  const { phone_number: phoneNumber, description } = kept;
+  if (phoneNumber === undefined) return kept;
   return {
-    ...transaction,
+    ...kept,
     phone_number: maskedNumber(phoneNumber),
     description: maskedText(description, phoneNumber),
   };

@@ -1,6 +1,7 @@
 import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { keyBatches } from "./get-item.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
+import { BATCHES_AT_ONCE, keyBatches } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
 import {
@@ -8,7 +9,7 @@ import {
   accountIdOf,
   isTransactionPk,
   ledgerIndexes,
-  OPEN_TRANSACTION,
+  openLists,
   PARKED_ACCOUNTS,
   QUEUED,
   queuedOrders,
@@ -101,6 +102,9 @@ export const queryListedItems = async <Item>(
   return { items: z.array(schema).parse(Items), next: LastEvaluatedKey && indexKeySchema.parse(LastEvaluatedKey) };
 };
 
+/** The same of the orders whose `phone_key` has this value. */
+export const queryPhone = queryPageOf(ledgerIndexes.byPhone, indexKeySchema);
+
 /** The same of the items whose `open` has this value, by `listed_at`. */
 export const queryOpen = queryPageOf(ledgerIndexes.byOpen, openKeySchema);
 
@@ -143,8 +147,13 @@ export async function* listKeyBatches(
 }
 
 /** The keys of live transactions that are `processing`, oldest first. */
-export const openKeys = (table: Table, range: TimeRange): Promise<readonly OpenKey[]> =>
-  allOf(queryOpen, table, OPEN_TRANSACTION, range);
+export const openKeys = async (table: Table, range: TimeRange): Promise<readonly OpenKey[]> => {
+  const keys: OpenKey[] = [];
+  for await (const list of mapInOrder(openLists, BATCHES_AT_ONCE, (name) => allOf(queryOpen, table, name, range))) {
+    keys.push(...list);
+  }
+  return keys.toSorted((one, other) => (one.listed_at < other.listed_at ? -1 : 1));
+};
 
 /**
  * The keys of the wallets that have queued orders, the one whose last turn was the longest ago first; and those of the

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { koboSchema } from "../contract/money.ts";
-import { isoTime } from "../platform/time.ts";
 import type { Ledger } from "./ledger.ts";
 import { refundPk, refundsList } from "./schema.ts";
 import type { Transaction } from "./transaction.ts";
@@ -19,15 +18,16 @@ export const refundSchema = z.object({
 
 /** One part of a transaction of writes, of which the condition on the transaction allows one. */
 export const refundPut = (
-  { table, clock }: Ledger,
+  { table }: Pick<Ledger, "table">,
   { account_id, amount_kobo, ...transaction }: Pick<Transaction, "pk" | "account_id" | "amount_kobo">,
+  bookedAt: string,
 ) => {
   const Item: z.infer<typeof refundSchema> = {
     pk: refundPk(transaction),
     list_key: refundsList(account_id),
     account_id,
     amount_kobo,
-    created_at: isoTime(clock()),
+    created_at: bookedAt,
   };
   return { Put: { TableName: table, Item } };
 };

@@ -84,6 +84,31 @@ const unreadableMessage = z.object({
 });
 export type UnreadableMessage = z.infer<typeof unreadableMessage>;
 
+const answerTarget = {
+  kind: z.literal("answer"),
+  mode: z.literal("live"),
+  transaction_pk: z.string(),
+  write_token: z.string(),
+  /** The claim under which the order was sent when the upstream was asked. */
+  claim: z.string().optional(),
+};
+
+/** What the upstream reports about one of its orders. */
+const reportedOrder = eventMessage
+  .pick({ reference: true, status: true, amount_kobo: true, type: true })
+  .extend({ phone: z.object({ masked: z.string() }).optional() });
+
+/**
+ * What the upstream answered when it was asked for an open order: an outcome, or something that a person must see. As
+ * in a settlement, the token makes sure that it is applied to that transaction only.
+ */
+const answerMessage = z.discriminatedUnion("finding", [
+  z.object({ ...answerTarget, finding: z.enum(["outcome", "another_order"]), event: reportedOrder }),
+  /** The upstream does not know the order, by the reference that it was asked for. */
+  z.object({ ...answerTarget, finding: z.literal("not_found"), reference: z.string() }),
+]);
+export type AnswerMessage = z.infer<typeof answerMessage>;
+
 /** A message of the outcomes queue. It holds no personal data. */
 export const outcomeMessage = z.discriminatedUnion("kind", [
   settlementMessage,
@@ -91,6 +116,7 @@ export const outcomeMessage = z.discriminatedUnion("kind", [
   enqueueMessage,
   eventMessage,
   unreadableMessage,
+  answerMessage,
 ]);
 export type OutcomeMessage = z.infer<typeof outcomeMessage>;
 export type SettlementMessage = z.infer<typeof settlementMessage>;

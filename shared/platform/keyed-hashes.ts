@@ -4,7 +4,7 @@ import { SECRET_LENGTH_MIN, type Secret } from "./secrets.ts";
 
 const ID_BYTES = 16;
 
-/** Keyed hashes of references and people. Their key is never rotated: the same order must always find the same item. */
+/** Keyed hashes of references and phone numbers. Their key is never rotated: the same order must always find the same item. */
 export type KeyedHashes = {
   /** The id of a transaction, derived from account, mode and caller reference; random without a caller reference. */
   readonly transactionId: (order: {
@@ -12,10 +12,14 @@ export type KeyedHashes = {
     readonly mode: Mode;
     readonly callerReference?: string;
   }) => string;
+  /** A hash of what an account buys for whom: a purchase that is like an earlier one has the same. */
+  readonly purchaseHash: (fields: readonly string[]) => string;
   /** A hash of the order's fields, which distinguishes a replay from a conflict. */
   readonly fingerprint: (fields: readonly string[]) => string;
-  /** The hash of a person's number, stored in place of the number. */
-  readonly hashSubject: (kind: string, number: string) => string;
+  /** The hash of a phone number or an event, kept in its place. Those of identity checks have a key of their own. */
+  readonly valueHash: (kind: string, value: string) => string;
+  /** Finds the orders for a phone number. */
+  readonly phoneKey: (phoneNumber: string) => string;
   /** Authenticates a message of the outcomes queue. */
   readonly messageMac: (fields: readonly string[]) => string;
   /** Recognises the key itself. */
@@ -53,7 +57,9 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
           ? randomBytes(ID_BYTES)
           : hmac("id", [accountId, mode, callerReference]).subarray(0, ID_BYTES),
       ),
-    hashSubject: (kind, number) => hmac("subject", [kind, number]).toString("base64url"),
+    purchaseHash: (fields) => hmac("purchase", fields).toString("base64url"),
+    valueHash: (kind, value) => hmac("value", [kind, value]).toString("base64url"),
+    phoneKey: (phoneNumber) => hmac("phone", [phoneNumber]).subarray(0, ID_BYTES).toString("base64url"),
     keyHash: () => hmac("key", []).toString("base64url"),
     messageMac: (fields) => hmac("message", fields).toString("base64url"),
     cursorMac: (fields) => hmac("cursor", fields).toString("base64url"),
@@ -62,7 +68,7 @@ const createKeyedHashes = (key: string | undefined): KeyedHashes => {
 };
 
 /** The lengths distinguish the lists `a`, `bc` and `ab`, `c`. */
-const lengthPrefixed = (fields: readonly string[]): string =>
+export const lengthPrefixed = (fields: readonly string[]): string =>
   fields.map((field) => `${Buffer.byteLength(field)}:${field}`).join("");
 
 /** Crockford's Base32: upper case without I, L, O and U, so a reference can be read out by phone. */

@@ -39,9 +39,9 @@ export const orderToSendOf = (order: UpstreamOrder): OrderToSend =>
     ? { kind: "data", network_id: order.networkId, plan_id: order.planId }
     : { kind: "airtime", network: order.network };
 
-/** The order in the upstream's terms: the phone number and the amount are the transaction's. */
+/** The order in the upstream's terms: the phone number and the face value are the transaction's. */
 export const upstreamOrderOf = ({ queued: { order }, ...transaction }: QueuedOrder): UpstreamOrder => {
-  const { phone_number: phoneNumber, amount_kobo: amountKobo } = transaction;
+  const { phone_number: phoneNumber, amount_kobo, face_kobo: amountKobo = amount_kobo } = transaction;
   if (phoneNumber === undefined) throw new Error("A queued order has no phone number");
   return order.kind === "data"
     ? { kind: "data", networkId: order.network_id, planId: order.plan_id, phoneNumber }

@@ -6,7 +6,7 @@ import { readTransaction, readTransactions } from "../ledger/find-transactions.t
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, type OpenKey, queryOpen, queuedOrderKeys } from "../ledger/query-index.ts";
-import { isTransactionPk, OPEN_TRANSACTION, queuedOrders, walletPk } from "../ledger/schema.ts";
+import { isTransactionPk, openList, queuedOrders, walletPk } from "../ledger/schema.ts";
 import { transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
 import {
   isQueuedOrder,
@@ -174,7 +174,7 @@ export const claimOrder = async (
   deadline: Deadline,
 ): Promise<ClaimResult> => {
   const { queued: _queued, ...transaction } = order;
-  const claimed = { ...transaction, open: OPEN_TRANSACTION, claim: randomUUID(), sent_at: isoTime(ledger.clock()) };
+  const claimed = { ...transaction, open: openList(order), claim: randomUUID(), sent_at: isoTime(ledger.clock()) };
   const { claim, sent_at } = claimed;
   const set = { claim, sent_at, updated_at: sent_at };
   const update = transactionUpdate(ledger, order, transitions.claim, set, claimIs(order.claim));

@@ -8,6 +8,7 @@ import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
 import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import { isTransient } from "../platform/transient-error.ts";
 import { type Delivery, deliverySchema, messageOf } from "./delivery.ts";
 import { type DeliveryQueue, sendAll } from "./delivery-queue.ts";
 import { type EndpointState, readEndpointState } from "./endpoint-health.ts";
@@ -38,6 +39,8 @@ const MINUTE_MS = 60_000;
  * that keeps failing is a dead letter, so that copies do not pile up while a fault of the service lasts.
  */
 export const REQUEUE_AGAIN_MS = 180 * MINUTE_MS;
+/** Deliveries that are due for longer raise an alarm, also if only AWS does not answer. */
+const OVERDUE_MS = 15 * MINUTE_MS;
 /** An empty list is read again after the first of these, because the index lags; then daily. */
 const EMPTY_FIRST_MS = 15 * MINUTE_MS;
 const EMPTY_MS = 24 * 60 * MINUTE_MS;
@@ -56,7 +59,7 @@ export const requeueDeliveries = async (
     for (let start = 0; start < page.length; start += CONCURRENT_ACCOUNTS) {
       if (accountsDeadline.remainingMs() <= 0) return total;
       const keys = page.slice(start, start + CONCURRENT_ACCOUNTS);
-      const requeued = await Promise.all(keys.map(({ pk }) => requeueSafely(deps, accountIdOf(pk))));
+      const requeued = await Promise.all(keys.map((key) => requeueSafely(deps, key)));
       total.accounts += keys.length;
       total.requeued += sum(requeued);
     }
@@ -65,11 +68,15 @@ export const requeueDeliveries = async (
 };
 
 /** A fault with one account leaves it due, and does not delay the others. */
-const requeueSafely = async (deps: RequeueDeps, accountId: string): Promise<number> => {
+const requeueSafely = async (deps: RequeueDeps, { pk, listed_at: dueAt }: OpenKey): Promise<number> => {
+  const accountId = accountIdOf(pk);
   try {
     return await requeueAccount(deps, accountId);
   } catch (error) {
-    log.alarm("deliveries.not_requeued", { account: accountId, ...errorFields(error) });
+    const fields = { account: accountId, ...errorFields(error) };
+    const isLasting = deps.ledger.clock() - Date.parse(dueAt) > OVERDUE_MS;
+    if (isTransient(error) && !isLasting) log.warn("deliveries.requeue_delayed", fields);
+    else log.alarm("deliveries.not_requeued", fields);
     return 0;
   }
 };

@@ -12,7 +12,7 @@ import { isoTime } from "../../shared/platform/time.ts";
 import { eventMac, type UnsignedEvent } from "../../shared/upstream-events/event-mac.ts";
 import type { FaultyLedger } from "./faulty-ledger.ts";
 import { NOON_MS } from "./noon.ts";
-import { aTransaction } from "./transaction.ts";
+import { aTransaction, newTransactionPk } from "./transaction.ts";
 
 const referenceKey = "k".repeat(43);
 export const keyedHashes = loadKeyedHashes({ value: async () => referenceKey, refetch: async () => referenceKey });
@@ -24,7 +24,7 @@ export const anUnauthenticatedEvent = async ({
   phoneNumber = aPhoneNumber(),
   ...changes
 }: EventChanges = {}): Promise<UnsignedEvent> => {
-  const { hashSubject } = await keyedHashes();
+  const { valueHash } = await keyedHashes();
   return {
     kind: "event",
     mode: "live",
@@ -33,7 +33,7 @@ export const anUnauthenticatedEvent = async ({
     status: "success",
     amount_kobo: koboFromNaira(500),
     type: "data",
-    phone: { hmac: hashSubject("phone_number", phoneNumber), masked: "0803****567" },
+    phone: { hmac: valueHash("phone_number", phoneNumber), masked: "0803****567" },
     ...changes,
   };
 };
@@ -57,7 +57,7 @@ export const aTransactionPk = async (mode: "live" | "test" = "live"): Promise<st
 export const anOpenOrder = async (ledger: FaultyLedger, changes: Partial<Transaction> = {}) => {
   const accountId = await ledger.aWallet(2_000);
   const transaction = aTransaction({
-    pk: transactionPk(randomUUID()),
+    pk: newTransactionPk(),
     list_key: `${accountId}#${changes.mode ?? "live"}`,
     account_id: accountId,
     write_token: randomUUID(),

@@ -82,6 +82,8 @@ const itemCall = z.object({
   Key: z.looseObject({ pk }).optional(),
   UpdateExpression: z.string().optional(),
   ExpressionAttributeNames: z.record(z.string(), z.string()).optional(),
+  /** Of a query: the partition that it reads. */
+  ExpressionAttributeValues: z.looseObject({ ":pk": pk.optional() }).optional(),
 });
 const batchKeys = z.looseObject({ Keys: z.array(z.looseObject({ pk })) });
 const callInput = z
@@ -124,6 +126,9 @@ export const requiredGrants = ({ service, operation, input }: SdkCall, stage: St
   }
   const item = itemCall.parse(input);
   if (item.Item !== undefined || item.Key !== undefined) return [`dynamodb:${action} on ${itemResource(item)}`];
+  const partition = item.ExpressionAttributeValues?.[":pk"];
+  if (IndexName === undefined && partition !== undefined)
+    return [`dynamodb:${action} on ${itemResource({ ...item, Key: { pk: partition } })}`];
   const index = IndexName === undefined ? "" : `/index/${IndexName}`;
   return [`dynamodb:${action} on ${tableResource(item.TableName)}${index}`];
 };

@@ -1,12 +1,18 @@
+import { randomInt, randomUUID } from "node:crypto";
 import { koboSchema } from "../../shared/contract/money.ts";
+import { openList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
+
+/** The key of an order, in any of the lists of open orders. */
+export const newTransactionPk = (): string => transactionPk(`${randomInt(8)}${randomUUID()}`);
 
 /** A live order that is under way. A test states only the fields it is about. */
 export const aTransaction = ({
+  pk = "transaction#0123456789ABCDEFGHJKMNPQRS",
   created_at = "2026-11-21T09:30:00.000Z",
   ...changes
 }: Partial<Transaction> = {}): Transaction => ({
-  pk: "transaction#0123456789ABCDEFGHJKMNPQRS",
+  pk,
   list_key: "acc_1#live",
   account_id: "acc_1",
   key_id: "key_1",
@@ -20,7 +26,7 @@ export const aTransaction = ({
   description: "MTN 1GB data for 08031234567",
   network: "MTN",
   phone_number: "08031234567",
-  open: "live",
+  open: openList({ pk }),
   listed_at: created_at,
   created_at,
   updated_at: "2026-11-21T09:30:00.000Z",

@@ -41,7 +41,7 @@ const refused = await verifyNin({ nin: "0000", is_consent: true });
 const wallet = await getWallet();
 if (lookedUp.status !== 200 || wallet.status !== 200) throw new Error("A lookup failed");
 
-const born: string | null | undefined = checked.data.data.result?.date_of_birth;
+const born: string | undefined = checked.data.data.result?.date_of_birth;
 console.log(JSON.stringify({
   transaction: bought.data.data.transaction,
   again: again.status === 200 && again.data.data.transaction,

@@ -65,6 +65,7 @@ export const provocations: Partial<Record<ErrorCode, Provocation>> = {
     return [cancellation, { body: { ...anOrderOf(operation), reference } }];
   },
   plan_unavailable: (operation) => [{ body: { ...anOrderOf(operation), plan_id: UNKNOWN_ID } }],
+  price_changed: (operation) => [{ body: { ...anOrderOf(operation), expected_price: 450 } }],
   record_not_found: (operation) => withMagicNumber(operation, "1"),
   // In the sandbox a check without a result is 404, 422 or 504.
   delivery_failed: (operation) => (isIdentity(operation) ? undefined : withMagicNumber(operation, "1")),

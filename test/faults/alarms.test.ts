@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { alarmsOfBooks, booksCases } from "./alarms/books.ts";
 import { type AlarmResult, brokenRules, runCases } from "./alarms/fault-alarms.ts";
 import { urgencyOf } from "./alarms/observed-alarms.ts";
 import { brokenOutageRules, databaseOutages, runOutages } from "./alarms/outages.ts";
@@ -32,6 +33,13 @@ test("an outage of DynamoDB that ends within minutes pages nobody, and one that 
   expect(pages).toEqual([false, true]);
 });
 
+test.each(Object.entries(booksCases))(
+  "if %s, exactly the alarms that a person must act on are raised",
+  async (name, { alarms }) => {
+    expect(await alarmsOfBooks(name)).toEqual(alarms);
+  },
+);
+
 describe("the rules of alarms", () => {
   const quiet: AlarmResult = {
     scenario: "a purchase that is delivered",
@@ -43,7 +51,7 @@ describe("the rules of alarms", () => {
   test.each<[string, Partial<AlarmResult>, number]>([
     ["nothing is left and nobody hears of it", {}, 0],
     ["nothing is left and a ticket is written", { alarms: ["PurchaseErrors"] }, 0],
-    ["nothing is left and somebody is paged", { alarms: ["ServerErrors"] }, 1],
+    ["nothing is left and a person is paged", { alarms: ["ServerErrors"] }, 1],
     ["an order is left and nobody hears of it", { left: ["an open order"] }, 1],
     ["an order is left and a ticket is written", { left: ["an open order"], alarms: ["OpenFor15Minutes"] }, 0],
   ])("a case in which %s", (_what, changes, broken) => {

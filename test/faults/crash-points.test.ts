@@ -1,6 +1,6 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** Only every n-th effect is hit, each run others, and of long scenarios every second of these. */
+/** Only every n-th effect of every third scenario is hit, each run others, and of long scenarios half of these. */
 const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 10);
 
 /**
@@ -13,4 +13,5 @@ crashPoints({
   seed: Date.now() % 1_000_000_000,
   every: EVERY,
   everyOfLong: 2 * EVERY,
+  everyScenario: EVERY === 1 ? 1 : 3,
 });

@@ -169,7 +169,7 @@ describe.each(Object.entries(LANDS_AFTER_MS))("a debit that lands %s later", (_n
   });
 
   test("counts no queued order where it would have waited for the upstream's limit", async () => {
-    const cache = { db: system.db, table: system.tables[2] ?? "" };
+    const cache = { db: system.db, table: system.cacheTable };
     const { limit_until: _limit, unrecognized_until: _unrecognized, ...pace } = NO_ORDERS_QUEUED;
     await noteQueue(cache, { ...pace, queue_until: isoTime(Date.now() + 120_000) });
     advance(GATE_CACHE_MS);

@@ -9,13 +9,14 @@ import {
   parkedDeliveries,
   subscriptionPk,
 } from "../../shared/ledger/schema.ts";
-import { isIdentityCheck, referenceOf } from "../../shared/ledger/transaction.ts";
+import { isIdentityCheck } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { advance } from "./system/clock.ts";
 import { landLateWrites } from "./system/injector.ts";
 import type { System } from "./system/system.ts";
 import { accountsOf, type TestAccount } from "./test-account.ts";
+import { orderOf } from "./upstream-orders.ts";
 
 /** Who helps after a fault: caller, upstream and operator, or only the queues, the stream and the schedules. */
 export const recoveries = ["assisted", "unassisted"] as const;
@@ -110,7 +111,7 @@ const resendUnanswered = async (account: TestAccount): Promise<void> => {
 const sendEvents = async ({ system, accountId }: TestAccount): Promise<void> => {
   const open = await openTransactions(system.ledger, EVER);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
-    const order = system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
+    const order = orderOf(system, transaction);
     if (order === undefined || isIdentityCheck(transaction)) continue;
     system.upstream.settle(order, "success");
     const ended = order.status === "failed" ? "failed" : "success";
@@ -124,7 +125,7 @@ const EVER = { from: "0000", to: "9999" };
 export const resolveOpen = async ({ system, accountId }: TestAccount): Promise<void> => {
   const open = await openTransactions(system.ledger, EVER);
   for (const transaction of open.filter(({ account_id }) => account_id === accountId)) {
-    const order = system.upstream.purchases.find(({ reference }) => reference === referenceOf(transaction));
+    const order = orderOf(system, transaction);
     const status = order?.status === "success" && !isIdentityCheck(transaction) ? "success" : "failed";
     try {
       await resolveTransaction(system.ledger, transaction, status, {

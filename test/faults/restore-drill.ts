@@ -300,9 +300,12 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       stdio: "ignore",
     });
     const ended = once(child, "close");
-    while (child.exitCode === null && (await itemsIn(ledgerAtT)) < items) await wait(1);
-    child.kill("SIGKILL");
-    await ended;
+    try {
+      while (child.exitCode === null && (await itemsIn(ledgerAtT)) < items) await wait(1);
+    } finally {
+      child.kill("SIGKILL");
+      await ended;
+    }
     expect({ items, signal: child.signalCode }).toEqual({ items, signal: "SIGKILL" });
   };
 

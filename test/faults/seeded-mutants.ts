@@ -20,7 +20,7 @@ const findKiller = (mutant: Mutant): string | undefined => {
     const { status, stdout, stderr } = spawnSync(vitest, ["run", "--bail=1", ...TESTS], {
       cwd: copy,
       encoding: "utf8",
-      env: { ...process.env, NO_COLOR: "1", CRASH_POINTS_EVERY: "1" },
+      env: { ...process.env, NO_COLOR: "1", CRASH_POINTS_EVERY: "1", MODEL_STEPS: "1500" },
     });
     const output = `${stdout}${stderr}`;
     const isKilled = status !== 0 && /[1-9]\d* failed/.test(output);

@@ -19,12 +19,20 @@ export type IndexShape = {
   readonly attributes: readonly string[];
 };
 /** What the layer must know of a table to work on its requests. */
-export type TableShape = { readonly partition: string; readonly indexes: readonly IndexShape[] };
+export type TableShape = {
+  readonly partition: string;
+  readonly sort: string | undefined;
+  readonly indexes: readonly IndexShape[];
+};
+
+/** Names an item by its table and its key. */
+export const itemId = (table: string, { partition, sort }: TableShape, key: Item): string =>
+  JSON.stringify([table, stringIn(key, partition), ...(sort === undefined ? [] : [stringIn(key, sort)])]);
 
 const keySchema = z.array(z.object({ AttributeName: z.string(), KeyType: z.enum(["HASH", "RANGE"]) }));
 const description = z.object({
   Table: z.object({
-    KeySchema: keySchema.length(1, "Only tables without a sort key are simulated"),
+    KeySchema: keySchema,
     GlobalSecondaryIndexes: z
       .array(
         z.object({
@@ -55,12 +63,15 @@ export const tableShapes = (forward: Forward): ((table: string) => Promise<Table
 const describe = async (forward: Forward, table: string): Promise<TableShape> => {
   const { body } = await forward("DescribeTable", JSON.stringify({ TableName: table }));
   const { KeySchema, GlobalSecondaryIndexes } = description.parse(JSON.parse(body)).Table;
-  const partition = KeySchema[0]?.AttributeName ?? "";
+  const keyOf = (type: string) => KeySchema.find(({ KeyType }) => KeyType === type)?.AttributeName;
+  const [partition = "", ownSort] = [keyOf("HASH"), keyOf("RANGE")];
+  if (ownSort !== undefined && GlobalSecondaryIndexes.length > 0)
+    throw new Error("a table with a sort key and indexes");
   const indexes = GlobalSecondaryIndexes.map(({ IndexName: name, KeySchema: keys, Projection }): IndexShape => {
     const attributeOf = (type: string) => keys.find(({ KeyType }) => KeyType === type)?.AttributeName;
     const [hash = "", sort] = [attributeOf("HASH"), attributeOf("RANGE")];
     const attributes = [partition, hash, ...(sort === undefined ? [] : [sort]), ...Projection.NonKeyAttributes];
     return { name, partition: hash, sort, attributes };
   });
-  return { partition, indexes };
+  return { partition, sort: ownSort, indexes };
 };

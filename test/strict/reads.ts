@@ -3,7 +3,7 @@ import { badKeyAnswer, throttledAnswer } from "./answers.ts";
 import type { Counted } from "./counts.ts";
 import { type History, TABLE_VIEW } from "./history.ts";
 import { laggingQuery } from "./index-query.ts";
-import { type Item, item, stringIn, type TableShape } from "./items.ts";
+import { type Item, item, itemId, type TableShape } from "./items.ts";
 import type { Throttled, Throttles } from "./throttles.ts";
 import type { Forward, WireAnswer } from "./wire.ts";
 
@@ -23,8 +23,7 @@ export const newReads = ({
   readonly counted: Counted;
   readonly lags: boolean;
 }): Forward => {
-  const idOf = async (table: string, key: Item): Promise<string> =>
-    JSON.stringify([table, stringIn(key, (await shapes(table)).partition)]);
+  const idOf = async (table: string, key: Item): Promise<string> => itemId(table, await shapes(table), key);
   const refused = (throttled: Throttled): WireAnswer => counted("throttled", throttledAnswer(throttled));
 
   const getItem = async (body: string): Promise<WireAnswer> => {
@@ -46,8 +45,17 @@ export const newReads = ({
     const indexKeys = Object.values(keys.ExpressionAttributeValues).flatMap(({ S }) =>
       typeof S === "string" ? [S] : [],
     );
-    const throttled = throttles.refusalOf({ kind: "Read", table, indexes: [index], indexKeys });
+    const throttled = throttles.refusalOf({
+      kind: "Read",
+      table,
+      indexes: index === undefined ? [] : [index],
+      indexKeys,
+    });
     if (throttled !== undefined) return refused(throttled);
+    if (index === undefined) {
+      if (!keys.ConsistentRead) throw new Error("a query of a table without ConsistentRead");
+      return forward("Query", body);
+    }
     const behind = history.behind(table, index);
     if (behind.size === 0) return forward("Query", body);
     const lagging = await laggingQuery(forward, await shapes(table), JSON.parse(body), behind);
@@ -96,7 +104,8 @@ const isKey = (text: string): boolean => text !== "" && Buffer.byteLength(text) 
 
 const queryTarget = z.object({
   TableName: z.string(),
-  IndexName: z.string("Only queries of indexes are simulated"),
+  IndexName: z.string().optional(),
+  ConsistentRead: z.boolean().default(false),
   ExpressionAttributeValues: item.default({}),
   ExclusiveStartKey: item.default({}),
 });

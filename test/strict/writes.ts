@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { type Item, item, stringIn, type TableShape } from "./items.ts";
+import { type Item, item, itemId, type TableShape } from "./items.ts";
 
 /** One item that a request writes or checks. */
 export type Write = {
@@ -46,8 +46,10 @@ export const transactionWrites = (shapes: Shapes, body: unknown): Promise<Write[
   );
 
 const writeOf = async (shapes: Shapes, kind: string, action: Single): Promise<Write> => {
-  const { partition, indexes } = await shapes(action.TableName);
-  const key = { [partition]: (action.Key ?? action.Item)?.[partition] ?? {} };
+  const shape = await shapes(action.TableName);
+  const { partition, sort, indexes } = shape;
+  const keyAttributes = [partition, ...(sort === undefined ? [] : [sort])];
+  const key = Object.fromEntries(keyAttributes.map((name) => [name, (action.Key ?? action.Item)?.[name] ?? {}]));
   const changed = changedAttributes(kind, action);
   const touched = indexes.filter(({ attributes }) =>
     attributes.some((attribute) => attribute !== partition && changed(attribute)),
@@ -55,7 +57,7 @@ const writeOf = async (shapes: Shapes, kind: string, action: Single): Promise<Wr
   return {
     table: action.TableName,
     key,
-    id: JSON.stringify([action.TableName, stringIn(key, partition)]),
+    id: itemId(action.TableName, shape, key),
     indexes: touched.map(({ name }) => name),
     changes: kind !== "ConditionCheck",
   };

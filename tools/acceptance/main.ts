@@ -32,9 +32,12 @@ const readOptions = () => {
   throw new SettingsError(`Name a stage that does not exist yet, and a region: ${USAGE}`);
 };
 
+// Nobody reads on after `| head`, or when the terminal is gone: an exception there would leave what was deployed.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
 const main = async (): Promise<number> => {
   const { stage, region, profile, json, isCleanUp } = readOptions();
-  const print = (line: string): void => void (json ? process.stderr : process.stdout).write(`${line}\n`);
+  const print = json ? console.error : console.log;
   const report = ({ state, duration_s, step, found }: StepResult): void =>
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
   assertNewStage(stage);
@@ -44,7 +47,7 @@ const main = async (): Promise<number> => {
   const startedAt = new Date();
   const interruption = new AbortController();
   const { signal } = interruption;
-  for (const name of ["SIGINT", "SIGTERM"]) {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.on(name, () => {
       print("Interrupted: deletes what was deployed, which takes some minutes. Do not end this process.");
       interruption.abort();
@@ -112,8 +115,6 @@ try {
   process.exitCode = await main();
 } catch (error) {
   const isRefusal = error instanceof SettingsError;
-  process.stderr.write(
-    `${isRefusal ? error.message : error instanceof Error ? `${error.name}: ${error.message}` : error}\n`,
-  );
+  console.error(isRefusal ? error.message : error instanceof Error ? `${error.name}: ${error.message}` : String(error));
   process.exitCode = isRefusal ? 2 : 1;
 }

@@ -34,24 +34,6 @@ export const requireReason = ({ target }: Pick<AdminContext, "target">, why: unk
   throw new OperatorError("--why: Is required on a deployed stage");
 };
 
-/** The pages of a read, one after the other. */
-export async function* pagesOf<Page extends { readonly next_cursor: string | null }>(
-  read: (cursor: string | undefined) => Promise<Page>,
-): AsyncGenerator<Page> {
-  let cursor: string | undefined;
-  do {
-    const page = await read(cursor);
-    yield page;
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-}
-
-export const allOf = async <Page>(pages: AsyncIterable<Page>): Promise<readonly Page[]> => {
-  const all: Page[] = [];
-  for await (const page of pages) all.push(page);
-  return all;
-};
-
 /** If a request may still settle the transaction that is to be resolved, waits for the end of that request first. */
 const afterFlight = async <Result>(act: () => Promise<Result>): Promise<Result> => {
   try {

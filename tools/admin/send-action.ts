@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { OPERATOR_NAME } from "../../shared/console/person.ts";
+import { methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, actions, operationPath } from "../../shared/contract/actions/actions.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
@@ -24,15 +25,17 @@ export const sendAction = async (
   // Beside the base URL's `/v1`.
   const url = new URL(`.${operationPath(name)}`, target.baseUrl);
   const isRead = actions[name].kind === "read";
-  for (const [field, value] of Object.entries(isRead ? input : {})) {
+  const method = methodOf(actions[name]);
+  const isInBody = method === "POST";
+  for (const [field, value] of Object.entries(isInBody ? {} : input)) {
     if (value !== undefined) url.searchParams.set(field, String(value));
   }
   // AWS takes a plus for itself when it verifies a signature.
   url.search = url.search.replaceAll("+", "%20");
   const request = {
-    method: isRead ? "GET" : "POST",
-    headers: { [OPERATOR_NAME]: encodeURIComponent(by), ...(!isRead && { "content-type": "application/json" }) },
-    ...(!isRead && { body: JSON.stringify(input) }),
+    method,
+    headers: { [OPERATOR_NAME]: encodeURIComponent(by), ...(isInBody && { "content-type": "application/json" }) },
+    ...(isInBody && { body: JSON.stringify(input) }),
   };
   const signed = await signedHeaders({ service: "execute-api", region: process.env.AWS_REGION ?? "" }, url, request);
   const signal = AbortSignal.timeout(ANSWER_MS_MAX);

@@ -4,7 +4,7 @@ import * as z from "zod";
 import { getItems } from "../../shared/ledger/get-item.ts";
 import { operatorRetries } from "../../shared/ledger/transact.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { isTransient } from "./transient-error.ts";
+import { isTransient } from "../../shared/platform/transient-error.ts";
 
 /** An item of a table as it is stored. */
 export type Item = { readonly pk: string; readonly [name: string]: unknown };

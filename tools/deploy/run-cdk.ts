@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, join } from "node:path";
-import { projectRoot } from "../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
 
 /** Runs the CDK's command line; resolves with its exit code. */
 export const runCdk = async (args: readonly string[]): Promise<number> => {

@@ -13,6 +13,7 @@ export type Asker = (typeof askers)[number];
 export const permissionStatus = ({ scope, kind }: Pick<Action, "scope" | "kind">, asker: Asker): number => {
   if (asker === "no token") return 401;
   if (scope === "person" || asker === "operator" || asker === "AWS operator") return 200;
+  if (scope === "member") return asker === "no role" ? 403 : 200;
   if (asker === "reader") return kind === "read" ? 200 : 403;
   if (scope === "service" || asker === "no role") return 403;
   return asker === "owner" ? 200 : 404;
@@ -27,6 +28,7 @@ const namesOf = (scope: Action["scope"], kind: Action["kind"]): string => {
 export const permissionTable = (): string => {
   const groups = [
     { scope: "person", kind: "read" },
+    { scope: "member", kind: "read" },
     { scope: "account", kind: "read" },
     { scope: "account", kind: "change" },
     { scope: "service", kind: "read" },

@@ -23,9 +23,11 @@ const keyOf = (headers: IncomingHttpHeaders): string | undefined => {
 export const authenticate = (
   headers: IncomingHttpHeaders,
   keys: { readonly live: readonly string[]; readonly test: string | undefined },
+  isStrict: boolean,
 ): Caller => {
   const key = keyOf(headers);
   if (key === undefined) throw new HttpError(401, "An API key is required.");
+  if (isStrict && !/^(live|test)_/.test(key)) throw new HttpError(401, "The API key begins with live_ or test_.");
   if (keys.live.includes(key)) return { mode: "live", key };
   if (key === keys.test) return { mode: "test", key };
   throw new HttpError(401, "The API key is invalid.");

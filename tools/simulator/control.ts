@@ -3,7 +3,7 @@ import { builtInCatalogBody } from "./catalog.ts";
 import { faultSchema } from "./faults.ts";
 import { HttpError, type JsonResponse, parseJson, type RequestBody } from "./http.ts";
 import type { SimulatorState } from "./state.ts";
-import { orderEvent, sendEvent } from "./webhooks.ts";
+import { sendEvent, sentEvent } from "./webhooks.ts";
 
 const faultsBody = z.strictObject({ faults: z.array(faultSchema) });
 const walletBody = z.strictObject({ balance_kobo: z.int().min(0) });
@@ -56,7 +56,7 @@ const sendControlledEvent: Control = async (state, body) => {
   const order = state.purchases.find((known) => known.upstreamReference === reference || known.reference === reference);
   if (order === undefined) throw new HttpError(404, `No order has the reference ${reference}.`);
   if (status === "success" || status === "failed") state.settle(order, status);
-  return ok({ deliveries: await sendEvent(state, orderEvent(order, status, changes), options) });
+  return ok({ deliveries: await sendEvent(state, sentEvent(state, order, status, changes), options) });
 };
 
 const requireWebhook = (state: SimulatorState): void => {

@@ -2,7 +2,8 @@ import { SourceMap } from "node:module";
 import { isAbsolute, join, relative } from "node:path";
 import { build } from "esbuild";
 import * as z from "zod";
-import { bundleOptionsOf, projectRoot } from "../../infra/bundle/bundle.ts";
+import { bundleOptionsOf } from "../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
 import type { FunctionName } from "../../infra/functions.ts";
 
 /** A function's bundle as it is deployed, and its source map, which is not: equal sources make equal bytes. */

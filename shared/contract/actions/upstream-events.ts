@@ -15,7 +15,9 @@ const eventView = z.object({
     "several_candidates",
     "unknown_failure",
     "conflicting_events",
+    "another_order",
     "unreadable",
+    "not_found",
   ]),
   upstream_reference: z.string().nullable(),
   /** The status that it reports, or what could not be read. */

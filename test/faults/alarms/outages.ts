@@ -12,14 +12,14 @@ import { alarmsIn, shownAlarm, urgencyOf, withStage } from "./observed-alarms.ts
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 const WALLET_NAIRA = 100_000;
-/** What ends by itself needs nobody; a longer one needs somebody, unless it is an app's own. */
+/** What ends by itself needs nobody; a longer one needs a person, unless it is an app's own. */
 const SHORT_MINUTES = 3;
 const LONG_MINUTES = 30;
 
 /** A place that fails for some minutes in one way, at the beginning of a time in which an order comes each minute. */
 export type Outage = { readonly place: Effect["place"]; readonly fault: Fault; readonly minutes: number };
 
-/** Each alarm that notified somebody, with the minute in which it was raised first. */
+/** Each alarm that notified a person, with the minute in which it was raised first. */
 export type OutageResult = Outage & { readonly alarms: ReadonlyMap<string, number> };
 
 const outage = (place: Outage["place"], fault: Fault): readonly Outage[] =>

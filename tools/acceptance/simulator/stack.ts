@@ -10,7 +10,8 @@ import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
 import { buildSync } from "esbuild";
-import { bundleOptions, projectRoot } from "../../../infra/bundle/bundle.ts";
+import { bundleOptions } from "../../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../../infra/bundle/project-root.ts";
 import { stackName } from "../../../infra/outputs.ts";
 
 export const simulatorStackName = (stage: string): string =>

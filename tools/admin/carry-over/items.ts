@@ -2,8 +2,8 @@ import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { keyBatches } from "../../../shared/ledger/get-item.ts";
 import { isRefundPk, transactionPkOfRefund } from "../../../shared/ledger/schema.ts";
 import { classifyWriteError, operatorRetries } from "../../../shared/ledger/transact.ts";
+import { isTransient } from "../../../shared/platform/transient-error.ts";
 import { type Item, readItemMap, scanTable } from "../table-scan.ts";
-import { isTransient } from "../transient-error.ts";
 import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
 
 export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: string; readonly to: string };

@@ -80,9 +80,16 @@ const changeable = (name: string, needed: SecretKind, done: "set" | "rotated"): 
 
 const isKeyPool = (name: SecretName): boolean => "isKeyPool" in secretTable[name];
 
+const prefixOf = (name: SecretName): string => {
+  const spec = secretTable[name];
+  return "prefix" in spec ? spec.prefix : "";
+};
+
 /** The value as it is stored. Refused if no header can hold it; the message never quotes it. */
 const storedText = (name: SecretName, text: string): string => {
   if (!isKeyPool(name)) {
+    const prefix = prefixOf(name);
+    if (!text.startsWith(prefix)) throw new OperatorError(`${name} must begin with ${prefix}`);
     if (isUsableKey(text)) return text;
     throw new OperatorError(`${name} must be one line of printable ASCII without spaces`);
   }

@@ -171,10 +171,15 @@ describe("wallet statement", () => {
   test("refuses a cursor of another kind or beyond its period", async () => {
     const { accountId: account } = await operator.anAccount();
     const read = (period: object) => walletRuns["wallet statement"](context(), { account, ...period });
-    const late = { entry: { pk: "funding#1", created_at: isoTime(NOON_MS) }, balance_after_kobo: 5 };
+    const late = {
+      entry: { pk: "funding#1", created_at: isoTime(NOON_MS) },
+      after: "0000",
+      balance_after_kobo: 5,
+      version: 1,
+    };
     const sealed = (position: object) => sealCursor(context(), ["wallet statement", account], position);
     await expect(read({ cursor: "x" })).rejects.toThrow("The cursor is not of this statement");
-    const empty = { entry: { pk: "", created_at: isoTime(NOON_MS) }, balance_after_kobo: 5 };
+    const empty = { entry: { pk: "", created_at: isoTime(NOON_MS) }, after: "0000", balance_after_kobo: 5, version: 1 };
     await expect(read({ cursor: encodePageCursor(late) })).rejects.toThrow("not of this statement");
     await expect(read({ cursor: await sealed(empty) })).rejects.toThrow("not of this statement");
     expect(await read({ cursor: await sealed(late) })).toMatchObject({ opening: 0.05 });

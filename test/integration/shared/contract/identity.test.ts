@@ -34,11 +34,11 @@ describe("invalid requests", () => {
     expect(Object.keys(answer.body.errors ?? {})).toEqual([field]);
   });
 
-  test("a virtual NIN of 16 characters gets a message of its own", async () => {
+  test("a virtual NIN of 16 characters is refused without a hint to obtain the person's NIN", async () => {
     const virtual = await service.refused(VERIFY_NIN, aNinCheck({ nin: "AB012345678910YZ" }));
     const short = await service.refused(VERIFY_NIN, aNinCheck({ nin: "1234567890" }));
     expect(virtual.status).toBe(422);
-    expect(virtual.body.errors?.nin?.join()).toMatch(/virtual/i);
+    expect(virtual.body.errors?.nin).toEqual(["Is a virtual NIN: this upstream takes the 11-digit number only"]);
     expect(short.body.errors?.nin?.join()).not.toMatch(/virtual/i);
   });
 

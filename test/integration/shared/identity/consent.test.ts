@@ -57,6 +57,7 @@ describe("the consent record", () => {
         key_id: expect.stringMatching(/^key_/),
         mode,
         subject: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+        subject_key: "mrk-local",
         operation: "nin_verification",
         extent: "advanced",
         purpose: "account opening",

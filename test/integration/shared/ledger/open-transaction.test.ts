@@ -78,7 +78,7 @@ describe("openTransaction", () => {
       accountId: string,
       of: DailyQuota = quota,
       open: typeof openUnlessOvertaking = openTransaction,
-    ) => (await open(ledger, ledger.aTransaction(accountId), [], enough(), of)).kind;
+    ) => (await open(ledger, ledger.aTransaction(accountId), [], enough(), { quota: of })).kind;
 
     test("a day in Lagos has as many orders as the quota allows, and the next day as many again", async () => {
       const accountId = await ledger.aWallet(10_000);
@@ -154,9 +154,9 @@ describe("openTransaction", () => {
       const accountId = await ledger.aWallet(10_000);
       const transaction = ledger.aTransaction(accountId);
       const once = { ...quota, perDay: 1 };
-      expect(await openTransaction(ledger, transaction, [], enough(), once)).toEqual({ kind: "opened" });
+      expect(await openTransaction(ledger, transaction, [], enough(), { quota: once })).toEqual({ kind: "opened" });
       const again = { ...transaction, write_token: randomUUID() };
-      expect(await openTransaction(ledger, again, [], enough(), once)).toMatchObject({ kind: "exists" });
+      expect(await openTransaction(ledger, again, [], enough(), { quota: once })).toMatchObject({ kind: "exists" });
     });
   });
 

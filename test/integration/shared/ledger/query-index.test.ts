@@ -5,7 +5,7 @@ import { openTransactions } from "../../../../shared/ledger/find-transactions.ts
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { listKeys } from "../../../../shared/ledger/query-index.ts";
-import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { openLists, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -21,9 +21,10 @@ beforeAll(async () => {
   const { db, ledgerTable: table } = await freshTables();
   ledger = { db, table, clock: () => NOON_MS };
   // Orders of the sandbox need no wallet; these are listed among the open ones all the same.
-  transactions = [0, 1, 2, 3, 4].map((ageMs) =>
+  // Two lists have five each, in turn.
+  transactions = Array.from({ length: 10 }, (_, ageMs) =>
     aTransaction({
-      pk: transactionPk(randomUUID()),
+      pk: transactionPk(`${ageMs % 2}${randomUUID()}`),
       mode: "test",
       write_token: randomUUID(),
       created_at: isoTime(NOON_MS + ageMs),
@@ -52,17 +53,17 @@ const givingTwoAtATime = (): { readonly pages: number; readonly db: DynamoDBDocu
 };
 
 describe("an index that returns pages", () => {
-  test("the open transactions are read from all pages of their index, oldest first", async () => {
+  test("the open transactions are read from all pages of all their lists, oldest first", async () => {
     const table = givingTwoAtATime();
     expect(await openTransactions({ ...ledger, db: table.db }, ALWAYS)).toEqual(transactions);
-    expect(table.pages).toBe(3);
+    expect(table.pages).toBe(2 * 3 + (openLists.length - 2));
   });
 
   test("an owner's keys are read from all pages of their index, oldest first", async () => {
     const table = givingTwoAtATime();
     const keys = await listKeys({ ...ledger, db: table.db }, "acc_1#live", ALWAYS);
     expect(keys).toEqual(transactions.map(({ pk, created_at }) => ({ pk, created_at })));
-    expect(table.pages).toBe(3);
+    expect(table.pages).toBe(6);
   });
 });
 

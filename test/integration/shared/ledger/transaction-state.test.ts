@@ -3,7 +3,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { OPEN_TRANSACTION, QUEUED, queuedOrders, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { QUEUED, queuedOrders, transactionPk } from "../../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import {
   settlingTransition,
@@ -31,8 +31,8 @@ const aside = waitingBy({ refusals: 1 });
 
 /** What an item in a state has, beside its status. */
 const storedIn = {
-  sent: { open: OPEN_TRANSACTION },
-  claimed: { open: OPEN_TRANSACTION, claim: "first" },
+  sent: { open: "live#0" },
+  claimed: { open: "live#0", claim: "first" },
   queued: { open: queuedOrders("acc_1"), queued: queued },
   set_aside: { open: QUEUED, queued: aside },
   success: { open: undefined, listed_at: undefined, status: "success" },
@@ -48,7 +48,7 @@ const setBy: Readonly<Record<string, Partial<Transaction>>> = {
 };
 
 const aStored = async (state: TransactionState): Promise<Transaction> => {
-  const Item = ledger.aTransaction("acc_1", { pk: transactionPk(crypto.randomUUID()), ...storedIn[state] });
+  const Item = ledger.aTransaction("acc_1", { pk: transactionPk(`0${crypto.randomUUID()}`), ...storedIn[state] });
   await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
   return Item;
 };
@@ -89,7 +89,7 @@ test.each([
 ] as const)(
   "the first write leads to the state %s, and a second one of either kind is refused",
   async (state, first) => {
-    const transaction = ledger.aTransaction("acc_1");
+    const transaction = ledger.aTransaction("acc_1", storedIn.sent);
     await ledger.db.send(new PutCommand(transactionPut(ledger, first, transaction).Put));
     for (const second of [debit, voided]) {
       const { Put } = transactionPut(ledger, second, transaction);

@@ -8,6 +8,7 @@ import { takeTurn } from "../../../../shared/queued-orders/turn.ts";
 import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { RATE_LIMITED } from "../../../../shared/upstream/upstream.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 const NO_BLOCKS = { limitUntilMs: 0, unrecognizedUntilMs: 0 };
 const unexpected = () => Promise.reject(new Error("Not expected"));
@@ -37,6 +38,7 @@ test("an order that the upstream's limit refuses holds the later ones of its acc
       buy: async () => ({ kind: "account_error", reason: RATE_LIMITED }) as const,
     },
     queueMinutes: 15,
+    costs: FACE_VALUES,
   };
   const deadline = deadlineIn(29_000);
   const run = {

@@ -14,6 +14,7 @@ import { anEvent, anOpenOrder, aPhoneNumber, keyedHashes } from "../../../builde
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
  * Goal: an event with an unknown reference settles at most the one order that it can be about, or is escalated.
@@ -29,7 +30,7 @@ afterAll(() => ledger.proxy.stop());
 /** Applies an event that is too old for another retry. */
 const apply = (event: EventMessage, deadline = deadlineIn(20_000)) => {
   ledger.nowMs = Date.parse(event.received_at) + DECISION_AGE_MS;
-  return applyOutcomeMessage({ ledger, keyedHashes })(event, deadline);
+  return applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadline);
 };
 const made = (ageMs: number): Partial<Transaction> => ({ created_at: isoTime(NOON_MS - ageMs) });
 
@@ -116,7 +117,7 @@ describe("two events that contradict each other under one unknown reference", ()
   /** Applies an event as it is after so long. */
   const applyAt = (event: EventMessage, ageMs: number) => {
     ledger.nowMs = Date.parse(event.received_at) + ageMs;
-    return applyOutcomeMessage({ ledger, keyedHashes })(event, deadlineIn(20_000));
+    return applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadlineIn(20_000));
   };
   const RETRY = { kind: "retry", reason: "reference_unknown" };
   const CONFLICT = { kind: "done", outcome: "conflicting_events" };
@@ -170,7 +171,11 @@ describe("two events that contradict each other under one unknown reference", ()
       },
       { step: "initialize", priority: "high" },
     );
-    const lagging = applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes });
+    const lagging = applyOutcomeMessage({
+      ledger: { ...ledger, db, clock: ledger.clock },
+      keyedHashes,
+      costs: FACE_VALUES,
+    });
     const expected = { kind: "done", outcome: "contradiction" };
     ledger.nowMs = NOON_MS;
     expect(await lagging(failed, deadlineIn(20_000))).toEqual(expected);
@@ -188,7 +193,7 @@ describe("two events that contradict each other under one unknown reference", ()
     const outcomes = new Set<string>();
     for (let round = 0; round < 20; round += 1) {
       const { order, success, failed } = await twoEvents();
-      const applied = applyOutcomeMessage({ ledger, keyedHashes });
+      const applied = applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES });
       ledger.nowMs = NOON_MS + DECISION_AGE_MS;
       const old = { ...failed, received_at: isoTime(NOON_MS + DECISION_AGE_MS - (round % 2) * DECISION_AGE_MS) };
       const both = await Promise.all([applied(success, deadlineIn(20_000)), applied(old, deadlineIn(20_000))]);
@@ -217,7 +222,11 @@ describe("two events that contradict each other under one unknown reference", ()
       { step: "initialize", priority: "high" },
     );
     ledger.nowMs = NOON_MS + DECISION_AGE_MS;
-    const apart = { ledger: { ...ledger, db, clock: () => NOON_MS + DECISION_AGE_MS }, keyedHashes };
+    const apart = {
+      ledger: { ...ledger, db, clock: () => NOON_MS + DECISION_AGE_MS },
+      keyedHashes,
+      costs: FACE_VALUES,
+    };
     const result = await applyOutcomeMessage(apart)(events.success, deadlineIn(20_000));
     expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
     expect(await applyAt(events.success, DECISION_AGE_MS)).toEqual(CONFLICT);
@@ -253,7 +262,7 @@ describe("what an event with an unknown reference costs", () => {
     for (const ageMs of [0, 5_000, 30_000, DECISION_AGE_MS]) {
       ledger.nowMs = Date.parse(event.received_at) + ageMs;
       ledger.proxy.calls.length = 0;
-      await applyOutcomeMessage({ ledger, keyedHashes })(event, deadlineIn(20_000));
+      await applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadlineIn(20_000));
       const units: Record<string, number> = {};
       for (const { operation, tableUnits } of ledger.proxy.calls) {
         units[operation] = (units[operation] ?? 0) + tableUnits;
@@ -309,7 +318,7 @@ const applyBeside = (
     { step: "initialize", priority: "high" },
   );
   ledger.nowMs = Date.parse(event.received_at) + DECISION_AGE_MS;
-  return applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes })(
+  return applyOutcomeMessage({ ledger: { ...ledger, db, clock: ledger.clock }, keyedHashes, costs: FACE_VALUES })(
     event,
     deadlineIn(20_000),
   );

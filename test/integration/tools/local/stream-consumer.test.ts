@@ -11,7 +11,7 @@ import { captureLog } from "../../../builders/captured-log.ts";
 import { cleanups, temporaryFolder } from "../../../builders/cleanups.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
-import { freshTables } from "../../../builders/tables.ts";
+import { addStream, freshTables } from "../../../builders/tables.ts";
 
 const RECORD_AGE_MAX_S = 3_600;
 const EMULATOR = (): string => dynamodbEndpoint;
@@ -59,6 +59,7 @@ test.for([
 /** A ledger table with a stream, and what consumes it with the function `handle`. */
 const aStream = async () => {
   const { db, ledgerTable } = await freshTables();
+  await addStream(db, ledgerTable);
   const checkpointPath = join(temporaryFolder(), "checkpoint.json");
   const put = (pk: string, status: string) =>
     db.send(new PutCommand({ TableName: ledgerTable, Item: { pk, status, bytes: new Uint8Array([1, 2, 3]) } }));

@@ -4,8 +4,9 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { bundleOptionsOf, projectRoot } from "../../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf } from "../../../../infra/bundle/bundle.ts";
 import { builtConsole, consoleFiles } from "../../../../infra/bundle/console-files.ts";
+import { projectRoot } from "../../../../infra/bundle/project-root.ts";
 
 const files = consoleFiles();
 const textOf = (path: string): string => gunzipSync(Buffer.from(files[path]?.gzip ?? "", "base64")).toString();

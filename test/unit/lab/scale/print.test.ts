@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { projectRoot } from "../../../../infra/bundle/bundle.ts";
+import { projectRoot } from "../../../../infra/bundle/project-root.ts";
 import { settingsOf } from "../../../../infra/stages.ts";
 import { cells, limitLoads } from "../../../../tools/scale/limit-loads.ts";
 import { firstLimitTable, limitTable, remedyTable } from "../../../../tools/scale/tables.ts";

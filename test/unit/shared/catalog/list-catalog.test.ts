@@ -13,6 +13,7 @@ import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts"
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { aCatalog } from "../../../builders/catalog.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { NO_PRICE_RULES } from "../../../builders/upstream-costs.ts";
 
 const snapshot = snapshotOf(aCatalog(), NOON_MS);
 const WEAK = snapshot.etag;
@@ -25,6 +26,7 @@ const list = (kept: Snapshot | undefined, { headers = {}, mode = "live", nowMs =
   const memory = catalogMemory({ read: async () => kept }, () => nowMs);
   return listCatalog(
     memory,
+    NO_PRICE_RULES,
     () => nowMs,
   )({
     caller: { accountId: "acc_1", keyId: "key_1", mode, entitlements: ALL_ENTITLEMENTS },

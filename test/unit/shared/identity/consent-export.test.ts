@@ -3,11 +3,11 @@ import type { Consent } from "../../../../shared/identity/consent.ts";
 import {
   consentLine,
   type ExportHeader,
-  footerLine,
   headerLine,
   verifyExport,
 } from "../../../../shared/identity/consent-export.ts";
 import { consentPk, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { footerLine } from "../../../../shared/platform/chained-lines.ts";
 
 /** Goal: an export is accepted to the byte as it was written, and otherwise the wrong line is named. */
 const header: ExportHeader = {
@@ -23,6 +23,7 @@ const consent = (index: number): Consent => ({
   key_id: "key_1",
   mode: "live",
   subject: `subject-hash-${index}`,
+  subject_key: "mrk-1",
   operation: "nin_verification",
   extent: "basic",
   ...(index % 2 === 0 && { purpose: `opening of account ${index}` }),

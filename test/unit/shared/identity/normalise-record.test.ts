@@ -22,7 +22,7 @@ const advanced = (record: Readonly<Record<string, unknown>>) =>
 const advancedBvn = (record: Readonly<Record<string, unknown>>) =>
   normaliseRecord({ first_name: "Ngozi", ...record }, bvnAdvancedResult, { bvn: "22345678901" }, dateReading);
 
-const emptyNames = { first_name: null, last_name: null, middle_name: null, gender: null, date_of_birth: null };
+const emptyNames = { first_name: "", last_name: "", middle_name: "", gender: "", date_of_birth: "" };
 
 describe("names of fields", () => {
   const spellings: readonly (readonly [string, string])[] = [
@@ -88,7 +88,7 @@ describe("names of fields", () => {
 });
 
 describe("dates", () => {
-  const dates: readonly (readonly [unknown, string | null])[] = [
+  const dates: readonly (readonly [unknown, string])[] = [
     ["1974-01-06", "1974-01-06"],
     ["06-01-1974", "1974-01-06"],
     ["06/01/1974", "1974-01-06"],
@@ -112,28 +112,28 @@ describe("dates", () => {
     ["1997-12-30 23:00:00", "1997-12-30"],
     ["2000-02-29", "2000-02-29"],
     ["29-02-2000", "2000-02-29"],
-    ["1900-02-29", null],
-    ["29-02-2023", null],
-    ["30-02-1990", null],
-    ["31-April-1990", null],
-    ["00-00-0000", null],
-    ["0000-00-00", null],
-    ["13-13-1990", null],
-    ["12-31-1990", null],
+    ["1900-02-29", ""],
+    ["29-02-2023", ""],
+    ["30-02-1990", ""],
+    ["31-April-1990", ""],
+    ["00-00-0000", ""],
+    ["0000-00-00", ""],
+    ["13-13-1990", ""],
+    ["12-31-1990", ""],
     ["06-01-74", "1974-01-06"],
-    ["1990", null],
-    ["unknown", null],
-    ["01-Foo-1990", null],
-    ["1997-12-30T99:00:00Z", null],
-    ["9999-12-31T23:59:59Z", null],
-    ["", null],
-    [null, null],
-    [19_740_106, null],
-    [true, null],
-    [{}, null],
-    [["06-01-1974"], null],
+    ["1990", ""],
+    ["unknown", ""],
+    ["01-Foo-1990", ""],
+    ["1997-12-30T99:00:00Z", ""],
+    ["9999-12-31T23:59:59Z", ""],
+    ["", ""],
+    [null, ""],
+    [19_740_106, ""],
+    [true, ""],
+    [{}, ""],
+    [["06-01-1974"], ""],
   ];
-  test.each(dates)("the date %j is %s", (sent, expected) => {
+  test.each(dates)("the date %j is %j", (sent, expected) => {
     expect(basic({ date_of_birth: sent })).toMatchObject({ first_name: "Ngozi", date_of_birth: expected });
   });
 
@@ -184,12 +184,12 @@ describe("other values", () => {
     ["m", "M"],
     ["Male", "M"],
     [" male ", "M"],
-    ["", null],
-    ["unknown", null],
-    ["X", null],
-    [null, null],
-    [1, null],
-    [{}, null],
+    ["", ""],
+    ["unknown", ""],
+    ["X", ""],
+    [null, ""],
+    [1, ""],
+    [{}, ""],
   ])("gender %j is %s", (sent, expected) => {
     expect(basic({ gender: sent })).toMatchObject({ gender: expected });
   });
@@ -199,10 +199,10 @@ describe("other values", () => {
     ["data:image/jpeg;base64,/9j/4AAQ", "/9j/4AAQ"],
     ["data:image/png;base64,iVBOR", "iVBOR"],
     ["data:;base64,iVBOR", "iVBOR"],
-    ["data:image/jpeg;base64,", null],
-    ["", null],
-    [null, null],
-  ])("photo %j is %s", (sent, expected) => {
+    ["data:image/jpeg;base64,", ""],
+    ["", ""],
+    [null, ""],
+  ])("photo %j is %j", (sent, expected) => {
     expect(advanced({ photo: sent })).toMatchObject({ photo: expected });
   });
 
@@ -224,11 +224,11 @@ describe("other values", () => {
     expect(advancedBvn({ watch_listed: sent })).toMatchObject({ watch_listed: expected });
   });
 
-  test("text is trimmed; empty text, lists and objects are null; a number is written out", () => {
+  test("text is trimmed; empty text, lists and objects count as absent; a number is written out", () => {
     const record = { last_name: "  Obi ", middle_name: "   ", email: ["a"], title: {}, phone_number: 8_031_234_567 };
     expect(advanced(record)).toMatchObject({
       last_name: "Obi",
-      middle_name: null,
+      middle_name: "",
       email: null,
       title: null,
       phone_number: "8031234567",
@@ -245,7 +245,7 @@ describe("other values", () => {
 });
 
 describe("absent and additional fields", () => {
-  const five = ["first_name", "last_name", "middle_name", "gender", "date_of_birth"];
+  const five = Object.keys(emptyNames);
   const shapes = [
     ["basic NIN", ninBasicResult, { nin: "1" }, five],
     ["basic BVN", bvnBasicResult, { bvn: "1" }, [...five, "phone_number"]],
@@ -253,7 +253,7 @@ describe("absent and additional fields", () => {
     ["BVN retrieval", bvnRetrieveResult, { phone_number: "1" }, ["bvn", ...five, "phone_number"]],
   ] as const;
   test.each(shapes)(
-    "a %s result has exactly its fields: the requested number, the name, and null",
+    "a %s result has exactly its fields: the requested number, the name, empty text for the rest of a person, and null",
     (_name, schema, asked, fields) => {
       const result = normaliseRecord(
         { surname: "Obi", photo: "aGk=", secret: 1, trackingId: "x" },
@@ -263,7 +263,9 @@ describe("absent and additional fields", () => {
       );
       const expected = fields.map((name) => [
         name,
-        name === "last_name" ? "Obi" : (Object.entries(asked).find(([key]) => key === name)?.[1] ?? null),
+        name === "last_name"
+          ? "Obi"
+          : (Object.entries(asked).find(([key]) => key === name)?.[1] ?? (five.includes(name) ? "" : null)),
       ]);
       expect(result).toEqual(Object.fromEntries(expected));
     },
@@ -284,7 +286,7 @@ describe("absent and additional fields", () => {
 
   test("an advanced result leaves out an alias of our field whose value cannot be read", () => {
     const result = advanced({ birthdate: "00-00-0000", photo: 7 });
-    expect(result).toMatchObject({ date_of_birth: null });
+    expect(result).toMatchObject({ date_of_birth: "" });
     expect(result).not.toHaveProperty("birthdate");
   });
 

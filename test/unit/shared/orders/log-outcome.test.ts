@@ -4,6 +4,7 @@ import { logOutcome } from "../../../../shared/orders/log-outcome.ts";
 import type { CheckOutcome, Outcome } from "../../../../shared/upstream/upstream.ts";
 import { type CapturedLog, captureLog } from "../../../builders/captured-log.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
+import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 let log: CapturedLog;
 beforeEach(() => {
@@ -11,7 +12,7 @@ beforeEach(() => {
 });
 
 const logged = (outcome: Outcome | CheckOutcome, mode: "live" | "test" = "live") => {
-  logOutcome(aTransaction({ mode }), outcome);
+  logOutcome(aTransaction({ mode }), outcome, FACE_VALUES);
   return log
     .lines()
     .filter((line) => "event" in line)

@@ -62,9 +62,9 @@ describe("transactionId", () => {
 });
 
 test("a message's MAC differs with other fields, another key, and another purpose of the same key", async () => {
-  const { messageMac, hashSubject } = await keyedHashesWith(KEY);
+  const { messageMac, valueHash } = await keyedHashesWith(KEY);
   const { messageMac: otherKey } = await keyedHashesWith(KEY.toUpperCase());
-  const macs = [messageMac(["a", "bc"]), messageMac(["ab", "c"]), otherKey(["a", "bc"]), hashSubject("a", "bc")];
+  const macs = [messageMac(["a", "bc"]), messageMac(["ab", "c"]), otherKey(["a", "bc"]), valueHash("a", "bc")];
   expect(new Set(macs).size).toBe(4);
   expect(messageMac(["a", "bc"])).toBe(macs[0]);
 });
@@ -96,17 +96,17 @@ describe("fingerprint", () => {
   });
 });
 
-describe("hashSubject", () => {
-  test("a subject's hash never changes between versions: another value would lose the consents", async () => {
-    // HMAC-SHA256 over "7:subject3:nin11:12345678901" in base64url; made with Python.
-    expect((await keyedHashesWith(KEY)).hashSubject("nin", "12345678901")).toBe(
-      "iF-0wV-vgjhz215wjxFAmLvuEtgdOvnqZ7ZKKtk3bKM",
+describe("valueHash", () => {
+  test("a value's hash never changes between versions: another one would match no stored event", async () => {
+    // HMAC-SHA256 over "5:value12:phone_number11:08031234567" in base64url; made with Python.
+    expect((await keyedHashesWith(KEY)).valueHash("phone_number", "08031234567")).toBe(
+      "4aHyeWtLz9Bqs5B2lrEmu0FLId4iHcei-j0zLqZ8ZSQ",
     );
   });
 
-  test("subjects' hashes differ by number and by kind of number", async () => {
-    const { hashSubject } = await keyedHashesWith(KEY);
-    const kept = [hashSubject("nin", "1"), hashSubject("bvn", "1"), hashSubject("nin", "2")];
+  test("hashes differ by value and by kind of value", async () => {
+    const { valueHash } = await keyedHashesWith(KEY);
+    const kept = [valueHash("recipient", "1"), valueHash("phone_number", "1"), valueHash("recipient", "2")];
     expect(new Set(kept).size).toBe(3);
   });
 });

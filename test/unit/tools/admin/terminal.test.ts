@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { consentLine, footerLine, headerLine, verifyExport } from "../../../../shared/identity/consent-export.ts";
+import { consentLine, headerLine, verifyExport } from "../../../../shared/identity/consent-export.ts";
 import { consentPk, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { footerLine } from "../../../../shared/platform/chained-lines.ts";
 import { runAdmin } from "../../../../tools/admin/run.ts";
 import { onTerminal, printMessage, printResult } from "../../../../tools/admin/terminal.ts";
 import { table } from "../../../../tools/admin/views/print.ts";
@@ -71,6 +72,7 @@ test("an exported consent has no control character, and its file is verified to 
   const { line, end } = consentLine(header.end, {
     pk: consentPk({ pk: transactionPk("0".repeat(26)) }),
     subject: "hash",
+    subject_key: "mrk-1",
     account_id: "acc_1",
     key_id: "key_1",
     mode: "live",
