@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { upstreamKind as chosenUpstream, type UpstreamKind } from "../builders/upstream-kind.ts";
 import { type StrictName, strictSettings } from "../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, type Recovery, recover, recoveries } from "./recovery.ts";
@@ -135,6 +136,8 @@ export type CrashPoints = {
   readonly everyOfLong?: number;
   /** Only every n-th scenario runs; the seed chooses the first. */
   readonly everyScenario?: number;
+  /** By default the one that the environment chooses. */
+  readonly upstreamKind?: UpstreamKind;
   readonly report?: (count: Count) => void;
 };
 
@@ -151,54 +154,59 @@ export const crashPoints = ({
   every = 1,
   everyOfLong = every,
   everyScenario = 1,
+  upstreamKind = chosenUpstream,
   report = () => {},
 }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
   const sampled = Object.entries(scenarios).filter((_, at) => at % everyScenario === seed % everyScenario);
   const runs = settings.flatMap((setting) => sampled.map(([name, scenario]) => ({ name, setting, scenario })));
 
-  describe.each(runs)("$name (AWS: $setting)", ({ name, setting, scenario }) => {
-    let effects: readonly Effect[] = [];
-    let aws: Aws = { setting, seed };
-    let unmet = 0;
-    const cases = new Map<Fault, number>();
-    beforeAll(async () => {
-      system = await startSystem();
-      endpoint = await openAppEndpoint();
-      await system.runSchedule("refresh-catalog");
-    });
-    afterAll(async () => {
-      await endpoint.stop();
-      await system.stop();
-      report({ scenario: name, setting, seed: aws.seed, effects: effects.length, cases, unmet });
-    });
+  const { manner, references } = upstreamKind;
+  describe.each(runs)(
+    `$name (AWS: $setting; upstream: ${manner}, reference: ${references})`,
+    ({ name, setting, scenario }) => {
+      let effects: readonly Effect[] = [];
+      let aws: Aws = { setting, seed };
+      let unmet = 0;
+      const cases = new Map<Fault, number>();
+      beforeAll(async () => {
+        system = await startSystem({ upstreamKind });
+        endpoint = await openAppEndpoint();
+        await system.runSchedule("refresh-catalog");
+      });
+      afterAll(async () => {
+        await endpoint.stop();
+        await system.stop();
+        report({ scenario: name, setting, seed: aws.seed, effects: effects.length, cases, unmet });
+      });
 
-    test(`${name} without a fault gives the expected statuses`, async () => {
-      // The first run may still fetch what later ones find in memory.
-      await effectsOf(scenario, { setting: "perfect", seed });
-      ({ effects, aws } = await runWithoutFault(scenario, aws));
-      expect(effects.length).toBeGreaterThan(0);
-    });
+      test(`${name} without a fault gives the expected statuses`, async () => {
+        // The first run may still fetch what later ones find in memory.
+        await effectsOf(scenario, { setting: "perfect", seed });
+        ({ effects, aws } = await runWithoutFault(scenario, aws));
+        expect(effects.length).toBeGreaterThan(0);
+      });
 
-    test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, { timeout: 900_000 }, async (fault) => {
-      expect(effects, "the test without a fault comes first").not.toHaveLength(0);
-      const found: string[] = [];
-      const step = scenario.isLong ? everyOfLong : every;
-      for (const [at, effect] of effects.filter((each) => canHit(each, fault)).entries()) {
-        if (at % step !== seed % step) continue;
-        for (const help of extent[fault] ?? []) {
-          cases.set(fault, (cases.get(fault) ?? 0) + 1);
-          const { met, wrong } = await runWithFault(scenario, aws, at, fault, help);
-          if (!met) unmet += 1;
-          const place = `effect ${at + 1} (${effect.place} ${effect.name}), ${help} helps, seed ${aws.seed}`;
-          found.push(...wrong.map((what) => `${place}: ${what}`));
+      test.each(chosen)(`${name} keeps every invariant, whichever effect %s`, { timeout: 900_000 }, async (fault) => {
+        expect(effects, "the test without a fault comes first").not.toHaveLength(0);
+        const found: string[] = [];
+        const step = scenario.isLong ? everyOfLong : every;
+        for (const [at, effect] of effects.filter((each) => canHit(each, fault)).entries()) {
+          if (at % step !== seed % step) continue;
+          for (const help of extent[fault] ?? []) {
+            cases.set(fault, (cases.get(fault) ?? 0) + 1);
+            const { met, wrong } = await runWithFault(scenario, aws, at, fault, help);
+            if (!met) unmet += 1;
+            const place = `effect ${at + 1} (${effect.place} ${effect.name}), ${help} helps, seed ${aws.seed}`;
+            found.push(...wrong.map((what) => `${place}: ${what}`));
+          }
         }
-      }
-      expect(found).toEqual([]);
-    });
+        expect(found).toEqual([]);
+      });
 
-    test(`${name} leaves no personal data in the tables`, async () => {
-      expect(await keptPersonalData(system)).toEqual([]);
-    });
-  });
+      test(`${name} leaves no personal data in the tables`, async () => {
+        expect(await keptPersonalData(system)).toEqual([]);
+      });
+    },
+  );
 };
