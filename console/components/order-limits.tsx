@@ -4,11 +4,11 @@ import { DataTable } from "./data-table.tsx";
 import { Money } from "./money.tsx";
 
 const labels = {
-  order_naira: "NGN for an order",
-  day_naira: "NGN in a day",
-  month_naira: "NGN in a month",
-  day_orders: "Orders in a day",
-  month_orders: "Orders in a month",
+  order_naira: "Amount of one order (NGN)",
+  day_naira: "Amount per day (NGN)",
+  month_naira: "Amount per month (NGN)",
+  day_orders: "Orders per day",
+  month_orders: "Orders per month",
 } as const satisfies Record<OrderLimitName, string>;
 
 type Usage = ActionOutput<"accounts show">["usage"];

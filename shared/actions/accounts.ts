@@ -15,7 +15,7 @@ import { shownUrl } from "../contract/shown-url.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
-import { counts, type Usage, usageOn } from "../ledger/usage.ts";
+import { hasPeriodLimit, type Usage, usageOn } from "../ledger/usage.ts";
 import { ordersOnDay, readWallet, walletSchema } from "../ledger/wallet.ts";
 import { dayInLagos } from "../platform/time.ts";
 import { dateIn } from "../platform/time-zone.ts";
@@ -108,7 +108,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       ),
       ...(account.duplicate_window_s !== undefined && { duplicate_window_s: account.duplicate_window_s }),
       ...(account.order_limits !== undefined && { order_limits: account.order_limits }),
-      ...(counts(account.order_limits) && { usage: usageView(context, wallet) }),
+      ...(hasPeriodLimit(account.order_limits) && { usage: usageView(context, wallet) }),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),
       webhook: endpoint?.url === undefined ? null : { url: shownUrl(endpoint.url), status: endpoint.status },

@@ -6,7 +6,7 @@ import { orderLimitsText } from "../contract/order-limits.ts";
 import type { Permission } from "../contract/permission.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { keyUsagePk } from "../ledger/schema.ts";
-import { counts, readKeyUsages } from "../ledger/usage.ts";
+import { hasPeriodLimit, readKeyUsages } from "../ledger/usage.ts";
 import { NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { keyView, readAccounts, usageView } from "./accounts.ts";
@@ -62,7 +62,7 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
     );
     const usages = await readKeyUsages(
       ledger,
-      keys.filter(({ order_limits }) => counts(order_limits)).map(({ key_id }) => key_id),
+      keys.filter(({ order_limits }) => hasPeriodLimit(order_limits)).map(({ key_id }) => key_id),
     );
     const usageOf = new Map(usages.map((usage) => [usage.pk, usage]));
     const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
@@ -74,7 +74,7 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
         return {
           ...keyView(key, ledger.clock()),
           last_used_at: usedMs === undefined ? null : isoTime(usedMs),
-          ...(counts(key.order_limits) && { usage: usageView(context, usageOf.get(keyUsagePk(key.key_id))) }),
+          ...(hasPeriodLimit(key.order_limits) && { usage: usageView(context, usageOf.get(keyUsagePk(key.key_id))) }),
         };
       }),
     };

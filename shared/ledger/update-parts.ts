@@ -1,15 +1,13 @@
 /** A part of an update that is composed of several. */
 export type UpdateParts = {
-  readonly sets: readonly string[];
-  readonly adds: readonly string[];
-  readonly removes: readonly string[];
-  readonly conditions: readonly string[];
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly sets?: readonly string[];
+  readonly adds?: readonly string[];
+  readonly removes?: readonly string[];
+  readonly conditions?: readonly string[];
+  readonly values?: Readonly<Record<string, unknown>>;
 };
 
-export const NO_PARTS: UpdateParts = { sets: [], adds: [], removes: [], conditions: [], values: {} };
-
-export const joinParts = (...parts: readonly Partial<UpdateParts>[]): UpdateParts => ({
+export const joinParts = (...parts: readonly UpdateParts[]): Required<UpdateParts> => ({
   sets: parts.flatMap(({ sets = [] }) => sets),
   adds: parts.flatMap(({ adds = [] }) => adds),
   removes: parts.flatMap(({ removes = [] }) => removes),
@@ -18,7 +16,7 @@ export const joinParts = (...parts: readonly Partial<UpdateParts>[]): UpdatePart
 });
 
 /** The update of these parts; its item is returned if a condition fails, and shows which part of it did. */
-export const updateOf = (...parts: readonly Partial<UpdateParts>[]) => {
+export const updateOf = (...parts: readonly UpdateParts[]) => {
   const { sets, adds, removes, conditions, values } = joinParts(...parts);
   return {
     UpdateExpression: [

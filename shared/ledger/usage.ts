@@ -6,7 +6,7 @@ import { dateIn } from "../platform/time-zone.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
 import { itemKindOf, keyUsagePk } from "./schema.ts";
-import { joinParts, NO_PARTS, type UpdateParts, updateOf } from "./update-parts.ts";
+import { joinParts, type UpdateParts, updateOf } from "./update-parts.ts";
 
 /**
  * What live orders use of the limits of their account and key. Both are counted in the write of the debit, and given
@@ -66,7 +66,7 @@ type Counter = {
 };
 
 /** Whether one of the limits is of a day or a month. */
-export const counts = ({ day_naira, month_naira, day_orders, month_orders }: OrderLimits = {}): boolean =>
+export const hasPeriodLimit = ({ day_naira, month_naira, day_orders, month_orders }: OrderLimits = {}): boolean =>
   [day_naira, month_naira, day_orders, month_orders].some((limit) => limit !== undefined);
 
 /** All four are counted if one of them has a limit: a limit that is added in the course of a month counts all of it. */
@@ -144,7 +144,9 @@ export const countOrder = (
 ): Counting | undefined => {
   const limited = subjects.flatMap((by) => {
     const own = limits[by];
-    return own !== undefined && counts(own) ? [{ by, counters: countersOf(amount_kobo, own), read: seen[by] }] : [];
+    return own !== undefined && hasPeriodLimit(own)
+      ? [{ by, counters: countersOf(amount_kobo, own), read: seen[by] }]
+      : [];
   });
   if (limited.length === 0) return undefined;
   const days = limited.flatMap(({ read }) => read?.usage_day ?? []);
@@ -180,13 +182,11 @@ const countAll = (counted: readonly Counter[], day: string, read: Usage | undefi
   const period: UpdateParts =
     readDay === day
       ? {
-          ...NO_PARTS,
           sets: ["usage_day = :usage_day"],
           conditions: ["(attribute_not_exists(usage_day) OR usage_day = :usage_day)"],
           values: { ":usage_day": day },
         }
       : {
-          ...NO_PARTS,
           sets: ["usage_day = :usage_day"],
           conditions: ["usage_day = :read_day"],
           values: { ":usage_day": day, ":read_day": readDay },
@@ -210,19 +210,17 @@ const countOne = (
   const isBeyond = max !== undefined && adds > NEAR * max;
   if (!isContinued) {
     const parts = {
-      ...NO_PARTS,
       sets: [`${name} = :${name}`, ...(isBeyond ? [`${near} = :${name}_max`] : [])],
       removes: isBeyond ? [] : [near],
       values: { ...values, ...(isBeyond && { [`:${name}_max`]: max }) },
     };
     return { parts, isNear: isBeyond };
   }
-  if (max === undefined) return { parts: { ...NO_PARTS, adds: [`${name} :${name}`], values }, isNear: false };
+  if (max === undefined) return { parts: { adds: [`${name} :${name}`], values }, isNear: false };
   const far = Math.floor(NEAR * max) - adds;
   const isNear = read?.[near] !== max && (isBeyond || (read?.[name] ?? 0) > far);
   const isAtMost = (value: string) => `(attribute_not_exists(${name}) OR ${name} <= ${value})`;
   const parts = {
-    ...NO_PARTS,
     sets: isNear ? [`${near} = :${name}_max`] : [],
     adds: [`${name} :${name}`],
     conditions: [
@@ -251,7 +249,6 @@ export const giveBack = (amountKobo: Kobo, { day }: Counted, read: Usage | undef
   const back = readDay < day ? [] : countersOf(amountKobo, {}).filter(({ name }) => continues(name, day, readDay));
   if (back.length === 0) return undefined;
   return {
-    ...NO_PARTS,
     adds: back.map(({ name }) => `${name} :${name}_back`),
     conditions: ["usage_day = :usage_day"],
     values: { ":usage_day": readDay, ...Object.fromEntries(back.map(({ name, adds }) => [`:${name}_back`, -adds])) },

@@ -173,7 +173,7 @@ export const walletDebit = (
   booking: Booking,
   { unlessQueued = false, isCheck = false, quota, usage }: DebitOptions = {},
 ) => {
-  const debit: Partial<UpdateParts> = {
+  const debit: UpdateParts = {
     sets: [changedBalance("-")],
     adds: isCheck ? ["checks :one"] : [],
     conditions: [MAY_BE_DEBITED, ...(unlessQueued ? ["attribute_not_exists(#open)"] : [])],
@@ -186,12 +186,7 @@ export const walletDebit = (
 };
 
 /** The part of a debit that counts it. */
-const countedBy = ({
-  entitlement,
-  perDay,
-  day,
-  beginsDay,
-}: NonNullable<DebitOptions["quota"]>): Partial<UpdateParts> => {
+const countedBy = ({ entitlement, perDay, day, beginsDay }: NonNullable<DebitOptions["quota"]>): UpdateParts => {
   const used = quotaUsed[entitlement];
   return beginsDay
     ? {
@@ -239,14 +234,14 @@ export const walletAdjustment = (ledger: Ledger, accountId: string, booking: Boo
     ...returned,
   });
 
-const credit = (ledger: Ledger, booking: Booking): Partial<UpdateParts> => ({
+const credit = (ledger: Ledger, booking: Booking): UpdateParts => ({
   sets: [changedBalance("+")],
   conditions: [IS_NOT_SEALED],
   values: balanceValues(ledger, booking),
 });
 
 /** Adds the amount to the wallet, and gives back what was counted of it: one part of a transaction of writes. */
-export const walletCredit = (ledger: Ledger, accountId: string, booking: Booking, usage: Partial<UpdateParts> = {}) =>
+export const walletCredit = (ledger: Ledger, accountId: string, booking: Booking, usage: UpdateParts = {}) =>
   walletUpdate(ledger, accountId, updateOf({ conditions: ["attribute_exists(pk)"] }, credit(ledger, booking), usage));
 
 /** Restricts a wallet with its account, or ends the restriction: one part of a transaction of writes. */
@@ -281,7 +276,7 @@ export const walletQueueGap = (
   accountId: string,
   number: number,
   refund?: Booking,
-  usage: Partial<UpdateParts> = {},
+  usage: UpdateParts = {},
 ) =>
   walletUpdate(
     ledger,
