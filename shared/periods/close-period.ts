@@ -101,10 +101,10 @@ export const monthToClose = async (ledger: Ledger, month: string, timeZone: stri
 
 const closableAt = (to: string): string => isoTime(Date.parse(to) + 1 + INDEXED_AGE_MS);
 
-/** The month after the last closed one, or, if none is closed, the one that ended last; and when it can be closed. */
+/** The month after the last closed one, or, if none is closed, the last one that can be closed; and from when on it can. */
 export const nextToClose = ({ clock }: Pick<Ledger, "clock">, last: string | undefined, timeZone: string) => {
-  const thisMonth = dateIn(clock(), timeZone).slice(0, "2026-11".length);
-  const month = monthAfter(last ?? thisMonth, last === undefined ? -1 : 1);
+  const notClosable = dateIn(clock() - INDEXED_AGE_MS, timeZone).slice(0, "2026-11".length);
+  const month = last === undefined ? monthAfter(notClosable, -1) : monthAfter(last);
   return { month, from: closableAt(monthRange(month, timeZone).to) };
 };
 

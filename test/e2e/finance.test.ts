@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { csvRow } from "../../shared/contract/csv.ts";
-import { dateIn, monthAfter } from "../../shared/platform/time-zone.ts";
+import { monthAfter } from "../../shared/platform/time-zone.ts";
 import { type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";
 
@@ -15,16 +15,19 @@ import { documentSections, type Names, runDocumentCommand } from "../builders/do
  */
 let service: OperatedService;
 let names: Names;
+/** What the page calls 2026-11: two months after the one that the sample books have closed. */
+let thisMonth: string;
 beforeAll(async () => {
   service = await startOperatedService({ sampleBooks: true });
   const accounts = z.object({ accounts: z.array(z.object({ account_id: z.string(), name: z.string() })) });
+  const periods = z.object({ periods: z.tuple([z.object({ month: z.string() })]) });
+  const [closed] = periods.parse(await service.adminJson(["periods", "list"])).periods;
+  thisMonth = monthAfter(closed.month, 2);
   const listed = accounts.parse(await service.adminJson(["accounts", "list"])).accounts;
   writeStatement();
   names = { account: listed.find(({ name }) => name === "sample")?.account_id ?? "" };
 });
 afterAll(() => service.stop());
-
-const thisMonth = dateIn(Date.now(), "Africa/Lagos").slice(0, "2026-11".length);
 
 /** The page's text as of today. */
 const ofToday = (text: string): string =>

@@ -15,7 +15,13 @@ import { NOT_DELIVERED, settleTransaction } from "../../shared/ledger/settle-tra
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { expectedCost, type UpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { recordPayment } from "../../shared/margin/float.ts";
-import { beginClosing, closeService, continueClosing, monthToClose } from "../../shared/periods/close-period.ts";
+import {
+  beginClosing,
+  closeService,
+  continueClosing,
+  monthToClose,
+  nextToClose,
+} from "../../shared/periods/close-period.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import type { KeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../shared/platform/time.ts";
@@ -142,9 +148,9 @@ const STATED_DAY = 27;
 
 /** What the sample books are about: the month that is closed, the two after it, and the day of the upstream's statement. */
 export const sampleDates = (nowMs: number, timeZone: string) => {
-  const thisMonth = dateIn(nowMs, timeZone).slice(0, "2026-11".length);
-  const lastMonth = monthAfter(thisMonth, -1);
-  return { thisMonth, closedMonth: monthAfter(thisMonth, -2), lastMonth, statedDay: `${lastMonth}-${STATED_DAY}` };
+  const { month: lastMonth } = nextToClose({ clock: () => nowMs }, undefined, timeZone);
+  const [closedMonth, thisMonth] = [monthAfter(lastMonth, -1), monthAfter(lastMonth)];
+  return { thisMonth, closedMonth, lastMonth, statedDay: `${lastMonth}-${STATED_DAY}` };
 };
 
 /** A write, and when it is dated. */
