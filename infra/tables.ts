@@ -42,3 +42,9 @@ export const tables = {
   /** The catalog and sealed identity results: they can be fetched or made again. */
   cache: { partition: "pk", indexes: [], ttl: "expires_at_s" },
 } as const satisfies Record<TableName, TableShape>;
+
+/** What the audit table's resource policy denies everybody: to change or delete an item, or to have it expire. */
+export const auditDenials = [
+  ...["BatchWriteItem", "DeleteItem", "PartiQLDelete", "PartiQLInsert", "PartiQLUpdate", "UpdateItem"],
+  "UpdateTimeToLive",
+].map((action) => `dynamodb:${action}`);

@@ -16,7 +16,7 @@ import type { TableName } from "../../functions/function-spec.ts";
 import { type SecretName, type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
 import { outputOf, stackName } from "../outputs.ts";
 import type { StageSettings } from "../stages.ts";
-import { type TableShape, tables } from "../tables.ts";
+import { auditDenials, type TableShape, tables } from "../tables.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { TableBackups } from "./table-backups.ts";
 
@@ -103,15 +103,7 @@ const appendOnly = (): PolicyDocument =>
       new PolicyStatement({
         effect: Effect.DENY,
         principals: [new AnyPrincipal()],
-        actions: [
-          "BatchWriteItem",
-          "DeleteItem",
-          "PartiQLDelete",
-          "PartiQLInsert",
-          "PartiQLUpdate",
-          "UpdateItem",
-          "UpdateTimeToLive",
-        ].map((action) => `dynamodb:${action}`),
+        actions: [...auditDenials],
         // The table's own ARN would be a circle in the template.
         resources: ["*"],
       }),

@@ -35,7 +35,7 @@ export class OperatorPolicies extends Construct {
 
   constructor(scope: Construct, id: string, { stage, data, service }: OperatorPoliciesProps) {
     super(scope, id);
-    const { alarms, api } = service;
+    const { alarms, api, hasRestApi } = service;
     const queues = service.node.findAll().filter((construct) => construct instanceof Queue);
     const deadLetters = queues.filter((queue) => queue instanceof DeadLetters);
     const arnsOf = (some: readonly Queue[]): string[] => some.map(({ queueArn }) => queueArn);
@@ -53,6 +53,8 @@ export class OperatorPolicies extends Construct {
       resource: "stack",
       resourceName: `${service.stackName}/*`,
     });
+    const { partition, region } = Stack.of(this);
+    const gatewayAccount = `arn:${partition}:apigateway:${region}::/account`;
     this.apiExport = imported.parse(service.resolve(service.exportValue(api.id)))["Fn::ImportValue"];
     const [reads, changes] = [api.operationsArn("GET"), api.operationsArn("POST")];
     this.wildcards = new Map([
@@ -67,7 +69,7 @@ export class OperatorPolicies extends Construct {
       // A request that names the stack does not have the id at the end of its ARN.
       allow(["cloudformation:DescribeStacks"], [stackArn]),
       allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn, ledger.tableArn]),
-      allow(["dynamodb:Query"], [audit.tableArn]),
+      allow(["dynamodb:GetResourcePolicy", "dynamodb:Query"], [audit.tableArn]),
       allow(["dynamodb:BatchGetItem"], [ledger.tableArn, ...(isDirect ? [access.tableArn] : [])]),
       allow(
         ["dynamodb:Query"],
@@ -83,6 +85,8 @@ export class OperatorPolicies extends Construct {
         ["sns:ListSubscriptionsByTopic"],
         Object.values(alarms.topics).map(({ topicArn }) => topicArn),
       ),
+      // The account's settings of API Gateway, in which the role for access logs is.
+      ...(hasRestApi ? [allow(["apigateway:GET"], [gatewayAccount])] : []),
       // AWS authorises both without a resource.
       allow(["lambda:GetAccountSettings", "lambda:ListEventSourceMappings"], ["*"]),
     ];

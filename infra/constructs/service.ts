@@ -37,6 +37,8 @@ export interface ServiceProps extends StackProps {
 export class Service extends Stack {
   readonly alarms: Alarms;
   readonly api: Api;
+  /** Callers have a door of their own, which is a REST API. */
+  readonly hasRestApi: boolean;
 
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
@@ -92,5 +94,6 @@ export class Service extends Stack {
     addOutputs(this, { values, api, callers, dashboard, alarms, hasConsole });
     this.alarms = alarms;
     this.api = api;
+    this.hasRestApi = callers !== undefined;
   }
 }

@@ -95,6 +95,8 @@ const callInput = z
     SecretId: z.enum(secretNames),
     /** Tests name a topic as the templates do. */
     TopicArn: z.string(),
+    /** Of a table. */
+    ResourceArn: z.string(),
   })
   .partial();
 
@@ -103,7 +105,7 @@ export const requiredGrants = ({ service, operation, input }: SdkCall, stage: St
   // Every identity may ask who it is.
   if (operation === "GetCallerIdentity") return [];
   const prefix = service.toLowerCase().replaceAll(" ", "");
-  const { IndexName, RequestItems, TransactItems, QueueUrl, SecretId, TopicArn } = callInput.parse(input);
+  const { IndexName, RequestItems, TransactItems, QueueUrl, SecretId, TopicArn, ResourceArn } = callInput.parse(input);
   if (prefix !== "dynamodb") {
     const resource =
       (QueueUrl && queueResource(QueueUrl, stage)) ??
@@ -119,6 +121,7 @@ export const requiredGrants = ({ service, operation, input }: SdkCall, stage: St
     );
   }
   const action = DOCUMENT_ACTIONS[operation] ?? operation;
+  if (ResourceArn !== undefined) return [`dynamodb:${action} on ${tableResource(ResourceArn.split("/")[1] ?? "")}`];
   if (RequestItems !== undefined) {
     return Object.entries(RequestItems).flatMap(([name, { Keys }]) =>
       Keys.map((Key): Grant => `dynamodb:${action} on ${itemResource({ TableName: name, Key })}`),

@@ -125,7 +125,7 @@ export const statementsOf = ({ Properties }: Resource) => document.parse(Propert
 
 /**
  * `Ledger`, `Ledger/index/by_list`, `Ledger/stream`, `ReferenceKey` or `OutcomesQueue`: a resource without CDK's
- * suffixes; of a stack `stack/Prod-Service/*`, with any id.
+ * suffixes; of a stack `stack/Prod-Service/*`, with any id; of API Gateway's settings of the account `::/account`.
  */
 export const resourceName = (resource: unknown): string => {
   if (resource === "*") return "*";
@@ -141,6 +141,8 @@ export const resourceName = (resource: unknown): string => {
   if (stack !== undefined) return stack;
   const [requests] = /(?:GET|POST)\/operations\/\*/.exec(text) ?? [];
   if (requests !== undefined) return requests;
+  const [setting] = /::\/account/.exec(text) ?? [];
+  if (setting !== undefined) return setting;
   const [, id = text] =
     /(?:ExportsOutput(?:FnGetAtt|Ref)|"Fn::GetAtt":\["|"Ref":")([A-Za-z]+?)[0-9A-F]{8}/.exec(text) ?? [];
   const [index = text.includes("StreamArn") ? "/stream" : ""] = /\/index\/\w+/.exec(text) ?? [];

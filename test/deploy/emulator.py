@@ -1,11 +1,12 @@
-"""Serves MiniStack with uvicorn, changed in four places."""
+"""Serves MiniStack with uvicorn, changed in five places."""
 
+import json
 import threading
 import time
 
 import uvicorn
 from ministack.core import lambda_runtime
-from ministack.services import cloudwatch, ec2
+from ministack.services import cloudwatch, dynamodb, ec2
 from ministack.services.cloudformation import provisioners
 
 kill_now = lambda_runtime.kill_workers
@@ -64,6 +65,19 @@ def create_endpoint_with_routes(logical_id, props, stack):
     return endpoint_id, attributes
 
 
+table_handlers = provisioners._RESOURCE_HANDLERS["AWS::DynamoDB::Table"]
+
+
+def create_table_with_policy(logical_id, props, stack):
+    """Gives a table its resource policy, as CloudFormation does."""
+    name, attributes = table_handlers["create"](logical_id, props, stack)
+    document = props.get("ResourcePolicy", {}).get("PolicyDocument")
+    if document is not None:
+        dynamodb._put_resource_policy({"ResourceArn": attributes["Arn"], "Policy": json.dumps(document)})
+    return name, attributes
+
+
+provisioners._RESOURCE_HANDLERS["AWS::DynamoDB::Table"] = {**table_handlers, "create": create_table_with_policy}
 provisioners._RESOURCE_HANDLERS["AWS::EC2::VPCEndpoint"] = {**endpoint_handlers, "create": create_endpoint_with_routes}
 provisioners._cw_metric_alarm_record = alarm_record_of_filled_metric
 provisioners._RESOURCE_HANDLERS["AWS::CloudWatch::CompositeAlarm"] = {

@@ -129,6 +129,8 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
     limits: "ok",
     consumers: "ok",
     alarms: "skipped",
+    "access logs": "skipped",
+    "audit policy": "ok",
     "dead letters": "ok",
     "stuck transactions": "ok",
     "queued orders": "ok",

@@ -6,6 +6,8 @@ import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
+import { stages } from "../../infra/stages.ts";
+import { auditDenials } from "../../infra/tables.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
@@ -52,6 +54,10 @@ let ticketSubscriptions: Subscriptions = [];
 const TICKETS = "arn:aws:sns:eu-west-1:123456789012:tickets";
 const CONFIRMED = ["ada@example.com", "arn:aws:sns:eu-west-1:123456789012:alarms:1"] as const;
 const PENDING = ["ngozi@example.com", "PendingConfirmation"] as const;
+/** The audit table's resource policy; undefined if it has none. */
+let auditPolicy: object | undefined;
+/** The account's settings of API Gateway. */
+let gatewayAccount: object = {};
 /** Whether the operator's policy lacks a permission. */
 let denied = false;
 let prodOutputs: ReadonlyMap<string, string>;
@@ -67,6 +73,7 @@ beforeEach(() => {
   ticketSubscriptions = [CONFIRMED];
   sandboxOutputs = undefined;
   denied = false;
+  auditPolicy = policyWith({});
   Object.assign(dynamodb, { aheadMs: 0, edit: (_call: unknown, answer: string) => answer });
 });
 beforeAll(async () => {
@@ -98,6 +105,7 @@ beforeAll(async () => {
       const stage = sandboxOutputs === undefined ? "prod" : "sandbox";
       return void response.end(JSON.stringify(mappingPage(stage, Number(marker))));
     }
+    if (request.url === "/account") return void response.end(JSON.stringify(gatewayAccount));
     const parameters = new URLSearchParams(await text(request));
     if (parameters.get("Action") === "GetCallerIdentity") {
       sts.requests += 1;
@@ -117,6 +125,13 @@ beforeAll(async () => {
   const { port } = z.object({ port: z.number() }).parse(aws.address());
   endpoint = `http://127.0.0.1:${port}`;
   dynamodb = await startDynamoDbAhead(service.dynamodb.endpoint);
+  dynamodb.added.GetResourcePolicy = () =>
+    auditPolicy === undefined
+      ? {
+          __type: "com.amazonaws.dynamodb.v20120810#PolicyNotFoundException",
+          message: "Resource-based policy not found",
+        }
+      : { Policy: JSON.stringify(auditPolicy), RevisionId: "1" };
 });
 afterAll(async () => {
   aws.close();
@@ -159,6 +174,14 @@ const identity = (status: number): string => {
   return `<GetCallerIdentityResponse ${namespace}><GetCallerIdentityResult>${result}</GetCallerIdentityResult></GetCallerIdentityResponse>`;
 };
 
+const setFront = (front: object): void => void Object.assign(stages.prod ?? {}, { front });
+
+/** As infra/constructs/data.ts makes it, with changes of its statement. */
+const policyWith = (changes: object): object => ({
+  Version: "2012-10-17",
+  Statement: [{ Effect: "Deny", Principal: { AWS: "*" }, Resource: "*", Action: auditDenials, ...changes }],
+});
+
 /** The tables, queues and secrets are the local service's, whose endpoints this process's environment names. */
 const onStage = (stage: string, ...args: readonly string[]): Promise<AdminRun> =>
   runOnStage([...args, "--stage", stage]);
@@ -169,6 +192,7 @@ const atTerminal = (typed: string, ...args: readonly string[]): Promise<AdminRun
 
 const runOnStage = async (args: readonly string[], options: { stdin?: string; isTTY?: boolean } = {}) => {
   const restoreEnvironment = setEnvironment({
+    AWS_ENDPOINT_URL_API_GATEWAY: endpoint,
     AWS_ENDPOINT_URL_CLOUDFORMATION: endpoint,
     AWS_ENDPOINT_URL_LAMBDA: endpoint,
     AWS_ENDPOINT_URL_SNS: endpoint,
@@ -255,6 +279,47 @@ test.each([
   const { code, stdout } = await onStage("prod", "doctor");
   expect(code).toBe(exitCode);
   expect(stdout).toMatch(new RegExp(`^consumers +${says}`, "m"));
+});
+
+const [firstDenial = "", ...otherDenials] = auditDenials;
+test.each([
+  ["as the stack makes it", policyWith({}), 0, "ok +nobody may change or delete an entry"],
+  ["none", undefined, 1, `wrong .* does not deny everybody ${auditDenials.join(", ")} `],
+  ["without an action", policyWith({ Action: otherDenials }), 1, `wrong .* does not deny everybody ${firstDenial} `],
+  ["an allowance", policyWith({ Effect: "Allow" }), 1, "wrong"],
+  ["for one role", policyWith({ Principal: { AWS: "arn:aws:iam::123456789012:role/r" } }), 1, "wrong"],
+  ["with a condition", policyWith({ Condition: { Bool: { "aws:SecureTransport": "false" } } }), 1, "wrong"],
+  [
+    "for one index",
+    policyWith({ Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/audit/index/i" }),
+    1,
+    "wrong",
+  ],
+])("doctor of a stage whose audit table has the policy %s exits with the right code", async (...given) => {
+  const [, policy, exitCode, says] = given;
+  auditPolicy = policy;
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(exitCode);
+  expect(stdout).toMatch(new RegExp(`^audit policy +${says}`, "m"));
+});
+
+test.each([
+  ["http", {}, 0, "skipped"],
+  [
+    "rest",
+    { cloudwatchRoleArn: "arn:aws:iam::123456789012:role/logs" },
+    0,
+    "ok +API Gateway writes them as arn:aws:iam",
+  ],
+  ["rest", { throttleSettings: {} }, 1, "wrong +API Gateway has no role"],
+])("doctor of a stage with the door %s, in an account with %j, exits with %i", async (...given) => {
+  const [kind, account, exitCode, says] = given;
+  gatewayAccount = account;
+  onTestFinished(() => setFront({ kind: "http" }));
+  setFront(kind === "rest" ? { kind, callerRanges: ["198.51.100.0/24"] } : { kind });
+  const { code, stdout } = await onStage("prod", "doctor");
+  expect(code).toBe(exitCode);
+  expect(stdout).toMatch(new RegExp(`^access logs +${says}`, "m"));
 });
 
 test("doctor of a stage whose delivery queue has no mapping exits with 1", async () => {

@@ -58,6 +58,7 @@ Object.assign(stages.prod ?? {}, {
   account: ACCOUNT,
   region: "us-east-1",
   upstreamProfile: { reference: "all" },
+  front: { kind: "rest", callerRanges: ["198.51.100.0/24"], requestsPerAddress: 600 },
 });
 
 let service: OperatedService;
@@ -86,6 +87,7 @@ const runOnNewService = async (): Promise<void> => {
     GetAccountSettings: { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } },
     ListEventSourceMappings: { EventSourceMappings: [{ State: "Enabled" }] },
     ListSubscriptionsByTopic: { Subscriptions: [] },
+    GetResourcePolicy: { Policy: JSON.stringify({ Statement: [] }) },
   };
   const sqs = sqsClient();
   for (const QueueName of [streamDeadLetters("prod"), scheduleDeadLetters("prod")]) {
@@ -112,7 +114,11 @@ const admin = async (name: string, ...args: readonly string[]): Promise<string> 
   const onCall = (call: SdkCall): void => void grants.push(...requiredGrants(call, stage));
   const send = globalThis.fetch;
   // The commands run one after the other, and no function of the service sends requests to these routes.
-  vi.spyOn(globalThis, "fetch").mockImplementation((url, init) => {
+  vi.spyOn(globalThis, "fetch").mockImplementation(async (url, init) => {
+    if (url instanceof URL && url.hostname.startsWith("apigateway.")) {
+      grants.push(`apigateway:${init?.method ?? "GET"} on ::${url.pathname}`);
+      return Response.json({ cloudwatchRoleArn: "arn:aws:iam::123456789012:role/logs" });
+    }
     if (url instanceof URL && url.pathname.startsWith("/operations/")) {
       grants.push(`execute-api:Invoke on ${init?.method}/operations/*`);
     }

@@ -1,15 +1,19 @@
+import { GetResourcePolicyCommand } from "@aws-sdk/client-dynamodb";
 import {
   type EventSourceMappingConfiguration,
   LambdaClient,
   paginateListEventSourceMappings,
 } from "@aws-sdk/client-lambda";
 import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@aws-sdk/client-sns";
+import * as z from "zod";
 import { functionNamesOf } from "../../infra/functions.ts";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
 import { type StageSettings, sells } from "../../infra/stages.ts";
 import { streamConsumers } from "../../infra/streams.ts";
+import { auditDenials } from "../../infra/tables.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
+import { readAccessLogRole } from "../aws/access-log-role.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
 import type { AdminContext } from "./context.ts";
 
@@ -143,4 +147,57 @@ const subscriptionsOf = async (TopicArn: string): Promise<readonly Subscription[
   } finally {
     sns.destroy();
   }
+};
+
+/** A restored table has no resource policy, and CloudFormation sets none on an adopted one. */
+export const auditPolicy: DoctorCheck<AdminContext> = async ({ ledger, target: { callerArn } }) => {
+  if (callerArn === undefined) return skipped("the local table has no policy");
+  const [, partition, , , account] = callerArn.split(":");
+  const { auditTable: name } = ledger;
+  const ResourceArn = `arn:${partition}:dynamodb:${process.env.AWS_REGION}:${account}:table/${name}`;
+  const denied: readonly string[] = await ledger.db
+    .send(new GetResourcePolicyCommand({ ResourceArn }))
+    .then(({ Policy = "" }) => deniedToAll(Policy))
+    .catch((error: unknown) => {
+      if (error instanceof Error && error.name === "PolicyNotFoundException") return [];
+      throw error;
+    });
+  const allowed = auditDenials.filter((action) => !denied.includes(action));
+  if (allowed.length === 0) return ok(`nobody may change or delete an entry of ${name}`);
+  return wrong(
+    `the policy of ${name} does not deny everybody ${allowed.join(", ")}`,
+    'Set it: "Restore the audit table" in docs/recovery.md. Then run doctor again in some seconds',
+  );
+};
+
+/** The actions that a resource policy denies every principal without a condition, on the whole table. */
+const deniedToAll = (policy: string): readonly string[] =>
+  resourcePolicy
+    .parse(JSON.parse(policy))
+    .Statement.flatMap((statement) => denialToAll.safeParse(statement).data?.Action ?? []);
+
+const oneOrMore = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
+const everybody = z.union([z.literal("*"), z.strictObject({ AWS: oneOrMore.refine((names) => names.includes("*")) })]);
+const resourcePolicy = z.object({ Statement: z.array(z.unknown()) });
+const denialToAll = z.strictObject({
+  Sid: z.string().optional(),
+  Effect: z.literal("Deny"),
+  Principal: everybody,
+  Resource: oneOrMore.refine((resources) => resources.includes("*")),
+  Action: oneOrMore,
+});
+
+/**
+ * The role with which API Gateway writes the access logs of every REST API of the account and region. A stack of others that
+ * set it may have taken it away again; API Gateway then serves requests and logs none. Sources: Amazon API Gateway, "Set
+ * up CloudWatch logging for REST APIs"; "GetAccount".
+ */
+export const accessLogs: DoctorCheck<AdminContext> = async ({ target: { stage } }) => {
+  if (stage === undefined || stage.settings.front.kind === "http") return skipped("the callers' door needs no role");
+  const role = await readAccessLogRole(process.env.AWS_REGION ?? "");
+  if (role !== undefined) return ok(`API Gateway writes them as ${role}`);
+  return wrong(
+    "API Gateway has no role in this account and region, and logs no request",
+    'Name one: step 1 of "Close the callers\' door" in docs/deployment.md',
+  );
 };

@@ -26,7 +26,7 @@ import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { upstreamKeyId, usableKeys } from "../../shared/upstream/key-pool.ts";
 import { type EventSignature, parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { signatureOf } from "../../shared/upstream-events/upstream-signature.ts";
-import { alarms, consumers, limits } from "./account-checks.ts";
+import { accessLogs, alarms, auditPolicy, consumers, limits } from "./account-checks.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
 import { isDenied, isSecretSet } from "./secret-state.ts";
@@ -188,6 +188,8 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   limits,
   consumers,
   alarms,
+  "access logs": accessLogs,
+  "audit policy": auditPolicy,
   "dead letters": deadLetters,
   "stuck transactions": stuck,
   "queued orders": waiting,
