@@ -184,7 +184,7 @@ export const requeueDeliveriesSpec = {
     kind: "schedule",
     urgency: "ticket",
     isWorker: true,
-    idleRun: { calls: ["Query", "Query"], readUnits: 1, logBytes: 110 },
+    idleRun: { calls: ["Query", "Query", "Query"], readUnits: 1.5, logBytes: 130 },
   },
   memoryMb: 512,
   timeoutS: REQUEUE_FUNCTION_TIMEOUT_S,
@@ -193,7 +193,7 @@ export const requeueDeliveriesSpec = {
   sendsTo: ["delivery"],
   environment: ["LEDGER_TABLE", "DELIVERY_QUEUE_URL", "AWS_CALLS"],
   impact:
-    "Apps receive some webhooks late: those that wait for longer than 15 minutes, those of endpoints that are down, and `wallet.low`.",
+    "Apps receive some webhooks late: those that wait for longer than 15 minutes, those of endpoints that are down, `wallet.low` and `limit.near`.",
 } as const satisfies FunctionSpec;
 
 export const sendQueuedOrdersSpec = {

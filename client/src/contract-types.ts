@@ -173,6 +173,21 @@ export type DataPurchaseRequest = {
     expectedPrice?: number;
     reference?: Reference;
 };
+export type LimitNear = {
+    event: "limit.near";
+    data: {
+        /** The account whose endpoint this is. */
+        accountId: string;
+        /** The key that has the limit; empty for a limit of the whole account. */
+        keyId: string;
+        /** Which limit: by amount (NGN) or number, of a day or a month. */
+        limit: "day_naira" | "month_naira" | "day_orders" | "month_orders";
+        /** The limit: NGN, or a number of orders. */
+        max: number;
+        /** The day (`2026-11-21`) or month (`2026-11`), in the service's time zone. */
+        period: string;
+    };
+};
 export type NinAdvancedResult = {
     /** The national identification number, 11 digits. */
     nin: string;

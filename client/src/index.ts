@@ -16,6 +16,7 @@ export type {
   Catalog,
   CatalogUpdated,
   DataPlan,
+  LimitNear,
   Network,
   NinAdvancedResult,
   NinBasicResult,

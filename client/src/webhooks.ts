@@ -1,4 +1,4 @@
-import type { CatalogUpdated, TransactionUpdated, WalletLow, WebhookTest } from "./contract-types.ts";
+import type { CatalogUpdated, LimitNear, TransactionUpdated, WalletLow, WebhookTest } from "./contract-types.ts";
 import { WebhookVerificationError } from "./errors.ts";
 import { isRecord, withCamelCase } from "./field-names.ts";
 
@@ -19,7 +19,7 @@ type Delivery = {
 /** An event that this release of the client does not know: `name` says which. Answer 2xx. */
 export type OtherEvent = { readonly event: "other"; readonly data: Readonly<Record<string, unknown>> };
 
-type KnownEvent = TransactionUpdated | WalletLow | CatalogUpdated | WebhookTest;
+type KnownEvent = TransactionUpdated | WalletLow | LimitNear | CatalogUpdated | WebhookTest;
 
 /** A verified event. The names of its fields are in camel case. */
 export type WebhookEvent = Delivery & (KnownEvent | OtherEvent);
@@ -103,6 +103,7 @@ const isEvent = (body: unknown): body is ReceivedEvent =>
 const knownEvents: readonly string[] = [
   "transaction.updated",
   "wallet.low",
+  "limit.near",
   "catalog.updated",
   "webhook.test",
 ] satisfies KnownEvent["event"][];

@@ -3,6 +3,7 @@ import { dataPlanSchema, networkSchema } from "./catalog.ts";
 import { components } from "./components.ts";
 import { amountField, createdAtField } from "./fields.ts";
 import { schemaRef } from "./openapi-schemas.ts";
+import { periodLimitName } from "./order-limits.ts";
 import { recipientField, serviceReferenceField, transactionStatus, transactionType } from "./transaction.ts";
 
 const accountIdField = z.string().meta({ description: "The account whose endpoint this is." });
@@ -36,6 +37,22 @@ export const walletLow = z
     }),
   })
   .register(components, { id: "WalletLow" });
+
+/** Little is left of a limit of an account or a key. Source: docs/interface.md 15.9. */
+export const limitNear = z
+  .object({
+    event: z.literal("limit.near"),
+    data: z.object({
+      account_id: accountIdField,
+      key_id: z.string().meta({ description: "The key that has the limit; empty for a limit of the whole account." }),
+      limit: periodLimitName.meta({ description: "Which limit: by amount (NGN) or number, of a day or a month." }),
+      max: z.number().meta({ description: "The limit: NGN, or a number of orders." }),
+      period: z
+        .string()
+        .meta({ description: "The day (`2026-11-21`) or month (`2026-11`), in the service's time zone." }),
+    }),
+  })
+  .register(components, { id: "LimitNear" });
 
 /** A plan in `catalog.updated`. */
 const changedPlan = dataPlanSchema
@@ -170,6 +187,26 @@ export const webhooks = {
         balance: 4_500,
         threshold: 5_000,
         at: "2026-11-21T09:30:00.000Z",
+      },
+    },
+  }),
+  "limit.near": signedPost({
+    operationId: "limitNear",
+    summary: "A limit of orders is 80 % used",
+    description:
+      "Sent to accounts that asked an operator for it, once for each limit and day or month, when live orders use 80 % of a limit " +
+      "of the account or of one of its keys. Orders beyond the limit are refused with `limit_reached`. It is noticed within about " +
+      "a minute; a limit that is first near in the last minute of its day or month may go unnoticed.",
+    schema: limitNear,
+    id: "evt_98f892328de9884a2928af4eadcc01c0",
+    example: {
+      event: "limit.near",
+      data: {
+        account_id: "acc_0123456789abcdef01",
+        key_id: "",
+        limit: "day_naira",
+        max: 100_000,
+        period: "2026-11-21",
       },
     },
   }),

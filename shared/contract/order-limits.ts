@@ -7,6 +7,10 @@ export const orderLimitName = z.enum(
 );
 export type OrderLimitName = z.infer<typeof orderLimitName>;
 
+/** The limits of a day or a month. */
+export const periodLimitName = orderLimitName.exclude(["order_naira"]);
+export type PeriodLimitName = z.infer<typeof periodLimitName>;
+
 const LIMIT_MAX = 1_000_000_000;
 
 /** A limit that is absent is none. */

@@ -60,6 +60,8 @@ export const ownerPk = (hash: string): string => pkOf("owner", hash);
 export const priceListPk = (accountId: string): string => pkOf("price-list", accountId);
 
 export const keyUsagePk = (keyId: string): string => pkOf("key-usage", keyId);
+/** The key whose orders the item with this key counts. */
+export const keyOfUsage = (pk: string): string => restOf(pk);
 
 export const walletPk = (accountId: string): string => pkOf("wallet", accountId);
 

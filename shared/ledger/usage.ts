@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
-import type { CallerLimits, LimitedBy, OrderLimitName, OrderLimits } from "../contract/order-limits.ts";
+import {
+  type CallerLimits,
+  type LimitedBy,
+  type OrderLimitName,
+  type OrderLimits,
+  type PeriodLimitName,
+  periodLimitName,
+} from "../contract/order-limits.ts";
 import { dateIn } from "../platform/time-zone.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
@@ -15,6 +22,13 @@ import { joinParts, type UpdateParts, updateOf } from "./update-parts.ts";
 
 const counterNames = ["day_kobo", "day_orders", "month_kobo", "month_orders"] as const;
 type CounterName = (typeof counterNames)[number];
+
+const limitOf = {
+  day_kobo: "day_naira",
+  day_orders: "day_orders",
+  month_kobo: "month_naira",
+  month_orders: "month_orders",
+} as const satisfies Record<CounterName, PeriodLimitName>;
 
 const counter = z.int().optional();
 
@@ -66,22 +80,23 @@ type Counter = {
 };
 
 /** Whether one of the limits is of a day or a month. */
-export const hasPeriodLimit = ({ day_naira, month_naira, day_orders, month_orders }: OrderLimits = {}): boolean =>
-  [day_naira, month_naira, day_orders, month_orders].some((limit) => limit !== undefined);
+export const hasPeriodLimit = (limits: OrderLimits = {}): boolean =>
+  periodLimitName.options.some((limit) => limits[limit] !== undefined);
+
+const isOfDay = (name: CounterName): boolean => name.startsWith("day");
+const isAmount = (name: CounterName): boolean => name.endsWith("kobo");
 
 /** All four are counted if one of them has a limit: a limit that is added in the course of a month counts all of it. */
-const countersOf = (
-  amountKobo: Kobo,
-  { day_naira, month_naira, day_orders, month_orders }: OrderLimits,
-): readonly Counter[] => {
-  const kobo = (naira: number | undefined) => (naira === undefined ? undefined : koboFromNaira(naira));
-  return [
-    { name: "day_kobo", limit: "day_naira", adds: amountKobo, max: kobo(day_naira) },
-    { name: "day_orders", limit: "day_orders", adds: 1, max: day_orders },
-    { name: "month_kobo", limit: "month_naira", adds: amountKobo, max: kobo(month_naira) },
-    { name: "month_orders", limit: "month_orders", adds: 1, max: month_orders },
-  ];
-};
+const countersOf = (amountKobo: Kobo, limits: OrderLimits): readonly Counter[] =>
+  counterNames.map((name) => {
+    const limit = limitOf[name];
+    const max = limits[limit];
+    return {
+      ...{ name, limit },
+      adds: isAmount(name) ? amountKobo : 1,
+      max: max !== undefined && isAmount(name) ? koboFromNaira(max) : max,
+    };
+  });
 
 const subjects = ["account", "key"] as const satisfies readonly LimitedBy[];
 
@@ -100,7 +115,7 @@ const monthOf = (day: string): string => day.slice(0, "2026-11".length);
 
 /** Whether a counter is of the same period on both days. */
 const continues = (name: CounterName, from: string, to: string): boolean =>
-  name.startsWith("day") ? from === to : monthOf(from) === monthOf(to);
+  isOfDay(name) ? from === to : monthOf(from) === monthOf(to);
 
 /** What is counted so far; 0 if that was in another period. */
 const usedOf = (usage: Usage | undefined, name: CounterName, day: string): number =>
@@ -116,6 +131,17 @@ export const usageOn = (usage: Usage | undefined, day: string): Readonly<Record<
     month_orders: used("month_orders"),
   };
 };
+
+/** A limit of a day or a month of which little is left, with the day or month: `2026-11-26`, `2026-11`. */
+export type NearLimit = { readonly limit: PeriodLimitName; readonly max: number; readonly period: string };
+
+/** The limits that debits have marked in the day and month of the counters. */
+export const nearLimits = (usage: Usage): readonly NearLimit[] =>
+  counterNames.flatMap((name) => {
+    const [max, day] = [usage[`${name}_near`], usage.usage_day];
+    if (max === undefined || day === undefined) return [];
+    return [{ limit: limitOf[name], max: inUnit(name, max), period: isOfDay(name) ? day : monthOf(day) }];
+  });
 
 /** How a debit counts its order. */
 export type Counting = {
@@ -171,7 +197,7 @@ export const countOrder = (
 };
 
 /** A counted value in the unit of its limit. */
-const inUnit = (name: CounterName, value: number): number => (name.endsWith("kobo") ? nairaFromKobo(value) : value);
+const inUnit = (name: CounterName, value: number): number => (isAmount(name) ? nairaFromKobo(value) : value);
 
 /** Whether a debit that was refused is to be sent again, because it would count in another way. */
 export const countsOtherwise = (sent: Counting | undefined, now: Counting | undefined): boolean =>

@@ -455,9 +455,9 @@ export const logEvents = {
   },
   "requeue-deliveries.ran": {
     level: "info",
-    fields: { accounts: "number", requeued: "number", low_balances: "number" },
+    fields: { accounts: "number", requeued: "number", low_balances: "number", near_limits: "number" },
     meaning:
-      "The run of this minute over accounts with parked deliveries, and over balances that may be low, has ended.",
+      "The run of this minute over accounts with parked deliveries, balances that may be low, and limits of which little may be left has ended.",
     action: "None.",
   },
   "ask-upstream.ran": {
@@ -623,12 +623,12 @@ export const logEvents = {
       "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
     action: "Read the log of requeue-deliveries.",
   },
-  "low_balances.not_checked": {
+  "subscriptions.not_checked": {
     level: "alarm",
     urgency: "ticket",
-    fields: { account: "string?", reason: "string?", error: "string?", at: "string?" },
+    fields: { webhook: "string", account: "string?", reason: "string?", error: "string?", at: "string?" },
     meaning:
-      "An app's `wallet.low` is late: its balance could not be compared with its threshold. The next run tries again.",
+      "An app's `wallet.low` or `limit.near` is late: its balance or its limits could not be read. The next run tries again.",
     action: "Read the log of requeue-deliveries.",
   },
   "webhook.switched_off": {

@@ -49,7 +49,7 @@ const EMPTY_MS = 24 * 60 * MINUTE_MS;
 export const requeueDeliveries = async (
   deps: RequeueDeps,
   deadline: Deadline,
-): Promise<Omit<LogFields<"requeue-deliveries.ran">, "low_balances">> => {
+): Promise<Omit<LogFields<"requeue-deliveries.ran">, "low_balances" | "near_limits">> => {
   const { ledger } = deps;
   const accountsDeadline = earlierDeadline(deadlineIn(REQUEUE_ACCOUNTS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,

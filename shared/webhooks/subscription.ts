@@ -26,6 +26,8 @@ export const subscriptionSchema = z.object({
   low_since: z.iso.datetime().optional(),
   /** The event of `low_since`, until the delivery queue has it. */
   unsent: accountEvent.optional(),
+  /** Only for `limit.near`: the webhook ids of the events that the delivery queue has got, of limits that are still near. */
+  sent: z.array(z.string()).optional(),
 });
 export type Subscription = z.infer<typeof subscriptionSchema>;
 

@@ -1,6 +1,6 @@
 import type * as z from "zod";
 import { nairaFromKobo } from "../contract/money.ts";
-import type { walletLow } from "../contract/openapi-webhooks.ts";
+import type { limitNear, walletLow } from "../contract/openapi-webhooks.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { type FinalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
 
@@ -26,6 +26,10 @@ export const webhookBody = (transaction: Transaction, status: FinalStatus): stri
 /** The body of `wallet.low` (docs/interface.md 15.7). */
 export const walletLowBody = (data: z.infer<typeof walletLow>["data"]): string =>
   JSON.stringify({ event: "wallet.low", data });
+
+/** The body of `limit.near` (docs/interface.md 15.9). */
+export const limitNearBody = (data: z.infer<typeof limitNear>["data"]): string =>
+  JSON.stringify({ event: "limit.near", data });
 
 /** The body of `catalog.updated` (docs/interface.md 15.8), from the JSON text of its data. */
 export const catalogUpdatedBody = (data: string): string => `{"event":"catalog.updated","data":${data}}`;

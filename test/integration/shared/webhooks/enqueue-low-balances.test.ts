@@ -200,7 +200,7 @@ describe("a fault", () => {
     const broken = { pk, open: "subscription#wallet.low", listed_at: isoTime(ledger.nowMs) };
     await ledger.db.send(new PutCommand({ TableName: ledger.table, Item: broken }));
     expect(await run()).toEqual([]);
-    expect(shown()).toMatchObject([{ event: "low_balances.not_checked" }]);
+    expect(shown()).toMatchObject([{ event: "subscriptions.not_checked" }]);
   });
 
   test("a run without time raises an alarm instead of leaving balances out silently", async () => {

@@ -29,6 +29,7 @@ import { addToHours, type EndedTransaction, LATENCY_BOUNDS_MS } from "../../../.
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { askUpstream } from "../../../../shared/upstream-lookup/ask-upstream.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
+import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
 import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import {
   type Budget,
@@ -316,6 +317,7 @@ describe("budgets", () => {
       "requeue-deliveries": scheduleHandler("requeue-deliveries.ran", async (deadline) => ({
         ...(await requeueDeliveries({ ledger, accounts, queue }, deadline)),
         low_balances: await enqueueLowBalances({ ledger, queue }, deadline),
+        near_limits: await enqueueNearLimits({ ledger, queue }, deadline),
       })),
       "send-queued-orders": scheduleHandler("send-queued-orders.ran", (deadline) => sendQueuedOrders(sender, deadline)),
       "ask-upstream": scheduleHandler("ask-upstream.ran", (deadline) =>

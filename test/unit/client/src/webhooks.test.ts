@@ -96,10 +96,12 @@ describe("verifyWebhook", () => {
       event: "wallet.low",
       data: { account_id: "acc_1", balance: 4_500, threshold: 5_000 },
     });
+    const near = JSON.stringify({ event: "limit.near", data: { key_id: "key_1", limit: "day_orders", max: 5 } });
     const changed = JSON.stringify({ event: "catalog.updated", data: { plans_repriced: [{ previous_price: 500 }] } });
-    const events = await Promise.all([low, changed].map((text) => verifyWebhook(signed(text), text, secret)));
+    const events = await Promise.all([low, near, changed].map((text) => verifyWebhook(signed(text), text, secret)));
     for (const event of events) {
       if (event.event === "wallet.low") expect(event.data.threshold).toBe(5_000);
+      else if (event.event === "limit.near") expect([event.data.keyId, event.data.max]).toEqual(["key_1", 5]);
       else if (event.event === "catalog.updated") expect(event.data.plansRepriced[0]?.previousPrice).toBe(500);
       else throw new Error(`${event.name} is not known`);
     }

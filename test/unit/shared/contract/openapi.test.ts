@@ -16,6 +16,7 @@ import { appRoutes, routes } from "../../../../shared/contract/routes.ts";
 import { webhookId } from "../../../../shared/webhooks/signature.ts";
 import {
   catalogUpdatedBody,
+  limitNearBody,
   testEventBody,
   walletLowBody,
   webhookBody,
@@ -71,12 +72,16 @@ test("the examples of data bundles show plan 101 of the built-in catalog, with i
 });
 
 test("the webhook-id of each example is the one that the service would send", () => {
+  const at = "2026-11-21T09:30:00.000Z";
   const ids = document.webhooks.map(({ parameters }) => parameters.find(({ name }) => name === "webhook-id")?.example);
   expect(ids).toEqual([
     webhookId(routes.buyData.example.data.transaction.reference, "success"),
-    ...["wallet.low.acc_", "catalog.updated.acc_", "acc_"].map((prefix) =>
-      webhookId(`${prefix}0123456789abcdef01`, "2026-11-21T09:30:00.000Z"),
-    ),
+    ...[
+      ["wallet.low.acc_", at],
+      ["limit.near.acc_", ".day_naira.100000.2026-11-21"],
+      ["catalog.updated.acc_", at],
+      ["acc_", at],
+    ].map(([prefix, of = ""]) => webhookId(`${prefix}0123456789abcdef01`, of)),
   ]);
 });
 
@@ -158,6 +163,7 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   expect(closed.webhooks.map(({ id, path }) => `${id} ${path}`)).toEqual([
     "transactionUpdated transaction.updated",
     "walletLow wallet.low",
+    "limitNear limit.near",
     "catalogUpdated catalog.updated",
     "webhookTest webhook.test",
   ]);
@@ -169,6 +175,7 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
   );
   const sent = [
     walletLowBody({ account_id: "acc_1", balance: 4_500.5, threshold: 5_000, at }),
+    limitNearBody({ account_id: "acc_1", key_id: "key_1", limit: "month_orders", max: 5_000, period: "2026-11" }),
     catalogUpdatedBody(change?.data ?? ""),
   ];
   for (const [position, body] of sent.entries()) {
@@ -176,7 +183,7 @@ test("the examples of webhooks and the bodies that the service sends fit the doc
     expect(closed.validate(schema)(example)).toBeUndefined();
     expect(closed.validate(schema)(JSON.parse(body))).toBeUndefined();
   }
-  const tested = closed.webhooks[3]?.body ?? { schema: { not: {} }, example: {} };
+  const tested = closed.webhooks.at(-1)?.body ?? { schema: { not: {} }, example: {} };
   for (const body of [tested.example, JSON.parse(testEventBody("acc_1", "2026-11-21T09:30:00.000Z"))]) {
     expect(closed.validate(tested.schema)(body)).toBeUndefined();
   }

@@ -1,0 +1,67 @@
+import type { AccountEventName } from "../contract/webhook-events.ts";
+import { getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { type OpenKey, subscriptionKeyBatches } from "../ledger/query-index.ts";
+import { walletPk } from "../ledger/schema.ts";
+import { type Wallet, walletSchema } from "../ledger/wallet.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import { errorFields, log } from "../platform/log.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
+import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import type { DeliveryQueue } from "./delivery-queue.ts";
+import { type Subscription, subscriptionSchema } from "./subscription.ts";
+
+export type CheckDeps = { readonly ledger: Ledger; readonly queue: DeliveryQueue };
+
+/** Enqueues what is due to one subscription, and resolves with the number of events. */
+type Check = (subscription: Subscription, wallet: Wallet) => Promise<number>;
+
+const CONCURRENT_ACCOUNTS = 10;
+
+/** Calls `check` for each subscription to the event. Resolves with the number of events. */
+export const checkSubscriptions = async (
+  ledger: Ledger,
+  event: AccountEventName,
+  deadline: Deadline,
+  check: Check,
+): Promise<number> => {
+  let enqueued = 0;
+  for await (const keys of subscriptionKeyBatches(ledger, event)) {
+    if (deadline.remainingMs() <= RUN_RESERVE_MS) {
+      log.alarm("subscriptions.not_checked", { webhook: event, reason: "out_of_time" });
+      break;
+    }
+    try {
+      enqueued += await checkBatch(ledger, keys, check);
+    } catch (error) {
+      log.alarm("subscriptions.not_checked", { webhook: event, ...errorFields(error) });
+    }
+  }
+  return enqueued;
+};
+
+const checkBatch = async (ledger: Ledger, keys: readonly OpenKey[], check: Check): Promise<number> => {
+  const stored = await getItems(ledger, keys, subscriptionSchema);
+  // The index lags: some may have ended.
+  const subscriptions = stored.filter(({ open }) => open !== undefined);
+  const walletKeys = subscriptions.map(({ account_id }) => ({ pk: walletPk(account_id) }));
+  const wallets = await getItems(ledger, walletKeys, walletSchema);
+  const walletOf = new Map(wallets.map((wallet) => [wallet.account_id, wallet]));
+  const checks = mapInOrder(subscriptions, CONCURRENT_ACCOUNTS, (subscription) =>
+    checkSafely(check, subscription, walletOf.get(subscription.account_id)),
+  );
+  let enqueued = 0;
+  for await (const events of checks) enqueued += events;
+  return enqueued;
+};
+
+/** A fault with one account does not delay the others; the next run tries again. */
+const checkSafely = async (check: Check, subscription: Subscription, wallet: Wallet | undefined): Promise<number> => {
+  try {
+    return wallet === undefined ? 0 : await check(subscription, wallet);
+  } catch (error) {
+    const { account_id: account, event: webhook } = subscription;
+    log.alarm("subscriptions.not_checked", { webhook, account, ...errorFields(error) });
+    return 0;
+  }
+};

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { requireAccount } from "../../../../shared/access/account-store.ts";
+import { createKey, setAccountLimits, setKeyLimits } from "../../../../shared/access/accounts.ts";
+import { limitNear } from "../../../../shared/contract/openapi-webhooks.ts";
+import type { OrderLimits } from "../../../../shared/contract/order-limits.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
+import { subscribedEvents } from "../../../../shared/webhooks/subscription.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
+import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { subscribe } from "../../../builders/subscribe.ts";
+
+/**
+ * Goal: `limit.near` is enqueued once for each limit and period, whatever fails. Method: debits in a real table behind a
+ * proxy that injects faults, and a spied queue.
+ */
+let proxy: DynamoDbProxy;
+let ledger: LedgerAtNoon;
+beforeEach(async () => {
+  proxy = await startDynamoDbProxy(dynamodbEndpoint);
+  ledger = await openLedgerAtNoon(proxy.endpoint);
+});
+afterEach(() => proxy.stop());
+
+const DAY_MS = 86_400_000;
+
+/** A subscribed account whose orders of 500 NGN have these limits, and a key with its own. */
+const anAccount = async (account: OrderLimits, key: OrderLimits = {}) => {
+  const store = { ...ledger.tables, clock: ledger.clock };
+  const accountId = await ledger.anAccount(10_000);
+  const { keyId } = await createKey(store, accountId, { mode: "live" });
+  await setAccountLimits(store, accountId, account);
+  await setKeyLimits(store, accountId, keyId, key);
+  await subscribe(ledger, accountId, ["limit.near"]);
+  const buy = async () => {
+    const { order_limits, keys } = await requireAccount(store, accountId);
+    const limits = { account: order_limits, key: keys[0]?.order_limits };
+    const transaction = ledger.aTransaction(accountId, { key_id: keyId });
+    const opened = await openTransaction(ledger, transaction, [], deadlineIn(29_000), {
+      limits: { limits, timeZone: "Africa/Lagos" },
+    });
+    expect(opened.kind).toBe("opened");
+  };
+  return { accountId, keyId, store, buy };
+};
+
+const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
+
+/** The run of one minute: resolves with the data of what it enqueued. */
+const run = async (queue = queueOf()) => {
+  await enqueueNearLimits({ ledger, queue }, deadlineIn(60_000));
+  return queue.send.mock.calls.map(([message]) =>
+    message.event === "limit.near" ? limitNear.parse(JSON.parse(message.body)).data : undefined,
+  );
+};
+
+test("a limit is reported once in its day or month, and again in the next one and after it was changed", async () => {
+  const { accountId, store, buy } = await anAccount({ day_naira: 1_000, month_orders: 4 });
+  const day = { account_id: accountId, key_id: "", limit: "day_naira", max: 1_000, period: "2026-11-21" };
+  await buy();
+  expect(await run()).toEqual([]);
+  await buy();
+  expect(await run()).toEqual([day]);
+  expect(await run()).toEqual([]);
+  await setAccountLimits(store, accountId, { day_naira: 1_500, month_orders: 4 });
+  await buy();
+  expect(await run()).toEqual([{ ...day, max: 1_500 }]);
+  ledger.nowMs += DAY_MS;
+  await buy();
+  expect(await run()).toEqual([{ ...day, limit: "month_orders", max: 4, period: "2026-11" }]);
+  expect(await run()).toEqual([]);
+});
+
+test("a limit of a key is reported with its id, beside that of the account", async () => {
+  const { accountId, keyId, buy } = await anAccount({ day_orders: 1 }, { month_naira: 500 });
+  await buy();
+  expect(await run()).toEqual([
+    { account_id: accountId, key_id: "", limit: "day_orders", max: 1, period: "2026-11-21" },
+    { account_id: accountId, key_id: keyId, limit: "month_naira", max: 500, period: "2026-11" },
+  ]);
+});
+
+test("an account that chooses the event while a limit is near gets it, and one whose last order is older than two days does not", async () => {
+  const { accountId, buy } = await anAccount({ month_orders: 1 });
+  await subscribe(ledger, accountId, []);
+  await buy();
+  expect(await run()).toEqual([]);
+  ledger.nowMs += DAY_MS;
+  await subscribe(ledger, accountId, ["limit.near"]);
+  expect(await run()).toHaveLength(1);
+  await subscribe(ledger, accountId, []);
+  ledger.nowMs += 2 * DAY_MS;
+  await subscribe(ledger, accountId, ["limit.near"]);
+  expect(await run()).toEqual([]);
+});
+
+test("a run that dies after enqueueing an event enqueues the same one again, and then no more", async () => {
+  captureLog();
+  const { buy } = await anAccount({ day_orders: 1 });
+  await buy();
+  const [failing, first, second] = [queueOf(), queueOf(), queueOf()];
+  failing.send.mockRejectedValueOnce(new Error("SQS is unavailable"));
+  await run(failing);
+  proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+  await run(first);
+  proxy.fault = () => undefined;
+  expect(await run(second)).toHaveLength(1);
+  expect([first.send.mock.calls, second.send.mock.calls]).toEqual([failing.send.mock.calls, failing.send.mock.calls]);
+  proxy.calls.length = 0;
+  expect(await run()).toEqual([]);
+  expect(proxy.calls.map(({ operation }) => operation)).toEqual(["Query", "BatchGetItem", "BatchGetItem", "GetItem"]);
+});
+
+test("a choice that ends while an event is enqueued stays ended", async () => {
+  const { accountId, buy } = await anAccount({ day_orders: 1 });
+  await buy();
+  const queue = queueOf();
+  queue.send.mockImplementationOnce(() => subscribe(ledger, accountId, []));
+  await run(queue);
+  expect(await subscribedEvents(ledger, accountId)).toEqual([]);
+});
