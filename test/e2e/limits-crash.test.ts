@@ -81,6 +81,7 @@ test("100 parallel orders pass neither a day's limit of the account nor one of a
   expect(keyUsage?.day_orders).toBeLessThanOrEqual(KEY_ORDERS);
   const charged = transactions.filter(({ status }) => status !== "failed");
   expect(wallet.balance_kobo).toBe((100 - charged.length) * ORDER_NAIRA * 100);
-  const answers = [...codes.values()];
-  for (const code of ["placed", "limit_reached", "delivery_failed"]) expect(answers).toContain(code);
+  // The answer of a refused order may be lost with a kill; the order is not.
+  expect(transactions.map(({ status }) => status)).toContain("failed");
+  for (const code of ["placed", "limit_reached"]) expect([...codes.values()]).toContain(code);
 });
