@@ -20,6 +20,7 @@ import {
   type ConsoleEvent,
   consoleEvent,
   type Person,
+  principalOf,
   readOperator,
   readPerson,
   UnverifiedTokenError,
@@ -199,9 +200,9 @@ const serveAction =
     return successResponse({ message: "Done", data: isMasked ? maskPhones(data) : data });
   };
 
-/** What a person cannot change: the name that they act under may be any. */
+/** What a person cannot choose. All sessions of a role are one, because AWS verifies no more of them. */
 const identityOf = ({ by, caller_arn, person }: Actor): string =>
-  person === undefined ? (caller_arn ?? by) : JSON.stringify([person.issuer, person.sub]);
+  person === undefined ? principalOf(caller_arn ?? by) : JSON.stringify([person.issuer, person.sub]);
 
 /** The response to an error. Only an unexpected one is logged: it may have changed something. */
 const errorAnswer = (error: unknown, request_id: string, { route, isCommand }: Progress): ApiResponse => {

@@ -145,6 +145,12 @@ export const readOperator = ({ headers, requestContext }: ConsoleEvent): Actor |
   return { caller_arn: arn, by: data };
 };
 
+/**
+ * The ARN without the part that the person may choose: the name of a role's session, or of a federated user. Source:
+ * AWS STS, "AssumeRole", RoleSessionName; "GetFederationToken", Name.
+ */
+export const principalOf = (arn: string): string => arn.replace(/^(arn:[^:]+:sts:.+)\/.*$/, "$1");
+
 const percentDecoded = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text);

@@ -197,8 +197,13 @@ const issued = (who: ReturnType<typeof person>) => ({ ...who, iat: nowMs / 1_000
 const USER_ARN = "arn:aws:sts::123456789012:assumed-role/operators/ada@example.com";
 
 /** Sends a request whose signature with AWS credentials has been verified. */
-const sendSigned = (path: string, sent: Sent = {}, headers: Record<string, string> = {}, handler = handle) =>
-  sendVerified(`/operations/${path}`, { iam: { userArn: USER_ARN, cognitoIdentity: null } }, headers, sent, handler);
+const sendSigned = (
+  path: string,
+  sent: Sent = {},
+  headers: Record<string, string> = {},
+  handler = handle,
+  userArn = USER_ARN,
+) => sendVerified(`/operations/${path}`, { iam: { userArn, cognitoIdentity: null } }, headers, sent, handler);
 
 const sendVerified = async (
   path: string,
@@ -510,7 +515,8 @@ describe("a read of personal data", () => {
 });
 
 describe("a search", () => {
-  const searchAs = async (who: ReturnType<typeof person> | "signed", count: number) => {
+  /** An operator is the function that gives the ARN of each request. */
+  const searchAs = async (who: ReturnType<typeof person> | ((number: number) => string), count: number) => {
     const {
       actor: _actor,
       isOperator: _isOperator,
@@ -522,8 +528,8 @@ describe("a search", () => {
     const statuses: (number | undefined)[] = [];
     for (let number = 0; number < count; number += 1) {
       const body = { text: `text-${number}` };
-      const { status } = await (who === "signed"
-        ? sendSigned("search", { body }, { "x-operator-name": `eve-${number}` }, search)
+      const { status } = await (typeof who === "function"
+        ? sendSigned("search", { body }, { "x-operator-name": `eve-${number}` }, search, who(number))
         : send(who, "search", { body }, search));
       statuses.push(status);
     }
@@ -534,8 +540,9 @@ describe("a search", () => {
     expect(await searchAs(nobody, 2)).toEqual({ statuses: [403, 403], recorded: 0 });
   });
 
-  test("beyond the limit is refused and not recorded, whatever name the operator gives", async () => {
-    const { statuses, recorded } = await searchAs("signed", SEARCHES_PER_MINUTE + 2);
+  test("beyond the limit is refused and not recorded, whatever the operator and the session of the role are called", async () => {
+    const session = (number: number) => `arn:aws:sts::123456789012:assumed-role/operators/eve-${number}`;
+    const { statuses, recorded } = await searchAs(session, SEARCHES_PER_MINUTE + 2);
     expect(statuses.slice(-3)).toEqual([200, 429, 429]);
     expect(recorded).toBe(SEARCHES_PER_MINUTE);
   });

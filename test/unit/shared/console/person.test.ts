@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { consoleEvent, readPerson, UnverifiedTokenError, WrongTokenError } from "../../../../shared/console/person.ts";
+import {
+  consoleEvent,
+  principalOf,
+  readPerson,
+  UnverifiedTokenError,
+  WrongTokenError,
+} from "../../../../shared/console/person.ts";
 import { NotAllowedError } from "../../../../shared/platform/operator-error.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
@@ -179,4 +185,14 @@ describe("the person of a request", () => {
   test("an ID token with token_use id is taken", () => {
     expect(personOf({ ...claims, token_use: "id" }).sub).toBe("person-1");
   });
+});
+
+test.each([
+  ["arn:aws:sts::123456789012:assumed-role/operators/eve", "arn:aws:sts::123456789012:assumed-role/operators"],
+  ["arn:aws-us-gov:sts::123456789012:assumed-role/r/a=b,c@d", "arn:aws-us-gov:sts::123456789012:assumed-role/r"],
+  ["arn:aws:sts::123456789012:federated-user/eve", "arn:aws:sts::123456789012:federated-user"],
+  ["arn:aws:iam::123456789012:user/people/eve", "arn:aws:iam::123456789012:user/people/eve"],
+  ["arn:aws:iam::123456789012:root", "arn:aws:iam::123456789012:root"],
+])("of the ARN %s, a person cannot choose %s", (arn, principal) => {
+  expect(principalOf(arn)).toBe(principal);
 });
