@@ -295,7 +295,8 @@ export const logEvents = {
   "upstream.not_ready": {
     level: "warn",
     fields: { reason: "string" },
-    meaning: "An order was refused before its debit (503): the upstream cannot take it now.",
+    meaning:
+      "An order was refused before its debit (503), or an open order was not asked for: the upstream cannot be sent a request now.",
     action: "None, unless it lasts: then admin doctor.",
   },
   "upstream_event.refused": {

@@ -19,7 +19,7 @@ import { type LogFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
 import { ASK_RESERVE_MS, LOOKUP_MS_MAX, UPSTREAM_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { UpstreamReader } from "../upstream/http-upstream.ts";
-import type { FoundOrder, LookupAnswer } from "../upstream/lookup.ts";
+import { type FoundOrder, isSendable, type LookupAnswer } from "../upstream/lookup.ts";
 import { carriesReference, type UpstreamProfile } from "../upstream/profile.ts";
 import { dueMs, FIRST_QUESTION_MS, type LookupRecord, noteAnswer, readLookups } from "./lookup-record.ts";
 
@@ -59,6 +59,7 @@ export const askUpstream = async (deps: AskDeps, deadline: Deadline): Promise<Lo
     const mayAsk = asked < QUESTIONS_MAX && unclear < UNCLEAR_MAX && reader.waitS() === 0;
     if (!mayAsk || deadline.remainingMs() < ASK_RESERVE_MS) break;
     const finding = await askFor(deps, reader, order, record, deadline);
+    if (finding === undefined) break;
     asked += 1;
     unclear = finding === "unclear" ? unclear + 1 : 0;
     if (finding === "success" || finding === "failed") ended += 1;
@@ -81,25 +82,33 @@ export const canAsk = (profile: UpstreamProfile, order: Transaction): boolean =>
   !isQueuedOrder(order) &&
   referenceAtUpstream(profile, order) !== undefined;
 
-/** The reference by which the upstream knows an order: ours, where it was sent; else its own, if that is known. */
+/** The reference by which the upstream can be asked: ours, where it was sent; else its own, if that is known. */
 const referenceAtUpstream = (
   profile: UpstreamProfile,
   order: Pick<Transaction, "pk" | "type" | "mode" | "upstream_reference">,
-): string | undefined => (carriesReference(profile, order.type) ? referenceOf(order) : order.upstream_reference);
+): string | undefined => {
+  const reference = carriesReference(profile, order.type) ? referenceOf(order) : order.upstream_reference;
+  return reference !== undefined && isSendable(reference) ? reference : undefined;
+};
 
+/** Undefined if nothing could be sent: then neither can the next question, and this one is still due. */
 const askFor = async (
   deps: AskDeps,
   reader: UpstreamReader,
   order: Transaction,
   record: LookupRecord | undefined,
   deadline: Deadline,
-): Promise<LookupFinding> => {
+): Promise<LookupFinding | undefined> => {
   const { ledger, cache, outcomeQueue, profile } = deps;
   const reference = referenceAtUpstream(profile, order) ?? "";
   const answer = await reader.lookUp(
     reference,
     earlierDeadline(deadline, deadlineIn(LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS)),
   );
+  if (answer.kind === "not_asked") {
+    log.warn("upstream.not_ready", { reason: answer.reason });
+    return undefined;
+  }
   const nowMs = ledger.clock();
   const { finding, details } = findingOf(deps, order, reference, answer);
   const message = messageOf(order, reference, answer, finding, nowMs);
@@ -116,12 +125,14 @@ const askFor = async (
   return finding;
 };
 
+type Asked = Exclude<LookupAnswer, { readonly kind: "not_asked" }>;
+
 /** What an answer means for the order that was asked for. */
 const findingOf = (
   { costs }: Pick<AskDeps, "costs">,
   order: Transaction,
   asked: string,
-  answer: LookupAnswer,
+  answer: Asked,
 ): { readonly finding: LookupFinding; readonly details?: string } => {
   if (answer.kind === "not_found") return { finding: "not_found" };
   if (answer.kind !== "found") return { finding: "unclear", details: answer.reason };
@@ -177,7 +188,7 @@ const knownReferences = (order: Transaction, asked: string, answered: string): r
 const messageOf = (
   order: Transaction,
   asked: string,
-  answer: LookupAnswer,
+  answer: Asked,
   finding: LookupFinding,
   nowMs: number,
 ): AnswerMessage | undefined => {

@@ -14,14 +14,14 @@ const LOOKUP_BYTES_MAX = 262_144;
  * A reference that stays one part of a path. Of dots alone it would name another path, and with other characters a
  * server could read more than one part.
  */
-const SENDABLE = /^(?!\.+$)[\w.:~-]{1,100}$/;
+export const isSendable = (reference: string): boolean => /^(?!\.+$)[\w.:~-]{1,100}$/.test(reference);
 
 /** The request of a lookup; undefined if the reference cannot be a part of it. */
 export const lookupRequest = (
   { method, path, field }: LookupProfile,
   reference: string,
 ): UpstreamRequest | undefined => {
-  if (!SENDABLE.test(reference)) return undefined;
+  if (!isSendable(reference)) return undefined;
   const request = { group: LOOKUP_GROUP, bytesMax: LOOKUP_BYTES_MAX } as const;
   if (field === undefined) return { ...request, path: path.replace(REFERENCE_PLACE, encodeURIComponent(reference)) };
   if (method === "POST") return { ...request, path, body: { [field]: reference } };

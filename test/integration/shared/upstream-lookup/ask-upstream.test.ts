@@ -254,6 +254,19 @@ test("in an outage a run ends after three questions, and each order is asked for
   expect(await service.ask()).toMatchObject({ due: 0, asked: 0 });
 });
 
+test("a question that could not be sent ends the run and does not count: the order is asked for as soon as the upstream can be reached", async () => {
+  const service = await aService();
+  const [order] = [await service.anOrder(), await service.anOrder()];
+  order.atUpstream("success");
+  service.ledger.nowMs += MINUTE_MS;
+  for (let runs = 0; runs < 3; runs += 1) {
+    expect(await service.run("http://127.0.0.1:1/v1")).toEqual({ open: 2, due: 2, asked: 0, ended: 0 });
+  }
+  expect(await order.lookup()).toBeUndefined();
+  expect(await service.ask(0)).toMatchObject({ asked: 2, ended: 1 });
+  expect(await order.lookup()).toMatchObject({ asked: 1 });
+});
+
 test("questions stop at the upstream's limit, and a run has 20 at most", async () => {
   const limited = await aService({}, { limits: { catalog: 2 } });
   for (let order = 0; order < 3; order += 1) (await limited.anOrder()).atUpstream("processing");
@@ -321,13 +334,13 @@ describe("at the transport", () => {
 
   test("a reference of the upstream that would name another path is never sent", async () => {
     const service = await aService({ reference: "documented" });
-    for (const upstream_reference of ["..", ".", "../vtu/data/purchase", "a/b", "a?b", "a b", "é"]) {
+    for (const upstream_reference of ["U-1", "..", ".", "../vtu/data/purchase", "a/b", "a?b", "a b", "é"]) {
       await service.anOrder({ type: "airtime", upstream_reference });
     }
     const { baseUrl, received } = await startScriptedServer(found);
     service.ledger.nowMs += MINUTE_MS;
-    for (let runs = 0; runs < 3; runs += 1) await service.run(baseUrl);
-    expect(received).toEqual([]);
+    for (let runs = 0; runs < 3; runs += 1) expect(await service.run(baseUrl)).toMatchObject({ open: 1 });
+    expect(received.map(({ path }) => path)).toEqual(["/v1/transactions/U-1"]);
   });
 });
 
