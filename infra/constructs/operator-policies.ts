@@ -69,7 +69,8 @@ export class OperatorPolicies extends Construct {
       // A request that names the stack does not have the id at the end of its ARN.
       allow(["cloudformation:DescribeStacks"], [stackArn]),
       allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn, ledger.tableArn]),
-      allow(["dynamodb:GetResourcePolicy", "dynamodb:Query"], [audit.tableArn]),
+      // `audit verify` finds the logs by the table itself.
+      allow(["dynamodb:GetResourcePolicy", "dynamodb:Query", "dynamodb:Scan"], [audit.tableArn]),
       allow(["dynamodb:BatchGetItem"], [ledger.tableArn, ...(isDirect ? [access.tableArn] : [])]),
       allow(
         ["dynamodb:Query"],

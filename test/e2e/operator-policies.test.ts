@@ -308,6 +308,7 @@ const runEveryCommand = async (): Promise<void> => {
   await admin("audit", account);
   await admin("audit", "order-1", "--account", lost.account);
   await admin("audit");
+  await admin("audit", "verify");
 
   const columns = join(service.folder, "columns.json");
   const statement = join(service.folder, "statement.csv");

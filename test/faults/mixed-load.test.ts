@@ -19,7 +19,7 @@ const MORE_MINUTES_MAX = 24;
 const SEED = Number(process.env.MODEL_SEED ?? 2);
 /**
  * They have no table, no queue and no secret, or work for people: `console-permissions.test.ts` has those calls. Traffic of
- * callers makes no audit entries, so that `attest-audit` has none to read.
+ * callers makes no audit entries, so that `attest-audit` has none to read: `attest-entries.test.ts` has its calls.
  */
 const SILENT = ["serve-docs", "not-found", "console-api", "reconcile-statement", "serve-console", "attest-audit"];
 

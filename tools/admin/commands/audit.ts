@@ -4,12 +4,14 @@ import { requireAccount } from "../../../shared/access/account-store.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { SERVICE, verifyAudit } from "../../../shared/ledger/audit.ts";
 import type { AuditProblem } from "../../../shared/ledger/audit-chain.ts";
-import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
+import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
+import { auditLogOf } from "../../../shared/ledger/schema.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
 import { perform } from "../perform.ts";
+import { scanTable } from "../table-scan.ts";
 import { auditTable } from "../views/audit.ts";
 import { table } from "../views/print.ts";
 
@@ -30,11 +32,24 @@ export const addAudit = (program: Command): void => {
   });
 };
 
-/** The chains of every account's log and of the service's. */
+/**
+ * The logs that the audit table has. The ledger's accounts would be another list, which who may write an account can
+ * shorten; nobody may remove an item of this table.
+ */
+const readAuditLogs = async ({ db, auditTable }: AuditedLedger): Promise<readonly string[]> => {
+  const logs = new Set<string>();
+  const onPage = async (items: readonly { readonly pk: string }[]): Promise<void> => {
+    for (const { pk } of items) logs.add(auditLogOf(pk));
+  };
+  await scanTable(db, auditTable, { onPage, logProgress: () => {}, projection: { ProjectionExpression: "pk" } });
+  return [...logs].toSorted();
+};
+
+/** The chains of all logs. */
 const verifyLogs = async ({ ledger }: AdminContext): Promise<Report> => {
   const problems: (AuditProblem & { readonly audit_log: string })[] = [];
   let entries = 0;
-  for (const audit_log of [SERVICE, ...(await accountIdsOf(ledger))]) {
+  for (const audit_log of await readAuditLogs(ledger)) {
     const verified = await verifyAudit(ledger, audit_log);
     entries += verified.count;
     problems.push(...verified.problems.map((problem) => ({ audit_log, ...problem })));

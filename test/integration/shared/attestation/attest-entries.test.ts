@@ -15,8 +15,14 @@ import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
 import { eventually } from "../../../builders/eventually.ts";
+import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
+import { evaluate } from "../../../builders/iam/evaluate.ts";
+import { arnOf } from "../../../builders/iam/resolve.ts";
+import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
 import { addStream } from "../../../builders/tables.ts";
+import { templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: an entry that is changed with the permissions of a role that writes entries is noticed, and stays provable. */
 let ledger: AuditedLedger;
@@ -31,10 +37,11 @@ beforeAll(async () => {
   const { ready, stop } = consumeStream({
     ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.auditTable, functionName },
     // A batch may be handled twice.
-    invoke: async (_name, event) => {
-      await handler(event);
-      return handler(event);
-    },
+    invoke: (_name, event) =>
+      recordCalls({ canned: {}, onCall: asAttestAudit }, async () => {
+        await handler(event);
+        return handler(event);
+      }),
     checkpointPath: join(folder, "checkpoint.json"),
   });
   stopConsumer = stop;
@@ -47,6 +54,13 @@ afterAll(async () => {
 beforeEach(() => {
   auditLog = `acc_${randomUUID().slice(0, 8)}`;
 });
+
+const role = stagePolicies(templatesOf("prod")).functions.get("attest-audit") ?? [];
+/** Refuses what AWS would refuse to the function. */
+const asAttestAudit = ({ operation, input }: SdkCall): void => {
+  const requests = dynamoDbRequests(operation, input, () => arnOf("AWS::DynamoDB::Table", "Audit"));
+  if (requests.some((request) => evaluate(role, request) !== "allowed")) throw new Error(`No role for ${operation}`);
+};
 
 const itemsAt = async (pk: string): Promise<readonly AuditItem[]> => {
   const items: AuditItem[] = [];
