@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { koboSchema, nairaDecimals, nairaFromKobo } from "../../shared/contract/money.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { putAccountPeriod } from "../../shared/ledger/period.ts";
+import { type IndexKey, indexKeySchema, queryListedItems } from "../../shared/ledger/query-index.ts";
 import { refundPut } from "../../shared/ledger/refund.ts";
 import {
   ACCOUNTS_LIST,
@@ -17,13 +18,14 @@ import {
 } from "../../shared/ledger/schema.ts";
 import { readStatementPage, type StatementPosition } from "../../shared/ledger/statement.ts";
 import { referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
+import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { dayBounds } from "../../shared/platform/time-zone.ts";
-import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
 import { aTransaction } from "../../test/builders/transaction.ts";
 import { FACE_VALUES } from "../../test/builders/upstream-costs.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
+import { localAwsEnvironment, setEnvironment } from "../../tools/local/local-aws.ts";
 import { createTables, localTableNames } from "../../tools/local/tables.ts";
 import { markdownTable } from "../../tools/markdown/markdown.ts";
 import { documentedColumns } from "../../tools/statement-import/columns.ts";
@@ -147,6 +149,19 @@ const readLines = async (ledger: AuditedLedger, begins: string): Promise<number>
   }
 };
 
+/** The same items without a statement: what the emulator and the SDK take alone. */
+const readItems = async (ledger: AuditedLedger, begins: string): Promise<number> => {
+  const list = transactionList(ACCOUNT, "live");
+  let items = 0;
+  let start: IndexKey | undefined;
+  do {
+    const page = await queryListedItems(ledger, list, { from: begins, to: "9999" }, start, 5_000, indexKeySchema);
+    items += page.items.length;
+    start = page.next;
+  } while (start !== undefined);
+  return items;
+};
+
 const writeStatement = async (path: string): Promise<void> => {
   const rows = function* () {
     yield "reference,caller_reference,type,phone_number,amount,status,created_at\n";
@@ -169,7 +184,8 @@ try {
   console.info(`Importing a ledger with ${orders} orders`);
   const tables = await importTables(empty.endpoint, ledgerItems(), folder);
   await empty.stop();
-  const db = emulatorClientAt(tables.endpoint);
+  setEnvironment(localAwsEnvironment({ dynamodb: tables.endpoint, sqs: "", secretsManager: "" }));
+  const db = documentClient("short");
   const { ledger: table, audit: auditTable } = localTableNames;
   const ledger: AuditedLedger = { db, table, auditTable, clock: systemClock };
   const rows: string[][] = [];
@@ -187,7 +203,9 @@ try {
     for (const size of sizes) {
       const begins = await closeBefore(ledger, orders - size);
       const { result: lines, cells } = await measured(() => readLines(ledger, begins));
+      const bare = await measured(() => readItems(ledger, begins));
       rows.push([`statement of ${lines.toLocaleString("en-GB")} lines`, ...cells]);
+      rows.push([`query of ${bare.result.toLocaleString("en-GB")} of them, and nothing else`, ...bare.cells]);
     }
     const whole = await measured(() => readLines(ledger, isoTime(fromMs - 1)));
     rows.push([`statement of ${whole.result.toLocaleString("en-GB")} lines`, ...whole.cells]);

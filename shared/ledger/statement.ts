@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
-import { BATCH_KEYS_MAX, getItems } from "./get-item.ts";
+import { getItemBatches, keyBatches } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
 import { type LedgerEntry, ledgerEntrySchema } from "./ledger-entry.ts";
 import { lastPeriodBefore } from "./period.ts";
@@ -95,42 +95,38 @@ const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine =>
   effect_kobo: transaction.amount_kobo,
 });
 
-/** One page of a list's lines, oldest first. */
-type ReadLines = (start: IndexKey | undefined) => Promise<{
-  readonly lines: readonly KeyedLine[];
-  readonly next: IndexKey | undefined;
-}>;
+/** What a statement takes of a list: a line, or a refund, whose order has the rest of the line. */
+type Listed = { readonly key: IndexKey } & ({ readonly line: UnsummedLine } | { readonly refundOf: string });
 
-const readEntryLines =
-  (ledger: Ledger, accountId: string, range: TimeRange): ReadLines =>
-  async (start) => {
+/** One page of a list, oldest first. */
+type ReadList = (
+  start: IndexKey | undefined,
+  oldest: number,
+) => Promise<{ readonly items: readonly Listed[]; readonly next: IndexKey | undefined }>;
+
+const readEntries =
+  (ledger: Ledger, accountId: string, range: TimeRange): ReadList =>
+  async (start, oldest) => {
     const list = entriesList(accountId);
-    const { items, next } = await queryListedItems(ledger, list, range, start, LINES_PER_READ, statedEntrySchema);
-    return { lines: items.map((item) => ({ key: item, line: entryLine(item) })), next };
+    const { items, next } = await queryListedItems(ledger, list, range, start, oldest, statedEntrySchema);
+    return { items: items.map((item) => ({ key: item, line: entryLine(item) })), next };
   };
 
 /** Transactions without a debit have changed nothing. */
-const readDebitLines =
-  (ledger: Ledger, accountId: string, range: TimeRange): ReadLines =>
-  async (start) => {
+const readDebits =
+  (ledger: Ledger, accountId: string, range: TimeRange): ReadList =>
+  async (start, oldest) => {
     const list = transactionList(accountId, "live");
-    const page = await queryListedItems(ledger, list, range, start, LINES_PER_READ, statedTransactionSchema);
-    const debited = page.items.filter(({ debit }) => debit === undefined);
-    return { lines: debited.map((item) => ({ key: item, line: debitLine(item) })), next: page.next };
+    const { items, next } = await queryListedItems(ledger, list, range, start, oldest, statedTransactionSchema);
+    const debited = items.filter(({ debit }) => debit === undefined);
+    return { items: debited.map((item) => ({ key: item, line: debitLine(item) })), next };
   };
 
-/** Each reads its order too, and what a page does not take is read again by the next one: so one batch at a time. */
-const readRefundLines =
-  (ledger: Ledger, accountId: string, range: TimeRange): ReadLines =>
-  async (start) => {
-    const { keys, next } = await queryList(ledger, refundsList(accountId), range, start, { oldest: BATCH_KEYS_MAX });
-    const refunds = new Map(keys.map((key) => [transactionPkOfRefund(key), key]));
-    const transactionKeys = [...refunds.keys()].map((pk) => ({ pk }));
-    const lines = (await getItems(ledger, transactionKeys, statedTransactionSchema)).flatMap((transaction) => {
-      const key = refunds.get(transaction.pk);
-      return key === undefined ? [] : [{ key, line: refundLine(key.created_at, transaction) }];
-    });
-    return { lines, next };
+const readRefunds =
+  (ledger: Ledger, accountId: string, range: TimeRange): ReadList =>
+  async (start, oldest) => {
+    const { keys, next } = await queryList(ledger, refundsList(accountId), range, start, { oldest });
+    return { items: keys.map((key) => ({ key, refundOf: transactionPkOfRefund(key) })), next };
   };
 
 /** Where a page of a statement continues: behind the last item of each list that is summed up. */
@@ -156,8 +152,8 @@ export type StatementPage = {
   readonly next: StatementPosition | undefined;
 };
 
-/** An item of the index has some 300 bytes, and DynamoDB returns 1 MB at once. */
-const LINES_PER_READ = 1_000;
+/** Entries and refunds that are read at once: most lines are debits. */
+const OTHERS_PER_READ = 100;
 
 /** `itemsMax`: also those before the range, so that a page of a large wallet is there in time. */
 type PageLimits = { readonly linesMax: number; readonly itemsMax: number };
@@ -172,36 +168,39 @@ export const readStatementPage = async (
   accountId: string,
   { from, to }: TimeRange,
   start: StatementPosition | undefined,
-  { linesMax, itemsMax }: PageLimits,
+  limits: PageLimits,
 ): Promise<StatementPage> => {
   const point = start ?? (await balancePointBefore(ledger, accountId, from));
   const range = { from: point.after, to };
-  const entries = unsummedLines(readEntryLines(ledger, accountId, range), start?.entry);
-  const transactions = unsummedLines(readDebitLines(ledger, accountId, range), start?.transaction);
-  const refunds = unsummedLines(readRefundLines(ledger, accountId, range), start?.refund);
+  const isLine = ({ key }: Listed): boolean => key.created_at >= from;
+  const entries = unreadList(readEntries(ledger, accountId, range), start?.entry, OTHERS_PER_READ);
+  // Of a page in the range no more is taken, and of one before it all.
+  const isInRange = (start?.transaction?.created_at ?? point.after) >= from;
+  const debitsPerRead = isInRange ? limits.linesMax : limits.itemsMax;
+  const debits = unreadList(readDebits(ledger, accountId, range), start?.transaction, debitsPerRead);
+  const refunds = unreadList(readRefunds(ledger, accountId, range), start?.refund, OTHERS_PER_READ);
+  const { taken, isComplete } = await takeOldest([entries, debits, refunds], isLine, limits);
+  const orders = await refundedOrders(ledger, taken);
   const lines: StatementLine[] = [];
   let { balance_after_kobo, version } = point;
   let opening_kobo = balance_after_kobo;
-  for (let taken = 0; taken < itemsMax && lines.length < linesMax; taken += 1) {
-    const oldest = await oldestOf([entries, transactions, refunds]);
-    if (oldest === undefined)
-      return { opening_kobo, lines, closing_kobo: balance_after_kobo, version, next: undefined };
-    const { list, line } = oldest;
-    list.take();
+  for (const listed of taken) {
+    const line = lineOf(listed, orders);
+    if (line === undefined) continue;
     balance_after_kobo += line.effect_kobo;
     version += 1;
-    if (line.at < from) opening_kobo = balance_after_kobo;
-    else lines.push({ ...line, balance_after_kobo });
+    if (isLine(listed)) lines.push({ ...line, balance_after_kobo });
+    else opening_kobo = balance_after_kobo;
   }
   const next = {
     entry: entries.position(),
-    transaction: transactions.position(),
+    transaction: debits.position(),
     refund: refunds.position(),
     after: point.after,
     balance_after_kobo,
     version,
   };
-  return { opening_kobo, lines, closing_kobo: balance_after_kobo, version, next };
+  return { opening_kobo, lines, closing_kobo: balance_after_kobo, version, next: isComplete ? undefined : next };
 };
 
 /** Where a statement begins to sum up: behind the last closed period whose lines are all before the range. */
@@ -218,41 +217,72 @@ export const positionAfter = (
   { balance_after_kobo, version }: Pick<StatementPosition, "balance_after_kobo" | "version">,
 ): StatementPosition => ({ after: isoTime(Date.parse(to) + 1), balance_after_kobo, version });
 
-/** The list whose next line is the oldest: of the same time, the first of these lists. */
-const oldestOf = async <List extends Pick<ReturnType<typeof unsummedLines>, "first">>(lists: readonly List[]) => {
-  let oldest: { readonly list: List; readonly line: UnsummedLine } | undefined;
-  for (const list of lists) {
-    const line = await list.first();
-    if (line !== undefined && (oldest === undefined || line.at < oldest.line.at)) oldest = { list, line };
+/** The oldest items of all lists. Of the same time, those of the first list come first. */
+const takeOldest = async (
+  lists: readonly ReturnType<typeof unreadList>[],
+  isLine: (listed: Listed) => boolean,
+  { linesMax, itemsMax }: PageLimits,
+): Promise<{ readonly taken: readonly Listed[]; readonly isComplete: boolean }> => {
+  const taken: Listed[] = [];
+  await Promise.all(lists.map((list) => list.read(itemsMax)));
+  for (let lines = 0; taken.length < itemsMax && lines < linesMax; ) {
+    let oldest: Listed | undefined;
+    let take = (): void => {};
+    for (const list of lists) {
+      const first = list.first() ?? (await list.read(itemsMax - taken.length));
+      if (first === undefined || (oldest !== undefined && first.key.created_at >= oldest.key.created_at)) continue;
+      oldest = first;
+      take = list.take;
+    }
+    if (oldest === undefined) return { taken, isComplete: true };
+    take();
+    taken.push(oldest);
+    if (isLine(oldest)) lines += 1;
   }
-  return oldest;
+  return { taken, isComplete: false };
 };
 
-type KeyedLine = { readonly key: IndexKey; readonly line: UnsummedLine };
-
-/** The lines of one list behind a position, read in pieces as they are taken. */
-const unsummedLines = (read: ReadLines, start: IndexKey | undefined) => {
+/** The items of one list behind a position, read as they are taken. */
+const unreadList = (read: ReadList, start: IndexKey | undefined, itemsPerRead: number) => {
   let position = start;
   let readUntil = start;
   let isAllRead = false;
-  let piece: readonly KeyedLine[] = [];
-  let taken = 0;
+  let items: readonly Listed[] = [];
+  let place = 0;
   return {
-    first: async (): Promise<UnsummedLine | undefined> => {
-      while (taken === piece.length && !isAllRead) {
-        const { lines, next } = await read(readUntil);
-        piece = lines;
-        taken = 0;
-        readUntil = next;
-        isAllRead = next === undefined;
+    /** The next item of those that were read. */
+    first: (): Listed | undefined => items[place],
+    /** Reads on, as many items as the page may still take; resolves with the first one. */
+    read: async (itemsMax: number): Promise<Listed | undefined> => {
+      while (place === items.length && !isAllRead) {
+        const page = await read(readUntil, Math.min(itemsPerRead, itemsMax));
+        [items, place] = [page.items, 0];
+        readUntil = page.next;
+        isAllRead = page.next === undefined;
       }
-      return piece[taken]?.line;
+      return items[place];
     },
     take: (): void => {
-      const key = piece[taken]?.key;
-      if (key !== undefined) position = { pk: key.pk, created_at: key.created_at };
-      taken += 1;
+      position = items[place]?.key;
+      place += 1;
     },
-    position: () => position,
+    position: (): IndexKey | undefined => position && { pk: position.pk, created_at: position.created_at },
   };
+};
+
+type Orders = ReadonlyMap<string, StatedTransaction>;
+
+/** Read in batches, once it is known which refunds the page has. */
+const refundedOrders = async (ledger: Ledger, taken: readonly Listed[]): Promise<Orders> => {
+  const keys = taken.flatMap((listed) => ("refundOf" in listed ? [{ pk: listed.refundOf }] : []));
+  const orders = new Map<string, StatedTransaction>();
+  for await (const { items } of getItemBatches(ledger, keyBatches(keys), statedTransactionSchema))
+    for (const item of items) orders.set(item.pk, item);
+  return orders;
+};
+
+const lineOf = (listed: Listed, orders: Orders): UnsummedLine | undefined => {
+  if ("line" in listed) return listed.line;
+  const order = orders.get(listed.refundOf);
+  return order && refundLine(listed.key.created_at, order);
 };

@@ -51,7 +51,10 @@ export const documentClient = (
   calls: z.output<typeof environment>["AWS_CALLS"] = readEnv(["AWS_CALLS"]).AWS_CALLS,
 ): DynamoDBDocumentClient => {
   const marshallOptions = { removeUndefinedValues: true };
-  const db = DynamoDBDocumentClient.from(new DynamoDBClient(options()), { marshallOptions });
+  const client = new DynamoDBClient(options());
+  // It copies each input and output for a logger that logs nothing: a fifth of the CPU time of a large read.
+  client.middlewareStack.remove("loggerMiddleware");
+  const db = DynamoDBDocumentClient.from(client, { marshallOptions });
   return calls === "sdk" ? db : withShortPath(db);
 };
 

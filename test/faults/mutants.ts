@@ -53,8 +53,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: "shared/ledger/statement.ts",
-        find: "refundLine(key.created_at, transaction)",
-        replace: "refundLine(transaction.created_at, transaction)",
+        find: "refundLine(listed.key.created_at, order)",
+        replace: "refundLine(order.created_at, order)",
       },
     ],
   },

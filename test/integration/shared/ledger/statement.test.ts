@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
-import { expect, test } from "vitest";
+import { BatchGetCommand, BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { expect, test, vi } from "vitest";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
+import { refundPut } from "../../../../shared/ledger/refund.ts";
 import { adjustmentPk, entriesList, transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { readStatementPage } from "../../../../shared/ledger/statement.ts";
@@ -110,4 +112,26 @@ test("a page that is full of what is before its range has no lines, and the next
   const second = await readStatementPage(operator.ledgerAt(), accountId, range, first.next, limits);
   expect(second).toMatchObject({ opening_kobo: -4_000_00, closing_kobo: -5_000_00, next: undefined });
   expect(second.lines.map(({ balance_after_kobo }) => balance_after_kobo)).toEqual([-4_500_00, -5_000_00]);
+});
+
+test("pages of any size join to the whole statement, and each refund's order is read once", async () => {
+  const operator = await openOperatorLedger();
+  const { accountId } = await operator.anAccount();
+  const ledger = operator.ledgerAt();
+  const orders = await putTransactions(ledger, accountId, 12, (index) => isoTime(NOON_MS + index * 1_000));
+  // Half of them were refunded in the millisecond of the next order.
+  const refunded = orders.filter((_, index) => index % 2 === 0);
+  for (const order of refunded)
+    await ledger.db.send(new PutCommand(refundPut(ledger, order, isoTime(Date.parse(order.created_at) + 1_000)).Put));
+  const whole = await readStatement(ledger, accountId, ALL_TIMES);
+  expect(whole.lines).toHaveLength(1 + 12 + 6);
+  for (const size of [1, 2, 3, 5, 7]) {
+    const send = vi.spyOn(ledger.db, "send");
+    expect(await readStatement(ledger, accountId, ALL_TIMES, { linesMax: size, itemsMax: size })).toEqual(whole);
+    const read = send.mock.calls.flatMap(([command]) =>
+      command instanceof BatchGetCommand ? (command.input.RequestItems?.[ledger.table]?.Keys ?? []) : [],
+    );
+    expect(read).toEqual(refunded.map(({ pk }) => ({ pk })));
+    send.mockRestore();
+  }
 });

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import { GetQueueUrlCommand } from "@aws-sdk/client-sqs";
 import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
@@ -36,6 +37,14 @@ describe("the DynamoDB client", () => {
     const resolve = vi.spyOn(UpdateCommand.prototype, "resolveMiddleware");
     for (let call = 0; call < 3; call += 1) await db.send(new UpdateCommand({ TableName: "ledger", Key: { pk: "a" } }));
     expect(resolve).toHaveBeenCalledTimes(bySdk);
+  });
+
+  test("has the SDK's middlewares without the logger", () => {
+    const namesOf = ({ middlewareStack }: Pick<DynamoDBClient, "middlewareStack">) =>
+      middlewareStack.identify().map((middleware) => middleware.split(" ")[0]);
+    const others = namesOf(new DynamoDBClient()).filter((name) => name !== "loggerMiddleware");
+    expect(others).toHaveLength(namesOf(new DynamoDBClient()).length - 1);
+    expect(namesOf(documentClient())).toEqual(others);
   });
 
   test("another value of AWS_CALLS is refused by its name", () => {
