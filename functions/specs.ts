@@ -355,11 +355,12 @@ export const consoleApiSpec = {
         "checkpoint",
         "period",
         "period-lines",
+        "period-replacement",
         "parked",
         "subscription",
       ],
       UpdateItem: ["transaction", "wallet", "key-usage", "event", "upstream-reference", "owner", "float"],
-      ConditionCheckItem: ["period"],
+      ConditionCheckItem: ["period", "period-replacement"],
     },
     audit: { Query: "any", PutItem: ["entry"] },
     cache: {

@@ -95,7 +95,11 @@ export class OperatorPolicies extends Construct {
       ...(isDirect
         ? [
             allow(["dynamodb:UpdateItem"], [ledger.tableArn]),
-            allow(["dynamodb:ConditionCheckItem"], [ledger.tableArn], onlyKeys([keyPatternOf("period")])),
+            allow(
+              ["dynamodb:ConditionCheckItem"],
+              [ledger.tableArn],
+              onlyKeys([keyPatternOf("period"), keyPatternOf("period-replacement")]),
+            ),
             allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], [cache.tableArn]),
           ]
         : [allow(["execute-api:Invoke"], [changes])]),

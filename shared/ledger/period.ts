@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { lineKind } from "../contract/actions/wallet.ts";
@@ -7,7 +8,7 @@ import { getItem, getItems } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { putIf } from "./put-if.ts";
 import { ALL_TIMES, queryList } from "./query-index.ts";
-import { accountPeriodsList, PERIODS_LIST, periodLinesPk, periodPk } from "./schema.ts";
+import { accountPeriodsList, PERIODS_LIST, periodLinesPk, periodPk, periodReplacementPk } from "./schema.ts";
 import { transactUnlessRefused } from "./transact.ts";
 
 /** Number and signed sum of the lines of each kind. */
@@ -107,8 +108,39 @@ export const putAccountPeriod = async (
     ExpressionAttributeNames: { "#hash": "hash" },
     ExpressionAttributeValues: { ":hash": replaced.hash },
   };
-  await transactUnlessRefused(ledger, [{ Put: isReplaced }, isNotClosed(ledger, period.month)]);
+  const replacement: PeriodReplacement = { pk: periodReplacementPk(period.month), token: randomUUID() };
+  await transactUnlessRefused(ledger, [
+    { Put: isReplaced },
+    { Put: { TableName: ledger.table, Item: replacement } },
+    isNotClosed(ledger, period.month),
+  ]);
 };
+
+const periodReplacementSchema = z.object({ pk: z.string(), token: z.string() });
+export type PeriodReplacement = z.infer<typeof periodReplacementSchema>;
+
+/** The last replacement of a period of a month; undefined if none was replaced. */
+export const readPeriodReplacement = (ledger: Table, month: string): Promise<PeriodReplacement | undefined> =>
+  getItem(ledger, periodReplacementPk(month), periodReplacementSchema);
+
+/** The condition that no period of a month was replaced after this replacement: one part of a transaction of writes. */
+export const isLastReplacement = (
+  { table }: Pick<Table, "table">,
+  month: string,
+  replacement: PeriodReplacement | undefined,
+) => ({
+  ConditionCheck: {
+    TableName: table,
+    Key: { pk: periodReplacementPk(month) },
+    ...(replacement === undefined
+      ? { ConditionExpression: "attribute_not_exists(pk)" }
+      : {
+          ConditionExpression: "#token = :token",
+          ExpressionAttributeNames: { "#token": "token" },
+          ExpressionAttributeValues: { ":token": replacement.token },
+        }),
+  },
+});
 
 /** The condition that a month of the service is not closed: one part of a transaction of writes. */
 export const isNotClosed = ({ table }: Pick<Table, "table">, month: string) => ({

@@ -22,6 +22,7 @@ export const itemKinds = [
   "float-payment", // shared/margin/float.ts
   "period", // period.ts: a closed month, of an account or of the service
   "period-lines", // period.ts: fingerprints of its lines
+  "period-replacement", // period.ts: the last replacement of an account's period of a month
   "period-verification", // shared/periods/verify-periods.ts
   "consent", // shared/identity/consent.ts
   "event", // shared/upstream-events/stored-event.ts
@@ -93,6 +94,9 @@ export const periodPk = (month: string, accountId?: string): string =>
 /** Fingerprints of an account's lines of a month, from this one on. */
 export const periodLinesPk = (month: string, accountId: string, first: number): string =>
   pkOf("period-lines", month, accountId, String(first));
+
+/** The last replacement of a period of a month that is not closed yet. */
+export const periodReplacementPk = (month: string): string => pkOf("period-replacement", month);
 
 /** How far the closed months are verified. */
 export const PERIOD_VERIFICATION_PK = pkOf("period-verification", "");

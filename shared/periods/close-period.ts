@@ -8,12 +8,14 @@ import type { Ledger } from "../ledger/ledger.ts";
 import {
   type AccountPeriod,
   isClosedAs,
+  isLastReplacement,
   isNotClosed,
   type KindSums,
   listServicePeriods,
   putAccountPeriod,
   putPeriodLines,
   readAccountPeriods,
+  readPeriodReplacement,
   readServicePeriod,
   type ServicePeriod,
   servicePeriodPut,
@@ -321,7 +323,8 @@ const kindNames = (kinds: KindSums) => lineKinds.filter((name) => kinds[name] !=
 
 /**
  * Closes the month of the service, once all its accounts are closed, unless another run has closed it. The months beside
- * it are part of the write: of two that are closed at once as the first one, one is refused.
+ * it are part of the write: of two that are closed at once as the first one, one is refused. So is the last replacement
+ * of an account's period: a run in another zone may replace one that was read.
  */
 export const closeService = async (
   ledger: Ledger,
@@ -330,6 +333,7 @@ export const closeService = async (
 ): Promise<void> => {
   const keys = await listKeys(ledger, ACCOUNTS_LIST, { from: ALL_TIMES.from, to: month.to });
   const accountIds = keys.map(({ pk }) => accountIdOf(pk));
+  const replacement = await readPeriodReplacement(ledger, month.month);
   const periods = await readAccountPeriods(ledger, month.month, accountIds);
   const before = await periodsBefore(ledger, month, accountIds);
   if (periods.length < accountIds.length)
@@ -343,8 +347,11 @@ export const closeService = async (
     servicePeriodPut(ledger, period),
     month.previous === "" ? isNotClosed(ledger, monthBefore) : isClosedAs(ledger, monthBefore, month.previous),
     isNotClosed(ledger, monthAfter(month.month)),
+    isLastReplacement(ledger, month.month, replacement),
     auditOf(period),
   ]);
   if (!isClosed && (await readServicePeriod(ledger, month.month)) === undefined)
-    throw new OperatorError("Another month was closed first: close this one again");
+    throw new OperatorError(
+      "Another run has closed another month, or an account in another way: close the month again",
+    );
 };

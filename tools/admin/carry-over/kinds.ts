@@ -389,6 +389,8 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   "endpoint-health": { name: "endpoint health" },
   // The next reconciliation of a wallet writes a new checkpoint.
   checkpoint: { name: "checkpoints" },
+  // Of a month that is not closed yet: it is closed again.
+  "period-replacement": { name: "replacements of periods" },
   // Its months are verified from the beginning.
   "period-verification": { name: "verification of periods" },
   // The restored ledger's progress fits its own items: a later one would skip phone numbers that are not masked in it.

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { DeleteCommand, GetCommand, PutCommand, QueryCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import {
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { type ActionContext, auditItem } from "../../../../shared/actions/action-context.ts";
@@ -254,7 +261,7 @@ test.each([
   at("2026-11-03T12:00:00.000Z");
   const toClose = await begin(late, deadlineIn(9_000));
   await close(early);
-  await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("Another month was closed first");
+  await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("Another run has closed another month");
   expect((await runs["periods list"](context, {})).periods.map(({ month }) => month)).toEqual([early]);
 });
 
@@ -284,6 +291,27 @@ test("a zone that is changed while a month is closed leaves no line in no period
   expect(await verifyMonth(context, "2026-10")).toEqual([]);
   at("2026-12-03T12:00:00.000Z");
   expect((await close("2026-11")).period).toMatchObject({ opening: 2_007, lines: 0, closing: 2_007 });
+});
+
+test("a month is not closed if a run in another zone replaces an account's period while its sums are written", async () => {
+  await anAccount();
+  await anAccount();
+  at("2026-11-03T12:00:00.000Z");
+  const toClose = await begin("2026-10", deadlineIn(9_000));
+  const inUtc = await monthToClose(context.ledger, "2026-10", "UTC");
+  const { db } = context.ledger;
+  const send = db.send.bind(db);
+  const spy = vi.spyOn(db, "send").mockImplementation(async (command) => {
+    if (command instanceof TransactWriteCommand) {
+      spy.mockRestore();
+      await continueClosing(context.ledger, inUtc, { phase: "close", done: 0, accounts: 2 }, noTime);
+    }
+    return send(command);
+  });
+  await expect(closeService(context.ledger, toClose, audited)).rejects.toThrow("close the month again");
+  expect((await runs["periods list"](context, {})).periods).toEqual([]);
+  await close("2026-10");
+  expect(await verifyMonth(context, "2026-10")).toEqual([]);
 });
 
 test("an account without a wallet keeps a month from being closed, with a sentence", async () => {
