@@ -262,7 +262,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     return { orders: [...orders], next_cursor: next === undefined ? null : encodePageCursor(next) };
   },
 
-  "reconciliation cases put": async (context, { day, revision, put, withdraw, totals }) => {
+  "reconciliation cases put": async (context, { day, revision, comparison, replaces, put, withdraw, totals }) => {
     const { ledger } = context;
     const at = isoTime(ledger.clock());
     const statement = await changeStatement(
@@ -270,6 +270,8 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
       () => requireStatement(ledger, day),
       async (read) => {
         if (read.revision !== revision) throw refusal(day, "has another file now: import yours again");
+        if (read.comparison !== comparison && read.comparison !== replaces)
+          throw refusal(day, "was compared by another import since: import yours again");
         const ids = [...put.map(({ case: id }) => id), ...withdraw];
         const known = new Map((await readCases(ledger, day, ids)).map((each) => [each.case_id, each]));
         const changed = [
@@ -283,7 +285,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
         // Until its last request, which has the totals, a comparison may end half-way: the day cannot be signed.
         const compared = totals === undefined ? null : { revision, at, totals };
         return {
-          statement: { ...read, compared, open_cases: read.open_cases + opened - wereOpen },
+          statement: { ...read, compared, comparison, open_cases: read.open_cases + opened - wereOpen },
           writes: [
             ...changed.map((each) => casePut(ledger, each)),
             ...(totals === undefined

@@ -41,6 +41,8 @@ export const statementSchema = z.object({
       ),
     })
     .nullable(),
+  /** The comparison whose cases are stored, or are being stored; empty before the first. */
+  comparison: z.string().default(""),
   open_cases: z.int().min(0),
   closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).nullable(),
   signed_off: z.object({ by: z.string(), at: z.iso.datetime(), why: z.string() }).nullable(),
@@ -53,7 +55,7 @@ export type Statement = z.infer<typeof statementSchema>;
 export const newStatement = (day: string, { from, to }: Pick<Statement, "from" | "to">, at: string): Statement => ({
   pk: statementPk(day),
   list_key: STATEMENTS_LIST,
-  ...{ day, from, to, state: "open", files: [], revision: 0, compared: null, open_cases: 0 },
+  ...{ day, from, to, state: "open", files: [], revision: 0, compared: null, comparison: "", open_cases: 0 },
   ...{ closing: null, signed_off: null, version: 0, created_at: at },
 });
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { CreateQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
@@ -8,7 +9,9 @@ import { type ActionName, actionPath, actions } from "../../shared/contract/acti
 import { reconciliationActions } from "../../shared/contract/actions/reconciliation.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
+import { continueClosing, monthToClose } from "../../shared/periods/close-period.ts";
 import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
@@ -172,6 +175,9 @@ const runEveryAction = async (): Promise<void> => {
   await act("wallet verify", { account });
   await act("wallet statement", { account, from: "2026-01-01" });
   const old = await anOldAccount(service.ledger, CLOSED_MONTH);
+  // What another run closed in another zone is replaced.
+  const inUtc = await monthToClose(service.ledger, CLOSED_MONTH, "UTC");
+  await continueClosing(service.ledger, inUtc, { phase: "close", done: 0, accounts: 1 }, deadlineIn(9_000));
   await act("periods close", { month: CLOSED_MONTH, why });
   await act("periods list");
   await act("periods show", { month: CLOSED_MONTH });
@@ -207,7 +213,8 @@ const runReconciliation = async (): Promise<void> => {
   await act("reconciliation rows list", on);
   await act("reconciliation orders list", { ...on, within_ms: 60_000 });
   const put = [{ case: "clock", class: "clock_differs", ahead_ms: 3_600_000 }];
-  await act("reconciliation cases put", { ...on, revision: 1, put, withdraw: [], totals: [] });
+  const comparison = { revision: 1, comparison: randomUUID(), replaces: "" };
+  await act("reconciliation cases put", { ...on, ...comparison, put, withdraw: [], totals: [] });
   await act("reconciliation cases list", on);
   await act("reconciliation cases show", { ...on, case: "clock" });
   await act("reconciliation cases decide", { ...on, case: "clock", decision: "explained", why });

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { ActionInput, ActionOutput } from "../../shared/contract/actions/actions.ts";
 import {
   CASES_MAX,
@@ -118,7 +118,7 @@ const compareDay = async (
   day: string,
   withinMs: number,
 ): Promise<Pick<Imported, "open_cases" | "totals">> => {
-  const { revision } = await importer.act("reconciliation statements show", { day });
+  const { revision, comparison: replaces } = await importer.act("reconciliation statements show", { day });
   const { makeParts, remove } = partsOnDisk();
   try {
     const matcher = statementMatcher(makeParts, withinMs);
@@ -139,7 +139,7 @@ const compareDay = async (
       read += orders.length;
       progress(() => `${read} orders read`);
     }
-    return await putCases(importer, day, revision, matcher.findings());
+    return await putCases(importer, { day, revision, comparison: randomUUID(), replaces }, matcher.findings());
   } finally {
     remove();
   }
@@ -147,8 +147,7 @@ const compareDay = async (
 
 const putCases = async (
   importer: Importer,
-  day: string,
-  revision: number,
+  comparison: Pick<ActionInput<"reconciliation cases put">, "day" | "revision" | "comparison" | "replaces">,
   findings: Iterable<Finding>,
 ): Promise<Pick<Imported, "open_cases" | "totals">> => {
   const totals = new Map<FindingClass, Totals[number]>();
@@ -164,18 +163,18 @@ const putCases = async (
     }
   }
   const found = new Set(cases.map((each) => each.case));
-  const gone = (await casesOf(importer, day))
+  const gone = (await casesOf(importer, comparison.day))
     .filter(({ state, case: id }) => state !== "withdrawn" && !found.has(id))
     .map((each) => each.case);
   const listed = findingClasses.flatMap((name) => totals.get(name) ?? []);
   for (let start = 0; start < gone.length; start += CASES_MAX) {
     const withdraw = gone.slice(start, start + CASES_MAX);
-    await sentAgain(() => importer.act("reconciliation cases put", { day, revision, put: [], withdraw }));
+    await sentAgain(() => importer.act("reconciliation cases put", { ...comparison, put: [], withdraw }));
   }
   for (let start = 0; ; start += CASES_MAX) {
     const put = cases.slice(start, start + CASES_MAX);
     const isLast = start + CASES_MAX >= cases.length;
-    const sent = { day, revision, put, withdraw: [], ...(isLast && { totals: listed }) };
+    const sent = { ...comparison, put, withdraw: [], ...(isLast && { totals: listed }) };
     const { open_cases } = await sentAgain(() => importer.act("reconciliation cases put", sent));
     if (isLast) return { open_cases, totals: listed };
   }

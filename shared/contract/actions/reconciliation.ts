@@ -78,6 +78,8 @@ const statementView = z.object({
   revision: z.int(),
   /** Of the last comparison; null before the first. */
   compared: z.object({ revision: z.int(), at: z.iso.datetime(), totals: z.array(classTotal) }).nullable(),
+  /** The last comparison that was begun; empty before the first. */
+  comparison: z.string(),
   open_cases: z.int(),
   /** The balance that the statement's last row states. */
   closing: z.object({ balance_kobo: z.int(), at: z.iso.datetime() }).nullable(),
@@ -140,6 +142,10 @@ export const reconciliationActions = {
     input: dayInput.extend({
       /** Of the rows that were compared. */
       revision: z.int(),
+      /** The same in all requests of a comparison. */
+      comparison: z.uuid(),
+      /** That of the statement when this comparison began: it is refused if another has begun since. */
+      replaces: z.union([z.uuid(), z.literal("")]),
       put: z.array(caseFacts.extend({ case: printableText.min(1).max(200) })).max(CASES_MAX),
       withdraw: z.array(z.string().max(200)).max(CASES_MAX),
       /** With the last cases of a comparison. */

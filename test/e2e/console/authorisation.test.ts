@@ -48,6 +48,7 @@ type Row<Name extends ActionName> = {
 
 const why = "Test of permissions";
 const CLOSED_MONTH = "2020-01";
+const COMPARISON = randomUUID();
 const onAccount = ({ account }: TestAccount) => ({ account });
 const changeOf = ({ account }: TestAccount) => ({ account, why });
 const none = () => ({});
@@ -177,7 +178,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "reconciliation cases put": {
     input: () => ({
       ...A_DAY,
-      revision: 1,
+      ...{ revision: 1, comparison: COMPARISON, replaces: "" },
       put: [{ case: "clock", class: "clock_differs" }],
       withdraw: [],
       totals: [],

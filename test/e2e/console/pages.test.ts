@@ -98,7 +98,7 @@ const importStatement = async (context: ActionContext): Promise<void> => {
   };
   await reconciliationRuns["reconciliation cases put"](context, {
     day,
-    revision: 1,
+    ...{ revision: 1, comparison: randomUUID(), replaces: "" },
     put: [{ case: "row-1", ...found, class: "only_theirs" }],
     withdraw: [],
     totals: [{ class: "only_theirs", count: 1, ours_kobo: 0, theirs_kobo: foreign.amount_kobo }],

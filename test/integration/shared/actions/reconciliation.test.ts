@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
 import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
@@ -9,6 +10,7 @@ const day = "2026-11-21";
 const RANGE = { from: "2026-11-20T23:00:00.000Z", to: "2026-11-21T23:00:00.000Z" };
 const FILE = "a".repeat(64);
 const why = "test";
+const COMPARISON = randomUUID();
 
 type SentRow = ActionInput<"reconciliation files append">["rows"][number];
 const aRow = (line: number): SentRow => ({
@@ -27,7 +29,10 @@ const append = (offset: number, rows: SentRow[], is_last = false, file = FILE) =
   reconciliationRuns["reconciliation files append"](context, { day, file, offset, rows, is_last });
 const statement = () => reconciliationRuns["reconciliation statements show"](context, { day });
 const put = (change: Partial<ActionInput<"reconciliation cases put">> = {}) =>
-  reconciliationRuns["reconciliation cases put"](context, { day, revision: 1, put: [], withdraw: [], ...change });
+  reconciliationRuns["reconciliation cases put"](context, {
+    ...{ day, revision: 1, comparison: COMPARISON, replaces: "", put: [], withdraw: [] },
+    ...change,
+  });
 const clock = (ahead_ms: number) => ({ case: "clock", class: "clock_differs" as const, ahead_ms });
 const decide = () =>
   reconciliationRuns["reconciliation cases decide"](context, { day, case: "clock", decision: "explained", why });

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { reconciliationRuns } from "../../../../shared/actions/reconciliation.ts";
+import { CASES_MAX } from "../../../../shared/contract/actions/reconciliation.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -112,4 +113,34 @@ test("an import that dies between two requests for cases cannot be signed before
   await imported(day, path);
   expect(await cases(day)).toEqual(["only_theirs - withdrawn", `only_ours ${other} open`].toSorted());
   expect(late).not.toBe(other);
+});
+
+test("of two imports of a day at once, the one whose comparison was replaced is refused: no day has half of each", async () => {
+  const day = "2026-11-21";
+  const [first, later] = ["2026-11-21T10:00:00Z", "2026-11-21T18:00:00Z"];
+  const others = Array.from({ length: CASES_MAX }, (_, index) => ({ upstream: `UP-${index}`, at: later }));
+  const path = fileOf({ upstream: "UP-FIRST", at: first }, ...others);
+  const all = directImporter(context);
+  let puts = 0;
+  const overtaken: Importer = {
+    ...all,
+    act: async (name, input) => {
+      if (name === "reconciliation cases put" && ++puts === 2) {
+        // The other import finds an order that the first one did not.
+        await delivered("2026-11-21T10:00:10.000Z");
+        expect(await imported(day, path)).toMatchObject({ open_cases: CASES_MAX });
+      }
+      return all.act(name, input);
+    },
+  };
+  await expect(imported(day, path, overtaken)).rejects.toThrow("was compared by another import");
+  expect(await reconciliationRuns["reconciliation statements show"](context, { day })).toMatchObject({
+    open_cases: CASES_MAX,
+    compared: {
+      totals: [
+        { class: "matched", count: 1 },
+        { class: "only_theirs", count: CASES_MAX },
+      ],
+    },
+  });
 });
