@@ -59,8 +59,8 @@ export type FunctionSpec = {
   readonly invokedBy: Trigger;
   /** It exists only in a stage with a console. */
   readonly needsConsole?: true;
-  /** It exists only in a stage whose upstream can be asked for an order. */
-  readonly needsLookup?: true;
+  /** It exists only in a stage whose upstream can be asked for an order, or for our balance. */
+  readonly asksUpstream?: true;
   /** It decides the share of a CPU too; decision 0009 has the measurements by which the sizes were chosen. */
   readonly memoryMb: number;
   readonly timeoutS: number;

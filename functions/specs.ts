@@ -239,15 +239,19 @@ export const askUpstreamSpec = {
     kind: "schedule",
     urgency: "ticket",
     isWorker: true,
-    idleRun: { calls: openLists.map(() => "Query"), readUnits: 4, logBytes: 120 },
+    idleRun: { calls: [...openLists.map(() => "Query"), "GetItem"], readUnits: 4.5, logBytes: 140 },
   },
-  needsLookup: true,
+  asksUpstream: true,
   memoryMb: 256,
   timeoutS: ASK_FUNCTION_TIMEOUT_S,
   egress: true,
   tables: {
     ledger: { BatchGetItem: ["transaction"] },
-    cache: { BatchGetItem: ["upstream-lookup"], UpdateItem: ["upstream-lookup"] },
+    cache: {
+      GetItem: ["upstream-balance"],
+      BatchGetItem: ["upstream-lookup"],
+      UpdateItem: ["upstream-lookup", "upstream-balance"],
+    },
   },
   queries: ["by_open"],
   sendsTo: ["outcomes"],
@@ -262,7 +266,7 @@ export const askUpstreamSpec = {
     "UPSTREAM_KEY_SECRET_ID",
   ],
   impact:
-    "The upstream is not asked for orders without an outcome: they stay open until an event or an operator settles them.",
+    "The upstream is not asked for orders without an outcome: they stay open until an event or an operator settles them. Its balance is not read.",
 } as const satisfies FunctionSpec;
 
 export const refreshCatalogSpec = {

@@ -19,14 +19,14 @@ export const consoleFunctions = functionNames.filter((name) => specOf(name).need
 /** The functions of a stage: with or without a console, and with or without an upstream that can be asked. */
 export const functionNamesOf = ({
   console,
-  upstreamProfile: { lookup },
+  upstreamProfile: { lookup, balance },
 }: {
   readonly console?: unknown;
-  readonly upstreamProfile: { readonly lookup?: unknown };
+  readonly upstreamProfile: { readonly lookup?: unknown; readonly balance?: unknown };
 }): readonly FunctionName[] =>
   functionNames.filter((name) => {
-    const { needsConsole, needsLookup } = specOf(name);
-    return (console !== undefined || !needsConsole) && (lookup !== undefined || !needsLookup);
+    const { needsConsole, asksUpstream } = specOf(name);
+    return (console !== undefined || !needsConsole) && ((lookup ?? balance) !== undefined || !asksUpstream);
   });
 
 /** The function that a queue, a stream or the default route invokes. Each has one. */

@@ -9,7 +9,7 @@ export const scheduledFunctions: readonly ScheduledFunction[] = functionNames.fi
 
 /** Those of every stage, whatever its upstream. */
 export const commonSchedules: readonly ScheduledFunction[] = scheduledFunctions.filter(
-  (name) => !specOf(name).needsLookup,
+  (name) => !specOf(name).asksUpstream,
 );
 
 export const scheduleOf = (name: ScheduledFunction): Schedule => functionSpecs[name].invokedBy;

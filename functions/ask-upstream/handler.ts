@@ -8,6 +8,7 @@ import { systemClock } from "../../shared/platform/time.ts";
 import { upstreamReader } from "../../shared/upstream/http-upstream.ts";
 import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { askUpstream } from "../../shared/upstream-lookup/ask-upstream.ts";
+import { askForBalance } from "../../shared/upstream-lookup/upstream-balance.ts";
 import { askUpstreamSpec } from "../specs.ts";
 
 const env = readEnv(askUpstreamSpec.environment);
@@ -26,5 +27,11 @@ const deps = {
   }),
 };
 
-/** Each minute: asks the upstream for purchases that are open, and puts what it answers into the outcomes queue. */
-export const handler = scheduleHandler("ask-upstream.ran", (deadline) => askUpstream(deps, deadline));
+/**
+ * Each minute: asks the upstream for purchases that are open, and puts what it answers into the outcomes queue. Each hour:
+ * asks it for our balance.
+ */
+export const handler = scheduleHandler("ask-upstream.ran", async (deadline) => ({
+  ...(await askUpstream(deps, deadline)),
+  balance_read: await askForBalance({ ...deps, clock: systemClock }, deadline),
+}));

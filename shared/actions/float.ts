@@ -4,11 +4,13 @@ import { SERVICE } from "../ledger/audit.ts";
 import { readFloat, recordPayment } from "../margin/float.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
+import { readUpstreamBalance } from "../upstream-lookup/upstream-balance.ts";
 import { auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const floatRuns: ActionRuns<typeof floatActions> = {
-  "float show": async ({ ledger }) => {
+  "float show": async ({ ledger, purchases, probe }) => {
+    const upstream = probe.profile.balance && (await readUpstreamBalance(purchases));
     const { paymentsKobo, costKobo, unknownKobo, openKobo, expectedKobo, dayKobo, hoursLeft } = await readFloat(ledger);
     return {
       payments: orNull(paymentsKobo, nairaFromKobo),
@@ -16,6 +18,8 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
       unknown_cost_at_price: nairaFromKobo(unknownKobo),
       open: nairaFromKobo(openKobo),
       expected_balance: paymentsKobo === undefined ? null : nairaFromKobo(expectedKobo),
+      upstream_balance: orNull(upstream?.balance_kobo, nairaFromKobo),
+      upstream_balance_at: upstream?.read_at ?? null,
       last_24_hours: nairaFromKobo(dayKobo),
       hours_left: hoursLeft === undefined ? null : Math.floor(hoursLeft * 10) / 10,
       pace: paceText(paymentsKobo, hoursLeft),

@@ -3,7 +3,7 @@ import { dataPlanSchema, networkSchema } from "./catalog.ts";
 import { components } from "./components.ts";
 import { amountField, createdAtField } from "./fields.ts";
 import { schemaRef } from "./openapi-schemas.ts";
-import { periodLimitName } from "./order-limits.ts";
+import { orderLimitName } from "./order-limits.ts";
 import { recipientField, serviceReferenceField, transactionStatus, transactionType } from "./transaction.ts";
 
 const accountIdField = z.string().meta({ description: "The account whose endpoint this is." });
@@ -45,7 +45,9 @@ export const limitNear = z
     data: z.object({
       account_id: accountIdField,
       key_id: z.string().meta({ description: "The key that has the limit; empty for a limit of the whole account." }),
-      limit: periodLimitName.meta({ description: "Which limit: by amount (NGN) or number, of a day or a month." }),
+      limit: orderLimitName
+        .exclude(["order_naira"])
+        .meta({ description: "Which limit: by amount (NGN) or number, of a day or a month." }),
       max: z.number().meta({ description: "The limit: NGN, or a number of orders." }),
       period: z
         .string()

@@ -8,8 +8,7 @@ export const orderLimitName = z.enum(
 export type OrderLimitName = z.infer<typeof orderLimitName>;
 
 /** The limits of a day or a month. */
-export const periodLimitName = orderLimitName.exclude(["order_naira"]);
-export type PeriodLimitName = z.infer<typeof periodLimitName>;
+export type PeriodLimitName = Exclude<OrderLimitName, "order_naira">;
 
 const LIMIT_MAX = 1_000_000_000;
 

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
-import {
-  type CallerLimits,
-  type LimitedBy,
-  type OrderLimitName,
-  type OrderLimits,
-  type PeriodLimitName,
-  periodLimitName,
+import type {
+  CallerLimits,
+  LimitedBy,
+  OrderLimitName,
+  OrderLimits,
+  PeriodLimitName,
 } from "../contract/order-limits.ts";
 import { dateIn } from "../platform/time-zone.ts";
 import { getItems } from "./get-item.ts";
@@ -20,15 +19,14 @@ import { joinParts, type UpdateParts, updateOf } from "./update-parts.ts";
  * back in the write of the refund (decision 0055).
  */
 
-const counterNames = ["day_kobo", "day_orders", "month_kobo", "month_orders"] as const;
-type CounterName = (typeof counterNames)[number];
-
-const limitOf = {
-  day_kobo: "day_naira",
-  day_orders: "day_orders",
-  month_kobo: "month_naira",
-  month_orders: "month_orders",
-} as const satisfies Record<CounterName, PeriodLimitName>;
+/** Each counter, with the limit that it is compared with. */
+const countedLimits = [
+  ["day_kobo", "day_naira"],
+  ["day_orders", "day_orders"],
+  ["month_kobo", "month_naira"],
+  ["month_orders", "month_orders"],
+] as const satisfies readonly (readonly [string, PeriodLimitName])[];
+type CounterName = (typeof countedLimits)[number][0];
 
 const counter = z.int().optional();
 
@@ -81,15 +79,14 @@ type Counter = {
 
 /** Whether one of the limits is of a day or a month. */
 export const hasPeriodLimit = (limits: OrderLimits = {}): boolean =>
-  periodLimitName.options.some((limit) => limits[limit] !== undefined);
+  countedLimits.some(([, limit]) => limits[limit] !== undefined);
 
 const isOfDay = (name: CounterName): boolean => name.startsWith("day");
 const isAmount = (name: CounterName): boolean => name.endsWith("kobo");
 
 /** All four are counted if one of them has a limit: a limit that is added in the course of a month counts all of it. */
 const countersOf = (amountKobo: Kobo, limits: OrderLimits): readonly Counter[] =>
-  counterNames.map((name) => {
-    const limit = limitOf[name];
+  countedLimits.map(([name, limit]) => {
     const max = limits[limit];
     return {
       ...{ name, limit },
@@ -137,10 +134,10 @@ export type NearLimit = { readonly limit: PeriodLimitName; readonly max: number;
 
 /** The limits that debits have marked in the day and month of the counters. */
 export const nearLimits = (usage: Usage): readonly NearLimit[] =>
-  counterNames.flatMap((name) => {
+  countedLimits.flatMap(([name, limit]) => {
     const [max, day] = [usage[`${name}_near`], usage.usage_day];
     if (max === undefined || day === undefined) return [];
-    return [{ limit: limitOf[name], max: inUnit(name, max), period: isOfDay(name) ? day : monthOf(day) }];
+    return [{ limit, max: inUnit(name, max), period: isOfDay(name) ? day : monthOf(day) }];
   });
 
 /** How a debit counts its order. */

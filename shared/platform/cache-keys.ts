@@ -4,6 +4,7 @@
 const singleKinds = [
   "purchases", // shared/orders/purchases-switch.ts
   "upstream-pace", // shared/queued-orders/upstream-pace.ts
+  "upstream-balance", // shared/upstream-lookup/upstream-balance.ts
   "catalog", // shared/catalog/catalog-store.ts
   "catalog-candidate", // shared/catalog/catalog-store.ts
 ] as const;

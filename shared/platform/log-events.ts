@@ -463,9 +463,15 @@ export const logEvents = {
   },
   "ask-upstream.ran": {
     level: "info",
-    fields: { open: "number", due: "number", asked: "number", ended: "number" },
+    fields: { open: "number", due: "number", asked: "number", ended: "number", balance_read: "boolean" },
     meaning: "The run of this minute that asks the upstream for open orders has ended.",
     action: "None.",
+  },
+  "upstream.balance_not_read": {
+    level: "warn",
+    fields: { reason: "string" },
+    meaning: "The upstream was asked for our balance there, and its answer has none. It is asked again in 10 minutes.",
+    action: "None, unless it lasts: then compare the profile's balance with the answer (docs/upstream.md).",
   },
   "upstream.asked": {
     level: "info",

@@ -34,8 +34,7 @@ export type AskDeps = {
   readonly outcomeQueue: OutcomeQueue;
   readonly costs: UpstreamCosts;
   readonly profile: UpstreamProfile;
-  /** Absent if the upstream cannot be asked. */
-  readonly reader: UpstreamReader | undefined;
+  readonly reader: UpstreamReader;
 };
 
 /**
@@ -43,9 +42,13 @@ export type AskDeps = {
  * order, or that a person must see, goes to the outcomes queue, and is applied as an event is. The answer is noted
  * after that, so that a run which dies between the two asks again.
  */
-export const askUpstream = async (deps: AskDeps, deadline: Deadline): Promise<LogFields<"ask-upstream.ran">> => {
+export const askUpstream = async (
+  deps: AskDeps,
+  deadline: Deadline,
+): Promise<Omit<LogFields<"ask-upstream.ran">, "balance_read">> => {
   const { ledger, cache, reader } = deps;
-  if (reader === undefined) return { open: 0, due: 0, asked: 0, ended: 0 };
+  const { lookUp } = reader;
+  if (lookUp === undefined) return { open: 0, due: 0, asked: 0, ended: 0 };
   const nowMs = ledger.clock();
   const range = { from: ALL_TIMES.from, to: isoTime(nowMs - FIRST_QUESTION_MS) };
   const open = (await openTransactions(ledger, range)).filter((order) => isAskedFor(deps, order, nowMs));
@@ -58,7 +61,7 @@ export const askUpstream = async (deps: AskDeps, deadline: Deadline): Promise<Lo
   for (const { order, record } of due) {
     const mayAsk = asked < QUESTIONS_MAX && unclear < UNCLEAR_MAX && reader.waitS() === 0;
     if (!mayAsk || deadline.remainingMs() < ASK_RESERVE_MS) break;
-    const finding = await askFor(deps, reader, order, record, deadline);
+    const finding = await askFor(deps, lookUp, order, record, deadline);
     if (finding === undefined) break;
     asked += 1;
     unclear = finding === "unclear" ? unclear + 1 : 0;
@@ -94,17 +97,14 @@ const referenceAtUpstream = (
 /** Undefined if nothing could be sent: then neither can the next question, and this one is still due. */
 const askFor = async (
   deps: AskDeps,
-  reader: UpstreamReader,
+  lookUp: NonNullable<UpstreamReader["lookUp"]>,
   order: Transaction,
   record: LookupRecord | undefined,
   deadline: Deadline,
 ): Promise<LookupFinding | undefined> => {
   const { ledger, cache, outcomeQueue, profile } = deps;
   const reference = referenceAtUpstream(profile, order) ?? "";
-  const answer = await reader.lookUp(
-    reference,
-    earlierDeadline(deadline, deadlineIn(LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS)),
-  );
+  const answer = await lookUp(reference, questionDeadline(deadline));
   if (answer.kind === "not_asked") {
     log.warn("upstream.not_ready", { reason: answer.reason });
     return undefined;
@@ -124,6 +124,10 @@ const askFor = async (
   );
   return finding;
 };
+
+/** The end of one question's time. */
+export const questionDeadline = (deadline: Deadline): Deadline =>
+  earlierDeadline(deadline, deadlineIn(LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS));
 
 type Asked = Exclude<LookupAnswer, { readonly kind: "not_asked" }>;
 

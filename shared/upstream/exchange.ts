@@ -110,3 +110,12 @@ const readResponse = (incoming: IncomingMessage, bytesMax: number, finish: (resu
     }),
   );
 };
+
+/** What a body says; undefined if it is no JSON. */
+export const jsonOf = (body: string): unknown => {
+  try {
+    return JSON.parse(body.trim());
+  } catch {
+    return undefined;
+  }
+};

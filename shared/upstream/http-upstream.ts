@@ -5,6 +5,7 @@ import { log } from "../platform/log.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, sleep, systemClock } from "../platform/time.ts";
 import { UPSTREAM_MS_MIN } from "../platform/time-budgets.ts";
+import { type BalanceAnswer, balanceRequest, readBalance } from "./balance.ts";
 import { circuitBreaker } from "./circuit-breaker.ts";
 import { classify, classifyCheck } from "./classify.ts";
 import { type ExchangeResult, exchange } from "./exchange.ts";
@@ -41,27 +42,34 @@ const poolClient = ({ baseUrl, profile, liveKey, clock = systemClock }: Upstream
   return { profile, pool, send: createSend(baseUrl, profile, pool) };
 };
 
-/** Asks the upstream for an order. It places none, and sends the requests of a lookup only. */
+/** Asks the upstream. It places no order, and sends no requests but those of a lookup and of the balance. */
 export type UpstreamReader = {
-  /** `reference` is one that the upstream knows. */
-  readonly lookUp: (reference: string, deadline: Deadline) => Promise<LookupAnswer>;
+  /** `reference` is one that the upstream knows. Absent if it cannot be asked for an order. */
+  readonly lookUp?: (reference: string, deadline: Deadline) => Promise<LookupAnswer>;
+  /** Absent if it cannot be asked for our balance. */
+  readonly readBalance?: (deadline: Deadline) => Promise<BalanceAnswer>;
   /** Seconds until the limit is free; 0 if it is free. */
   readonly waitS: () => number;
 };
 
-/** Undefined if the upstream cannot be asked. */
-export const upstreamReader = (access: UpstreamAccess): UpstreamReader | undefined => {
-  const { lookup } = access.profile;
-  if (lookup === undefined) return undefined;
+export const upstreamReader = (access: UpstreamAccess): UpstreamReader => {
+  const { lookup, balance } = access.profile;
   const client = poolClient(access);
+  const read = async (request: UpstreamRequest, deadline: Deadline): Promise<ExchangeResult> => {
+    await keysInTime(client.pool.load, deadline);
+    return (await sendWithPool(client, request, deadline)).result;
+  };
   return {
-    lookUp: async (reference, deadline) => {
-      const request = lookupRequest(lookup, reference);
-      if (request === undefined) return { kind: "not_asked", reason: "reference_not_sendable" };
-      await keysInTime(client.pool.load, deadline);
-      const { result } = await sendWithPool(client, request, deadline);
-      return readLookup(access.profile, lookup, result);
-    },
+    ...(lookup && {
+      lookUp: async (reference, deadline) => {
+        const request = lookupRequest(lookup, reference);
+        if (request === undefined) return { kind: "not_asked", reason: "reference_not_sendable" };
+        return readLookup(access.profile, lookup, await read(request, deadline));
+      },
+    }),
+    ...(balance && {
+      readBalance: async (deadline) => readBalance(balance, await read(balanceRequest(balance), deadline)),
+    }),
     waitS: () => client.pool.waitS(LOOKUP_GROUP),
   };
 };

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { isOfUpstream, responseBody, saysNotFound } from "./classify.ts";
-import type { ExchangeResult } from "./exchange.ts";
+import { type ExchangeResult, jsonOf } from "./exchange.ts";
 import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, type UpstreamProfile } from "./profile.ts";
 import type { UpstreamRequest } from "./requests.ts";
 
@@ -93,12 +93,4 @@ const orderOf = (
     ...(type !== undefined && { type: events.types[type] ?? type }),
     ...(phoneNumber !== undefined && { phoneNumber }),
   };
-};
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text.trim());
-  } catch {
-    return undefined;
-  }
 };

@@ -1,11 +1,21 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { koboFromNaira } from "../contract/money.ts";
+import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { OperatorError } from "../platform/operator-error.ts";
+import { balanceRequest, readBalance } from "./balance.ts";
 import { classify, classifyCheck, DUPLICATE_REFERENCE } from "./classify.ts";
-import { type ExchangeResult, exchange } from "./exchange.ts";
+import { type ExchangeResult, exchange, jsonOf } from "./exchange.ts";
 import { isUsableKey, TEST_KEY_PREFIX } from "./key-pool.ts";
-import { documentedProfile, type OrderKind, type ProfileChanges, type UpstreamProfile } from "./profile.ts";
+import { type FoundOrder, lookupRequest, readLookup } from "./lookup.ts";
+import {
+  type BalanceProfile,
+  documentedProfile,
+  type LookupProfile,
+  type OrderKind,
+  type ProfileChanges,
+  type UpstreamProfile,
+} from "./profile.ts";
 import { catalogRequest, checkRequest, httpRequest, type OrderRequest, orderRequest } from "./requests.ts";
 import type { CheckOutcome, Outcome } from "./upstream.ts";
 
@@ -39,8 +49,8 @@ export type ProbeReport = {
 
 /**
  * Finds out, with a test key, what the upstream accepts: the catalog, one order of each kind with and without our
- * reference, a wrong one, a repeated reference, and an additional field. Test orders are simulated and free of charge
- * (docs/interface.md 3.1).
+ * reference, a wrong one, a repeated reference, and an additional field; the lookup and the balance, if the profile has
+ * them. Test orders are simulated and free of charge (docs/interface.md 3.1).
  */
 export const probeUpstream = async (access: ProbeAccess): Promise<ProbeReport> => {
   const { testKey } = access;
@@ -49,10 +59,91 @@ export const probeUpstream = async (access: ProbeAccess): Promise<ProbeReport> =
   }
   const catalog = await ask(access, catalogRequest(access.profile));
   const listed = readCatalog(catalog);
-  const answers = await Promise.all(casesOf(access.profile, listed).map((each) => answerOf(access, each)));
-  const checks = [catalogCheck(catalog, listed), ...answers.map(({ check }) => check)];
-  return { checks, ...conclusionOf(access.profile, catalog, listed, answers) };
+  const answering = casesOf(access.profile, listed).map((each) => answerOf(access, each));
+  const [answers, reads] = await Promise.all([
+    Promise.all(answering),
+    listed === undefined ? [] : readsOf(access, answering[0]),
+  ]);
+  const { findings, ...conclusion } = conclusionOf(access.profile, catalog, listed, answers);
+  return {
+    checks: [catalogCheck(catalog, listed), ...answers.map(({ check }) => check), ...reads.map(({ check }) => check)],
+    findings: [
+      ...findings,
+      ...reads.flatMap(({ finding, check }) => (finding ? [`${finding}: ${sentenceOf(check)}`] : [])),
+    ],
+    ...conclusion,
+  };
 };
+
+/** A question that is no order. */
+type Read = { readonly check: ProbeCheck; readonly finding?: string | undefined };
+
+/** What the profile says can be asked for: the first order, a reference that nobody used, and the balance. */
+const readsOf = async (access: ProbeAccess, first: Promise<CaseAnswer> | undefined): Promise<readonly Read[]> => {
+  const { lookup, balance } = access.profile;
+  const reads = await Promise.all([
+    lookup && first?.then((bought) => boughtRead(access, lookup, bought)),
+    lookup && unknownRead(access, lookup),
+    balance && balanceRead(access, balance),
+  ]);
+  return reads.flatMap((read) => read ?? []);
+};
+
+const lookUp = async (access: ProbeAccess, lookup: LookupProfile, reference: string) => {
+  const request = lookupRequest(lookup, reference);
+  const result = request
+    ? await ask(access, request)
+    : ({ kind: "never_sent", reason: "reference_not_sendable" } as const);
+  return { result, answer: readLookup(access.profile, lookup, result) };
+};
+
+/** By our reference, which the upstream documents for data purchases. */
+const boughtRead = async (
+  access: ProbeAccess,
+  lookup: LookupProfile,
+  bought: CaseAnswer,
+): Promise<Read | undefined> => {
+  if (resultOf(bought.outcome) !== "accepted") return undefined;
+  const reference = String(bought.request.body?.[access.profile.fields.reference]);
+  const { result, answer } = await lookUp(access, lookup, reference);
+  const check = checkOf(
+    "lookup of the data order",
+    result,
+    answer.kind === "found" ? "accepted" : "unclear",
+    answer.kind,
+  );
+  if (answer.kind !== "found") return { check, finding: "An order cannot be looked up by our reference" };
+  const wrong = Object.entries(fitsOf(lookup, bought, reference, answer.order)).filter(([, fits]) => !fits);
+  const fields = wrong.map(([field]) => field).join(", ");
+  return { check, finding: fields && `The answer to a lookup lacks ${fields}, or has another value` };
+};
+
+const fitsOf = (lookup: LookupProfile, { outcome }: CaseAnswer, reference: string, order: FoundOrder) => ({
+  reference: order.reference !== undefined,
+  ...(lookup.our_reference !== undefined && { our_reference: order.ourReference === reference }),
+  status: order.status !== undefined || outcome.kind !== "delivered",
+  amount: order.amountKobo !== undefined,
+  type: order.type === "data",
+  phone_number: phoneNumberOf(order.phoneNumber ?? "") === PHONE_NUMBER,
+});
+
+/** An upstream that ignores the parameter answers with another order. */
+const unknownRead = async (access: ProbeAccess, lookup: LookupProfile): Promise<Read> => {
+  const { result, answer } = await lookUp(access, lookup, newReference());
+  const isNotFound = answer.kind === "not_found";
+  const check = checkOf("lookup of an unknown reference", result, isNotFound ? "refused" : "unclear", answer.kind);
+  return { check, finding: isNotFound ? undefined : "A lookup of an unknown reference is not answered as not found" };
+};
+
+const balanceRead = async (access: ProbeAccess, balance: BalanceProfile): Promise<Read> => {
+  const result = await ask(access, balanceRequest(balance));
+  const answer = readBalance(balance, result);
+  const isRead = answer.kind === "read";
+  const check = checkOf("balance", result, isRead ? "accepted" : "unclear", isRead ? "an amount" : answer.reason);
+  return { check, finding: isRead ? undefined : "The balance cannot be read" };
+};
+
+const newReference = (): string => `TEST_${randomUUID().replaceAll("-", "").slice(0, 26).toUpperCase()}`;
 
 type Listed = { readonly networkId: number; readonly planId: number; readonly network: string };
 
@@ -88,7 +179,7 @@ const titles: Readonly<Record<Variant, string>> = {
 const casesOf = (profile: UpstreamProfile, listed: Listed | undefined): readonly Case[] => {
   const documented = { ...profile, reference: "documented" } as const;
   const requestOf = (kind: OrderKind, within: UpstreamProfile, isWrong = false): OrderRequest | undefined => {
-    const reference = `TEST_${randomUUID().replaceAll("-", "").slice(0, 26).toUpperCase()}`;
+    const reference = newReference();
     const phoneNumber = isWrong ? PHONE_NUMBER.slice(0, 3) : PHONE_NUMBER;
     if (kind === "data") {
       return listed && orderRequest(within, { kind, ...listed, phoneNumber }, reference);
@@ -139,25 +230,28 @@ const answerOf = async (access: ProbeAccess, each: Case): Promise<CaseAnswer> =>
   const first = variant === "repeated" ? outcomeOf(await ask(access, request)) : undefined;
   const result = await ask(access, request);
   const outcome = outcomeOf(result);
-  const check = checkOf(`${kind.replace("_", " ")}${titles[variant]}`, result, outcome);
+  const check = orderCheck(`${kind.replace("_", " ")}${titles[variant]}`, result, outcome);
   return { ...each, check, result, outcome, ...(first && { first }) };
 };
 
 const ask = ({ baseUrl, profile, testKey }: ProbeAccess, request: Parameters<typeof httpRequest>[2]) =>
   exchange(httpRequest(baseUrl, profile, request, testKey), { totalMs: REQUEST_MS, bytesMax: request.bytesMax });
 
-const catalogCheck = (result: ExchangeResult, listed: Listed | undefined): ProbeCheck => ({
-  request: "catalog",
-  result: listed === undefined ? "unclear" : "accepted",
-  status: result.kind === "answered" ? result.status : null,
-  answer: listed === undefined ? describe(result, "no plan can be read") : "plans can be read",
-});
+const catalogCheck = (result: ExchangeResult, listed: Listed | undefined): ProbeCheck =>
+  listed === undefined
+    ? checkOf("catalog", result, "unclear", "no plan can be read")
+    : checkOf("catalog", result, "accepted", "plans can be read");
 
-const checkOf = (request: string, result: ExchangeResult, outcome: Outcome | CheckOutcome): ProbeCheck => ({
+const orderCheck = (request: string, result: ExchangeResult, outcome: Outcome | CheckOutcome): ProbeCheck => {
+  const taken = "reason" in outcome ? `${outcome.kind}: ${outcome.reason}` : outcome.kind;
+  return checkOf(request, result, resultOf(outcome), taken);
+};
+
+const checkOf = (request: string, sent: ExchangeResult, result: ProbeCheck["result"], taken: string): ProbeCheck => ({
   request,
-  result: resultOf(outcome),
-  status: result.kind === "answered" ? result.status : null,
-  answer: describe(result, "reason" in outcome ? `${outcome.kind}: ${outcome.reason}` : outcome.kind),
+  result,
+  status: sent.kind === "answered" ? sent.status : null,
+  answer: describe(sent, taken),
 });
 
 const resultOf = (outcome: Outcome | CheckOutcome): ProbeCheck["result"] => {
@@ -184,13 +278,6 @@ const envelope = z.object({
 });
 const envelopeOf = (result: ExchangeResult): Partial<z.infer<typeof envelope>> =>
   (result.kind === "answered" ? envelope.safeParse(jsonOf(result.body)).data : undefined) ?? {};
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text.trim());
-  } catch {
-    return undefined;
-  }
-};
 
 /** What the answers say about the profile. */
 const conclusionOf = (

@@ -7,11 +7,11 @@ import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
 /** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */
 export const PROFILE_LENGTH_MAX = 2_000;
 
-const path = (documented: string) =>
-  z
-    .string("A path is text that begins with /")
-    .regex(/^\/[\w./-]{1,100}$/, "A path begins with / and has letters, digits, dots, hyphens, _ and / only")
-    .default(documented);
+const PATH_IS_TEXT = "A path is text that begins with /";
+const ownPath = z
+  .string(PATH_IS_TEXT)
+  .regex(/^\/[\w./-]{1,100}$/, "A path begins with / and has letters, digits, dots, hyphens, _ and / only");
+const path = (documented: string) => ownPath.default(documented);
 const ownFieldName = z
   .string("A field's name is text")
   .regex(/^[A-Za-z_][\w.-]{0,39}$/, "A field's name begins with a letter and has 40 characters at most");
@@ -71,7 +71,7 @@ const lookup = z
   .strictObject({
     method: z.enum(["GET", "POST"], "A lookup is a GET or a POST").default("GET"),
     path: z
-      .string("The path of a lookup is text")
+      .string(PATH_IS_TEXT)
       .regex(
         /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
         `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
@@ -87,12 +87,20 @@ const lookup = z
     phone_number: fieldName("phone_number"),
   })
   .refine(({ path, field }) => path.includes(REFERENCE_PLACE) !== (field !== undefined), {
-    error: `The reference goes into the path, as ${REFERENCE_PLACE}, or into a field: name one of them`,
+    error: `The reference goes into the path, as ${REFERENCE_PLACE}, or into a field`,
   })
   .refine(({ method, field }) => method === "GET" || field !== undefined, {
     error: "A POST has the reference in a field of its body",
     path: ["field"],
   });
+
+/** How the upstream is asked for our balance, in NGN: a GET, whose answer is in the upstream's envelope. */
+const balance = z.strictObject({
+  path: ownPath,
+  /** The field of `data` that has the field of the balance; absent if `data` itself has it. */
+  object: ownFieldName.optional(),
+  field: fieldName("balance"),
+});
 
 /** The default of each entry is what docs/interface.md says of the upstream, to the letter. */
 const entries = {
@@ -196,6 +204,8 @@ const entries = {
     .prefault({}),
   /** Absent if the upstream cannot be asked for an order: its document does not show how. */
   lookup: lookup.optional(),
+  /** Absent if the upstream cannot be asked for our balance: its document does not show how. */
+  balance: balance.optional(),
   /** Which number comes first in the upstream's dates, such as `01/02/1990`. */
   dates: z.enum(dateOrders, `Dates are ${dateOrders.join(" or ")}`).default("day-first"),
 } as const;
@@ -223,6 +233,7 @@ const upstreamProfile = z
     }
   });
 export type UpstreamProfile = z.output<typeof upstreamProfile>;
+export type BalanceProfile = NonNullable<UpstreamProfile["balance"]>;
 export type LookupProfile = NonNullable<UpstreamProfile["lookup"]>;
 
 /** The differences of an upstream from the document, as a stage names them. */

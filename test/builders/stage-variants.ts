@@ -81,6 +81,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
         reference: "documented",
         signature: { header: "X-Signature", encoding: "hex" },
         lookup: { path: "/transactions/{reference}", our_reference: "client_reference" },
+        balance: { path: "/wallet", object: "wallet" },
         dates: "month-first",
       },
       egress: {

@@ -33,7 +33,7 @@ export const callable = (url: string): string => {
 export const letFunctionsReachSimulator = async (stage: string, simulatorUrl: string): Promise<void> => {
   const client = new LambdaClient({});
   // The stage's upstream cannot be asked for an order.
-  const deployed = functionNames.map((name) => ({ name, ...specOf(name) })).filter(({ needsLookup }) => !needsLookup);
+  const deployed = functionNames.map((name) => ({ name, ...specOf(name) })).filter(({ asksUpstream }) => !asksUpstream);
   for (const { name } of deployed.filter(({ environment }) => environment?.includes("UPSTREAM_BASE_URL"))) {
     const FunctionName = `${stage}-airtime-${name}`;
     const { Environment } = await client.send(new GetFunctionConfigurationCommand({ FunctionName }));

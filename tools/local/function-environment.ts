@@ -25,6 +25,7 @@ export const simulatorProfile = ({
     reference: references,
     signature: SIMULATOR_SIGNATURE,
     lookup: { path: "/transactions/{reference}", our_reference: "client_reference" },
+    balance: { path: "/wallet", object: "wallet" },
   }) satisfies ProfileChanges;
 
 /** The settings of a stage that sells, with their defaults. Nothing is deployed with them. */

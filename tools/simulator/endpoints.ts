@@ -127,14 +127,24 @@ const showOrder = ({ state, path, caller }: Call): Result => {
 };
 const ORDERS_PATH = "/transactions/";
 
+/** Our balance, in the same way. A test key sees that of the beginning, which test orders do not change. */
+const showWallet = ({ state, caller }: Call): Result => {
+  const kobo = caller.mode === "live" ? state.balanceKobo : state.settings.startBalanceKobo;
+  return {
+    kind: "response",
+    body: successEnvelope("The wallet was found.", { wallet: { currency: "NGN", balance: kobo / 100 } }),
+  };
+};
+
 /** The route of a request, by its method and its path below /v1. */
 export const routeFor = (method: string, path: string): Route | undefined =>
   method === "GET" && path.startsWith(ORDERS_PATH)
     ? { group: "catalog", run: showOrder }
     : routes.get(`${method} ${path}`);
 
-/** The seven endpoints that the document shows, by method and path below /v1. Source: docs/interface.md 1.6, 16.1. */
+/** By method and path below /v1: the seven endpoints that the document shows (docs/interface.md 1.6, 16.1), and the wallet. */
 const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ["GET /wallet", { group: "catalog", run: showWallet }],
   ["GET /vtu/data", { group: "catalog", run: listCatalog }],
   ["POST /vtu/data/purchase", { group: "vtu", run: buyData }],
   ["POST /vtu/airtime/purchase", { group: "vtu", run: buyAirtime }],

@@ -7,6 +7,7 @@ import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
+import { Time } from "../../components/time.tsx";
 
 type Float = ActionOutput<"float show">;
 
@@ -17,7 +18,7 @@ export const FloatPage = () => {
   return (
     <Page
       title="Float"
-      description="What should be left of our payments at the upstream. A statement of the upstream shows what it says; nothing is corrected by it."
+      description="What should be left of our payments at the upstream, beside what it says. Nothing is corrected by that."
       actions={<BookPayment />}
     >
       <Query of={float}>{(shown) => <Expected {...shown} />}</Query>
@@ -30,6 +31,8 @@ const Expected = (float: Float) => (
     <Facts
       facts={[
         { name: "Expected balance", value: amountOf(float.expected_balance) },
+        { name: "Balance at the upstream", value: amountOf(float.upstream_balance) },
+        { name: "Said by the upstream", value: float.upstream_balance_at && <Time iso={float.upstream_balance_at} /> },
         { name: "Payments", value: amountOf(float.payments) },
         { name: "Cost of delivered orders", value: <Money naira={float.cost} /> },
         { name: "Orders of unknown cost, at their price", value: <Money naira={float.unknown_cost_at_price} /> },

@@ -22,6 +22,9 @@ export const floatActions = {
       open: nairaAmount,
       /** Payments less all of these. */
       expected_balance: nairaAmount.nullable(),
+      /** What the upstream said last, and when; null where it is not asked, or has not answered yet. */
+      upstream_balance: nairaAmount.nullable(),
+      upstream_balance_at: z.iso.datetime().nullable(),
       /** What the orders of the last 24 hours took. */
       last_24_hours: nairaAmount,
       /** Until it is empty at the pace of the last 24 hours; null without payments or orders. */

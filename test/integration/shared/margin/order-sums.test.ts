@@ -13,6 +13,8 @@ import { measureFloat, readFloat } from "../../../../shared/margin/float.ts";
 import { advanceSums } from "../../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { profileOf } from "../../../../shared/upstream/profile.ts";
+import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -231,9 +233,16 @@ test("the float is payments less what was delivered and is open, and lasts by th
   expect(await readFloat(ledger)).toMatchObject({ ...expected, hoursLeft: 111 });
   expect(await measureFloat(inLagos(own.ledgerAt(NOON_MS + HOUR_MS - 1)), forever)).toBe(false);
   expect(log.lines().map(({ FloatHoursLeft }) => FloatHoursLeft)).toEqual([111, 111]);
-  expect(await floatRuns["float show"](contextAt(NOON_MS, own), {})).toMatchObject({
+  const context = contextAt(NOON_MS, own);
+  const readBalance = async () => ({ kind: "read", balanceKobo: koboSchema.parse(700_00) }) as const;
+  const reader = { waitS: () => 0, readBalance };
+  await askForBalance({ cache: context.purchases, reader, clock: ledger.clock }, forever);
+  const probe = { ...context.probe, profile: profileOf({ balance: { path: "/wallet" } }) };
+  expect(await floatRuns["float show"]({ ...context, probe }, {})).toMatchObject({
     payments: 1_000,
     expected_balance: 740,
+    upstream_balance: 700,
+    upstream_balance_at: isoTime(NOON_MS),
     unknown_cost_at_price: 30,
     pace: "empty in 111 hours at the pace of the last 24",
   });

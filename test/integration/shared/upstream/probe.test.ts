@@ -3,6 +3,7 @@ import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { type ProbeReport, probeUpstream } from "../../../../shared/upstream/probe.ts";
 import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
+import { manners } from "../../../../tools/simulator/manner.ts";
 import type { SimulatorOptions } from "../../../../tools/simulator/server.ts";
 import { aSimulator, LIVE_KEY, TEST_KEY } from "../../../builders/upstream-simulator.ts";
 
@@ -90,6 +91,49 @@ describe("the probe of an upstream that works", () => {
     const { findings, proposed } = await probe({ limits: { vtu: 600 } }, { reference: "all" });
     expect(proposed).toEqual({ reference: "all", limits: { vtu: 600 } });
     expect(findings).toEqual(["The limit of vtu is 600 a minute, and the profile says 60"]);
+  });
+});
+
+describe("the probe of an upstream that can be asked", () => {
+  const lookup = { path: "/transactions/{reference}", our_reference: "client_reference" };
+  const balance = { path: "/wallet", object: "wallet" };
+
+  test.each(manners)("a %s one is asked for the order, for an unknown one, and for the balance", async (manner) => {
+    const { results, findings } = await probe({ manner }, { lookup, balance });
+    expect(results).toMatchObject({
+      "lookup of the data order": "accepted",
+      "lookup of an unknown reference": "refused",
+      balance: "accepted",
+    });
+    expect(findings.filter((finding) => /lookup|looked up|balance/.test(finding))).toEqual([]);
+  });
+
+  test("what the profile has wrong is named", async () => {
+    const { findings } = await probe(
+      {},
+      { reference: "all", lookup: { ...lookup, our_reference: "ours", amount: "sum" }, balance: { path: "/wallet" } },
+    );
+    expect(findings).toEqual([
+      'The answer to a lookup lacks our_reference, amount, or has another value: lookup of the data order, 200, found ("The transaction was found.")',
+      'The balance cannot be read: balance, 200, no_amount ("The wallet was found.")',
+    ]);
+    expect((await probe({}, { reference: "all", lookup: { path: "/requery/{reference}" } })).findings).toEqual([
+      expect.stringMatching(/^An order cannot be looked up by our reference: lookup of the data order, 404/),
+    ]);
+  });
+
+  test("one that answers every question with its newest order is found out", async () => {
+    const transaction = { reference: "U-1", status: "success", amount: 500, type: "data", phone_number: "08031234567" };
+    const body = JSON.stringify({ status: true, message: "Found", data: { transaction } });
+    const { findings } = await probe(
+      {},
+      { reference: "all", lookup },
+      { kind: "custom", path: "/transactions/", status: 200, body },
+    );
+    expect(findings).toEqual([
+      expect.stringMatching(/^The answer to a lookup lacks our_reference, or has another value: /),
+      expect.stringMatching(/^A lookup of an unknown reference is not answered as not found: /),
+    ]);
   });
 });
 

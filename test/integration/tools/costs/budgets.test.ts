@@ -28,6 +28,7 @@ import { countTransactions } from "../../../../shared/statistics/count-transacti
 import { addToHours, type EndedTransaction, LATENCY_BOUNDS_MS } from "../../../../shared/statistics/hourly-counts.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import { askUpstream } from "../../../../shared/upstream-lookup/ask-upstream.ts";
+import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
 import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-balances.ts";
 import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
 import { requeueDeliveries } from "../../../../shared/webhooks/requeue-deliveries.ts";
@@ -313,6 +314,8 @@ describe("budgets", () => {
       catalog: catalogMemory(store, systemClock),
     };
     const neverAsked = () => Promise.reject(new Error("No order is open"));
+    // Its limit is spent.
+    const reader = { waitS: () => 1, lookUp: neverAsked, readBalance: neverAsked };
     const handlers: Readonly<Record<ScheduledFunction, ReturnType<typeof scheduleHandler>>> = {
       "requeue-deliveries": scheduleHandler("requeue-deliveries.ran", async (deadline) => ({
         ...(await requeueDeliveries({ ledger, accounts, queue }, deadline)),
@@ -320,9 +323,10 @@ describe("budgets", () => {
         near_limits: await enqueueNearLimits({ ledger, queue }, deadline),
       })),
       "send-queued-orders": scheduleHandler("send-queued-orders.ran", (deadline) => sendQueuedOrders(sender, deadline)),
-      "ask-upstream": scheduleHandler("ask-upstream.ran", (deadline) =>
-        askUpstream({ ...sender, profile: PROFILE, reader: { waitS: () => 0, lookUp: neverAsked } }, deadline),
-      ),
+      "ask-upstream": scheduleHandler("ask-upstream.ran", async (deadline) => ({
+        ...(await askUpstream({ ...sender, profile: PROFILE, reader }, deadline)),
+        balance_read: await askForBalance({ cache, reader, clock: systemClock }, deadline),
+      })),
       "refresh-catalog": scheduleHandler("refresh-catalog.ran", (deadline) => refreshCatalog(refresh, deadline)),
       "reconcile-ledger": scheduleHandler("reconcile-ledger.ran", async (deadline) => ({
         ...(await reconcileLedger(ledger, deadline)),

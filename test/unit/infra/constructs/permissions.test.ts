@@ -87,7 +87,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   "ask-upstream": {
     Ledger: "BatchGetItem",
     "Ledger/index/by_open": "Query",
-    Cache: "BatchGetItem UpdateItem",
+    Cache: "BatchGetItem GetItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
   },
