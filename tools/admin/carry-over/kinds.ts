@@ -78,6 +78,21 @@ const compareWith =
       : compareParsed({ old, restored }, oldItem, restoredItem);
   };
 
+/** No attribute that the schema names has changed: other writes to the item take turns with this one. */
+const unchanged = ({ shape }: { readonly shape: object }, item: Item): Condition => {
+  const names = Object.keys(shape);
+  const known = names.filter((name) => name in item);
+  const unknown = names.filter((name) => !(name in item));
+  return {
+    expression: [
+      ...known.map((name) => `#${name} = :${name}`),
+      ...unknown.map((name) => `attribute_not_exists(#${name})`),
+    ].join(" AND "),
+    names: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+    values: Object.fromEntries(known.map((name) => [`:${name}`, item[name]])),
+  };
+};
+
 /** For items that never change once written. */
 const compareImmutable = (schema: z.ZodType = z.unknown()): Compare =>
   compareWith(schema, (_parsed, old, restored) => {
@@ -250,7 +265,7 @@ const compareFloat = compareWith(floatSchema, ({ old, restored }): Step => {
   };
 });
 
-const walletFields = walletSchema.pick({ account_id: true, version: true, restricted: true, sealed_to: true });
+const walletFields = walletSchema.pick({ account_id: true, restricted: true, sealed_to: true });
 
 /**
  * Balances and queues are not compared: they are recomputed from the ledger entries and transactions. A wallet that is
@@ -259,7 +274,7 @@ const walletFields = walletSchema.pick({ account_id: true, version: true, restri
 const compareWallet = compareWith(walletFields, (wallets, old, restored): Step => {
   const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
   const note = isSame ? {} : { note: `${old.pk} has another low_balance_threshold_kobo in the old ledger` };
-  const { version, restricted, sealed_to } = wallets.restored;
+  const { restricted, sealed_to } = wallets.restored;
   const isRestrictedLater = wallets.old.restricted === true && restricted === undefined;
   const isSealedLater = (wallets.old.sealed_to ?? "") > (sealed_to ?? "");
   if (!isRestrictedLater && !isSealedLater) return { kind: "present", ...note };
@@ -270,10 +285,7 @@ const compareWallet = compareWith(walletFields, (wallets, old, restored): Step =
       ...(isRestrictedLater && { restricted: true }),
       ...(isSealedLater && { sealed_to: wallets.old.sealed_to }),
     },
-    when: {
-      expression: `version = :read AND ${sealed_to === undefined ? "attribute_not_exists(sealed_to)" : "sealed_to = :sealed"}`,
-      values: { ":read": version, ...(sealed_to !== undefined && { ":sealed": sealed_to }) },
-    },
+    when: unchanged(walletSchema, restored),
     ...note,
   };
 });
@@ -285,20 +297,7 @@ const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, 
     return { kind: "differs", fields: ["transaction_pk"] };
   }
   if (isDeepStrictEqual(merged, restoredItem)) return { kind: "present" };
-  const names = Object.keys(upstreamReferenceSchema.shape);
-  const [known, unknown] = [
-    names.filter((name) => name in restoredItem),
-    names.filter((name) => !(name in restoredItem)),
-  ];
-  const when = {
-    expression: [
-      ...known.map((name) => `#${name} = :${name}`),
-      ...unknown.map((name) => `attribute_not_exists(#${name})`),
-    ].join(" AND "),
-    names: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-    values: Object.fromEntries(known.map((name) => [`:${name}`, restoredItem[name]])),
-  };
-  return { kind: "update", item: merged, when };
+  return { kind: "update", item: merged, when: unchanged(upstreamReferenceSchema, restoredItem) };
 });
 
 /** Forward only: an open event takes the operator's decision from the old ledger, or the later reason. */

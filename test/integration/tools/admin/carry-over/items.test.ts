@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, PutCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
+import { GetCommand, PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
@@ -10,7 +10,7 @@ import { openTransaction } from "../../../../../shared/ledger/open-transaction.t
 import { ALL_TIMES } from "../../../../../shared/ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
-import { readWallet } from "../../../../../shared/ledger/wallet.ts";
+import { readWallet, sealWallet, walletRestriction } from "../../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../../shared/platform/time.ts";
 import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
@@ -77,6 +77,17 @@ const restore = async (): Promise<void> => {
 const silent = { logProgress: () => {} };
 const carry = (isDryRun = false): Promise<CarriedItems> =>
   carryItems({ db: emulatorClient(proxy.endpoint), from: old.table, to: restored.table }, { isDryRun, ...silent });
+/** Makes a change after everything was read, before the first put arrives. */
+const beforeTheFirstPut = (change: () => Promise<unknown>) => {
+  let isMade: boolean | undefined;
+  proxy.fault = ({ operation }) => {
+    if (operation !== "PutItem" || isMade) return undefined;
+    if (isMade === undefined) void change().then(() => (isMade = true));
+    isMade ??= false;
+    return "throttled";
+  };
+  return { isMade: () => isMade };
+};
 const audit = (subject: string) =>
   auditPut(old, auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over" }, NOON_MS));
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
@@ -157,25 +168,27 @@ test("a carry-over does not change a transaction that settled otherwise after it
   const transaction = await buy();
   await restore();
   await settle(old, transaction, refusal);
-  // It settles before the first write arrives.
-  let settling: Promise<void> | undefined;
-  let isSettled = false;
-  proxy.fault = ({ operation }) => {
-    if (operation !== "PutItem" || isSettled) return undefined;
-    settling ??= settle(restored, transaction, { status: "success" }).then(() => {
-      isSettled = true;
-    });
-    return "throttled";
-  };
+  const change = beforeTheFirstPut(() => settle(restored, transaction, { status: "success" }));
   const result = await carry();
-  await settling;
-  expect(isSettled).toBe(true);
+  expect(change.isMade()).toBe(true);
   expect(await statusOf(transaction)).toBe("success");
   expect(result.discrepancies).toEqual([{ item: transaction.pk, what: "differs in status, failure" }]);
   // The old ledger's refund of it is not copied: it changed no balance of the restored one.
   const { lines, closing_kobo } = await readStatement(restored, accountId, ALL_TIMES);
   expect(lines.map(({ kind }) => kind)).toEqual(["funding", "data"]);
   expect((await readWallet(restored, accountId)).balance_kobo).toBe(closing_kobo);
+});
+
+test("a wallet that is restricted while its seal is carried over stays restricted, and is sealed", async () => {
+  await restore();
+  const sealedTo = isoTime(NOON_MS - 1);
+  await sealWallet(old, accountId, sealedTo);
+  const { db, table } = restored;
+  const restriction = walletRestriction(table, accountId, true);
+  const change = beforeTheFirstPut(() => db.send(new UpdateCommand(restriction.Update)));
+  await carry();
+  expect(change.isMade()).toBe(true);
+  expect(await readWallet(restored, accountId)).toMatchObject({ restricted: true, sealed_to: sealedTo });
 });
 
 test("a carry-over reports items of an unknown kind and unreadable ones, and copies the others", async () => {
