@@ -59,6 +59,16 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "a period leaves out the lines of its last millisecond",
+    edits: [
+      {
+        file: "shared/periods/fold-lines.ts",
+        find: "page.next === undefined ? read : read.filter",
+        replace: "read.filter",
+      },
+    ],
+  },
+  {
     name: "a refund gives back to a day that is over",
     edits: [
       {

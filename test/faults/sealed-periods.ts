@@ -36,7 +36,10 @@ export const sealUntil = async (
   sealed.push({ period, sealed: await contentOf(account, period) });
 };
 
-/** Each sealed period is what it was, whatever happened later, and opens with the closing balance of the one before. */
+/**
+ * Each sealed period is what it was, whatever happened later, has lines of its own time, and opens with the closing
+ * balance of the one before.
+ */
 export const wrongSealedPeriods = async (account: TestAccount): Promise<string[]> => {
   const wrong: string[] = [];
   let closingKobo = 0;
@@ -55,6 +58,8 @@ export const wrongSealedPeriods = async (account: TestAccount): Promise<string[]
     if (fold.balance_kobo !== statement.closing_kobo) {
       wrong.push(`${name} closes with ${fold.balance_kobo} kobo, and its statement with ${statement.closing_kobo}`);
     }
+    const strays = statement.lines.filter(({ at }) => at < period.from || at > period.to);
+    if (strays.length > 0) wrong.push(`${name} has ${strays.length} lines of another time`);
     closingKobo = fold.balance_kobo;
   }
   const { ledger } = account.system;
