@@ -11,7 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache",
 const ALL = "test/**/*.test.ts";
 /** A file that replaces modules would replace them for the files after it too. */
 const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/.test(readFileSync(file, "utf8"));
-const sharing = globSync("test/unit/**/*.test.ts").filter((file) => !replacesModules(file));
+const sharing = globSync("test/{unit,integration,strict}/**/*.test.ts").filter((file) => !replacesModules(file));
 
 const setupFiles = ["test/builders/log-to-console.ts"];
 

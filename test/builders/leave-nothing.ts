@@ -1,4 +1,8 @@
-import { afterAll, vi } from "vitest";
+import { afterAll, afterEach, vi } from "vitest";
+import { cleanUp } from "./cleanups.ts";
+
+// A module that several files share registers its hooks for the first of them only.
+afterEach(cleanUp);
 
 // What a file changes in its process ends with it, because the files after it run in the same process.
 const environment = { ...process.env };
