@@ -43,6 +43,7 @@ export class OperatorPolicies extends Construct {
     const secretArn = (name: (typeof secretNames)[number]): string => data.secretArns[secretTable[name].variable];
     const fixed = secretNames.filter((name) => secretTable[name].kind === "fixed");
     const changeable = secretNames.filter((name) => !fixed.includes(name));
+    const versioned = secretNames.filter((name) => "hasVersions" in secretTable[name]);
     // `secrets set` compares the value with the current one, and doctor sends an event with the path's token.
     const presented = secretNames.filter(
       (name) => secretTable[name].kind === "filled" || "isPresented" in secretTable[name],
@@ -108,7 +109,7 @@ export class OperatorPolicies extends Construct {
       // Commands that are no action record themselves.
       allow(["dynamodb:PutItem"], [audit.tableArn], onlyKeys([auditKeyPattern("entry")])),
       allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
-      allow(["secretsmanager:PutSecretValue"], changeable.map(secretArn)),
+      allow(["secretsmanager:PutSecretValue"], [...changeable, ...(isDirect ? versioned : [])].map(secretArn)),
       allow(["secretsmanager:GetSecretValue"], [...presented, ...(isDirect ? fixed : [])].map(secretArn)),
       // AWS moves dead letters with the permissions of the person who asks for it.
       allow(["sqs:SendMessage"], arnsOf(queues.filter((queue) => !deadLetters.includes(queue)))),

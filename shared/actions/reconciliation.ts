@@ -61,8 +61,8 @@ const CASES_PER_PAGE = 100;
 const PHONE_HASH_LENGTH = 16;
 
 const hashPhoneOf = async ({ keyedHashes }: ReconciliationContext): Promise<HashPhone> => {
-  const { valueHash } = await keyedHashes();
-  return (phoneNumber) => valueHash("recipient", phoneNumber).slice(0, PHONE_HASH_LENGTH);
+  const { recipientHash } = await keyedHashes();
+  return (phoneNumber) => recipientHash(phoneNumber).slice(0, PHONE_HASH_LENGTH);
 };
 
 const entryOf = (context: ReconciliationContext, fields: AuditFields): Writes => [auditItem(context, SERVICE, fields)];

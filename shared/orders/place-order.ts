@@ -19,7 +19,7 @@ import { alertIfContradicted } from "../ledger/settlement-alerts.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { limitBelow, type ReachedLimit } from "../ledger/usage.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import type { KeyedHashes } from "../platform/keyed-hashes.ts";
+import type { Hashes, KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime, secondsToMidnightInLagos } from "../platform/time.ts";
 import type { FinalisedOrder, Fulfilment, OrderDeps, OrderRequest, PlacedOrder, QueuePolicy, Quote } from "./order.ts";
@@ -43,6 +43,7 @@ export type PreparedOrder<Priced extends Quote> = Pick<OrderRequest, "caller" | 
   readonly transaction: Transaction;
   readonly quote: Priced;
   readonly keyedHashes: KeyedHashes;
+  readonly fingerprints: Hashes;
 };
 
 /**
@@ -55,13 +56,13 @@ export const prepareOrder = async <Priced extends Quote>(
   quote: Priced | ServiceError,
 ): Promise<PreparedOrder<Priced> | Placed> => {
   const keyedHashes = await hashesFor(deps, request);
-  const fingerprint = keyedHashes.fingerprint([request.type, ...request.fields]);
+  const fingerprints = keyedHashes.fingerprints([request.type, ...request.fields]);
   const refusal = refusalByEntitlement(request) ?? (await refusalByGate(deps.gate));
-  if (refusal !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprint, refusal);
-  if (quote instanceof ServiceError) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprint, quote);
+  if (refusal !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, refusal);
+  if (quote instanceof ServiceError) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, quote);
   const { caller, callerReference, entitlement } = request;
-  const transaction = newTransaction(deps.ledger, keyedHashes, request, quote, fingerprint);
-  return { kind: "prepared", caller, callerReference, entitlement, transaction, quote, keyedHashes };
+  const transaction = newTransaction(deps.ledger, keyedHashes, request, quote, fingerprints[0]);
+  return { kind: "prepared", caller, callerReference, entitlement, transaction, quote, keyedHashes, fingerprints };
 };
 
 /** Admission has checked the endpoint, whose orders may need different entitlements. */
@@ -91,11 +92,11 @@ export const openOrder = async <Priced extends Quote>(
   { queue = "never", records = [], duplicates }: OpenOptions,
   deadline: Deadline,
 ): Promise<Opened | Placed> => {
-  const { fingerprint } = transaction;
+  const { fingerprints } = prepared;
   const limits = limitsOf(prepared);
   const below = limits && limitBelow(limits, transaction.amount_kobo);
   if (below !== undefined) {
-    return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprint, limitReached(below, timeZone));
+    return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprints, limitReached(below, timeZone));
   }
   const guards = { quota: quotaOf(prepared), duplicates, limits: limits && { limits, timeZone } };
   const opened = await openInTurn(ledger, transaction, records, queue, guards, deadline);
@@ -105,7 +106,7 @@ export const openOrder = async <Priced extends Quote>(
       return { kind: "opened", transaction: { ...transaction, ...(counted && { counted }) }, mustQueue };
     }
     case "exists":
-      return replayOrConflict(opened.transaction, fingerprint);
+      return replayOrConflict(opened.transaction, fingerprints);
     case "insufficient_balance":
       throw new ServiceError("insufficient_balance");
     case "restricted":
@@ -121,7 +122,7 @@ export const openOrder = async <Priced extends Quote>(
       throw possibleDuplicate(referenceOf({ ...transaction, pk: opened.earlier.pk }), opened.earlier.caller_reference);
     case "busy": {
       const refusal = new ServiceError("provider_unavailable", { retryAfterS: 1 });
-      return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprint, refusal);
+      return replayOrThrow(ledger, prepared.keyedHashes, prepared, fingerprints, refusal);
     }
     case "void":
       return { kind: "placed", placed: { transaction: opened.transaction, replayed: false, isOutcomeSecured: true } };
@@ -215,13 +216,13 @@ const replayOrThrow = async (
   ledger: Ledger,
   keyedHashes: KeyedHashes,
   order: Pick<OrderRequest, "caller" | "callerReference">,
-  fingerprint: string,
+  fingerprints: Hashes,
   refusal: ServiceError,
 ): Promise<Placed> => {
   const transaction = await findEarlier(ledger, keyedHashes, order);
   const isWrongValue = errors[refusal.code].status === 422 && refusal.code !== "limit_reached";
-  if (transaction === undefined || (isWrongValue && !isReplay(transaction, fingerprint))) throw refusal;
-  return replayOrConflict(transaction, fingerprint);
+  if (transaction === undefined || (isWrongValue && !isReplay(transaction, fingerprints))) throw refusal;
+  return replayOrConflict(transaction, fingerprints);
 };
 
 /** The transaction under the caller's reference. */
@@ -251,11 +252,11 @@ export const refuseUncompared = async (
 };
 
 /** A cancellation is of whatever order has the reference. */
-const isReplay = ({ debit, fingerprint: stored }: Transaction, fingerprint: string): boolean =>
-  stored === fingerprint || debit === "cancelled";
+const isReplay = ({ debit, fingerprint }: Transaction, fingerprints: Hashes): boolean =>
+  fingerprints.includes(fingerprint) || debit === "cancelled";
 
-const replayOrConflict = (transaction: Transaction, fingerprint: string): Placed => {
-  if (isReplay(transaction, fingerprint)) return { kind: "placed", placed: { transaction, replayed: true } };
+const replayOrConflict = (transaction: Transaction, fingerprints: Hashes): Placed => {
+  if (isReplay(transaction, fingerprints)) return { kind: "placed", placed: { transaction, replayed: true } };
   throw new ServiceError("reference_reused", {
     fields: { reference: ["Was used for a different request: choose another"] },
   });

@@ -1,10 +1,18 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Mode } from "../contract/transaction.ts";
-import { SECRET_LENGTH_MIN, type Secret } from "./secrets.ts";
+import { parseReferenceKey, type ReferenceKeyVersions, type Version, versionInUse } from "./reference-key-versions.ts";
+import type { Secret } from "./secrets.ts";
+import { type Clock, systemClock } from "./time.ts";
 
 const ID_BYTES = 16;
+/** How long a MAC counts after the use of its version has ended. Longer ones stay with who knows a version that leaked. */
+const MAC_ACCEPTED_MS = 3_600_000;
 
-/** Keyed hashes of references and phone numbers. Their key is never rotated: the same order must always find the same item. */
+/**
+ * Keyed hashes of references and phone numbers, under the first version of the reference key or under all of them. The
+ * first one never changes: the same order must always find the same item. Of several hashes the first is that of the
+ * version in use, to be kept; what was kept or sent before may be any of them (decision 0057).
+ */
 export type KeyedHashes = {
   /** The id of a transaction, derived from account, mode and caller reference; random without a caller reference. */
   readonly transactionId: (order: {
@@ -14,56 +22,86 @@ export type KeyedHashes = {
   }) => string;
   /** A hash of what an account buys for whom: a purchase that is like an earlier one has the same. */
   readonly purchaseHash: (fields: readonly string[]) => string;
-  /** A hash of the order's fields, which distinguishes a replay from a conflict. */
-  readonly fingerprint: (fields: readonly string[]) => string;
-  /** The hash of a phone number or an event, kept in its place. Those of identity checks have a key of their own. */
-  readonly valueHash: (kind: string, value: string) => string;
   /** Finds the orders for a phone number. */
   readonly phoneKey: (phoneNumber: string) => string;
-  /** Authenticates a message of the outcomes queue. */
-  readonly messageMac: (fields: readonly string[]) => string;
-  /** Recognises the key itself. */
+  /** Compares the recipients of orders with those of the upstream's statement. */
+  readonly recipientHash: (phoneNumber: string) => string;
+  /** Recognises the key itself, by its first version. */
   readonly keyHash: () => string;
-  /** Authenticates where a list continues. */
-  readonly cursorMac: (fields: readonly string[]) => string;
+  /** Hashes of the order's fields, which distinguish a replay from a conflict. */
+  readonly fingerprints: (fields: readonly string[]) => Hashes;
+  /** Hashes of a phone number or an event, kept in its place. Those of identity checks have a key of their own. */
+  readonly valueHashes: (kind: string, value: string) => Hashes;
+  /** Authenticate a message of the outcomes queue. */
+  readonly messageMacs: (fields: readonly string[]) => Hashes;
+  /** Authenticate where a list continues. */
+  readonly cursorMacs: (fields: readonly string[]) => Hashes;
 };
+export type Hashes = readonly [inUse: string, ...others: string[]];
 
-/** Reads the key once in a process. One that `check` throws for is not used, and read again. */
+/**
+ * Reads the key, and its new versions while the process lives. A key that `check` throws for is not used, and read again.
+ * A process never changes the first version.
+ */
 export const loadKeyedHashes = (
   referenceKey: Secret,
   check: (keyedHashes: KeyedHashes) => Promise<void> = async () => {},
+  clock: Clock = systemClock,
 ): (() => Promise<KeyedHashes>) => {
-  let checked: KeyedHashes | undefined;
+  let loaded: { readonly text: string | undefined; readonly first: string; readonly hashes: KeyedHashes } | undefined;
   return async () => {
-    if (checked !== undefined) return checked;
-    const keyedHashes = createKeyedHashes(await referenceKey.value());
-    await check(keyedHashes);
-    checked = keyedHashes;
-    return keyedHashes;
+    const text = await referenceKey.value();
+    if (loaded?.text === text && loaded) return loaded.hashes;
+    const versions = parseReferenceKey(text);
+    if (versions === undefined) {
+      if (loaded) return loaded.hashes;
+      throw new Error("The reference key secret is absent, too short or malformed");
+    }
+    const first = versions[0].key;
+    if (loaded && loaded.first !== first) return loaded.hashes;
+    const hashes = createKeyedHashes(versions, clock);
+    if (!loaded) await check(hashes);
+    loaded = { text, first, hashes };
+    return hashes;
   };
 };
 
-const createKeyedHashes = (key: string | undefined): KeyedHashes => {
-  if (key === undefined || key.length < SECRET_LENGTH_MIN)
-    throw new Error("The reference key secret is absent or too short");
-  const hmac = (purpose: string, fields: readonly string[]): Buffer =>
+const createKeyedHashes = (versions: ReferenceKeyVersions, clock: Clock): KeyedHashes => {
+  const [first] = versions;
+  const hmac = ({ key }: Version, purpose: string, fields: readonly string[]): Buffer =>
     createHmac("sha256", key)
       .update(lengthPrefixed([purpose, ...fields]))
       .digest();
+  const byFirst = (purpose: string, fields: readonly string[]): Buffer => hmac(first, purpose, fields);
+  /** Under the version in use, and under each other one that `counts`. */
+  const byEach = (
+    counts: (version: Version) => boolean,
+    purpose: string,
+    fields: readonly string[],
+    bytes?: number,
+  ): Hashes => {
+    const inUse = versionInUse(versions, clock());
+    const others = versions.filter((version) => version !== inUse && counts(version));
+    const hash = (version: Version) => hmac(version, purpose, fields).subarray(0, bytes).toString("base64url");
+    return [hash(inUse), ...others.map(hash)];
+  };
+  const always = (): boolean => true;
+  const isAccepted = ({ untilMs }: Version): boolean => clock() < untilMs + MAC_ACCEPTED_MS;
   return {
     transactionId: ({ accountId, mode, callerReference }) =>
       base32(
         callerReference === undefined
           ? randomBytes(ID_BYTES)
-          : hmac("id", [accountId, mode, callerReference]).subarray(0, ID_BYTES),
+          : byFirst("id", [accountId, mode, callerReference]).subarray(0, ID_BYTES),
       ),
-    purchaseHash: (fields) => hmac("purchase", fields).toString("base64url"),
-    valueHash: (kind, value) => hmac("value", [kind, value]).toString("base64url"),
-    phoneKey: (phoneNumber) => hmac("phone", [phoneNumber]).subarray(0, ID_BYTES).toString("base64url"),
-    keyHash: () => hmac("key", []).toString("base64url"),
-    messageMac: (fields) => hmac("message", fields).toString("base64url"),
-    cursorMac: (fields) => hmac("cursor", fields).toString("base64url"),
-    fingerprint: (fields) => hmac("order", fields).subarray(0, ID_BYTES).toString("base64url"),
+    purchaseHash: (fields) => byFirst("purchase", fields).toString("base64url"),
+    phoneKey: (phoneNumber) => byFirst("phone", [phoneNumber]).subarray(0, ID_BYTES).toString("base64url"),
+    recipientHash: (phoneNumber) => byFirst("value", ["recipient", phoneNumber]).toString("base64url"),
+    keyHash: () => byFirst("key", []).toString("base64url"),
+    fingerprints: (fields) => byEach(always, "order", fields, ID_BYTES),
+    valueHashes: (kind, value) => byEach(always, "value", [kind, value]),
+    messageMacs: (fields) => byEach(isAccepted, "message", fields),
+    cursorMacs: (fields) => byEach(isAccepted, "cursor", fields),
   };
 };
 

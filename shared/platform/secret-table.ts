@@ -9,7 +9,7 @@ type SecretSpec = {
   readonly description: string;
   /**
    * `filled`: the operator sets it. `generated`: made on deployment, rotated by the operator's command. `fixed`: made
-   * once and never rotated, because stored data depends on it; a stage that adopts a ledger brings it along.
+   * once and never replaced, because stored data depends on it; a stage that adopts a ledger brings it along.
    */
   readonly kind: SecretKind;
   readonly lengthMin: number;
@@ -19,6 +19,8 @@ type SecretSpec = {
   readonly isPresented?: true;
   /** It holds one key or several, one per line, which the functions use in turn. */
   readonly isKeyPool?: true;
+  /** The operator adds versions, which do not change the first one. */
+  readonly hasVersions?: true;
   /** What its value begins with. */
   readonly prefix?: string;
 };
@@ -58,8 +60,9 @@ export const secretTable = {
   },
   "reference-key": {
     variable: "REFERENCE_KEY_SECRET_ID",
-    description: "Names transactions; never rotated",
+    description: "Names transactions, and recognises what was ordered",
     kind: "fixed",
+    hasVersions: true,
     adoptedAs: "referenceKeySecretArn",
     lengthMin: SECRET_LENGTH_MIN,
   },

@@ -27,7 +27,7 @@ export const findHeuristicMatch = async (
   event: EventMessage,
 ): Promise<HeuristicMatch> => {
   if (event.status === "failed") return { kind: "none", reason: "unknown_failure" };
-  const { valueHash } = await deps.keyedHashes();
+  const { valueHashes } = await deps.keyedHashes();
   const open = await openTransactions(deps.ledger, { from: "0000", to: event.received_at });
   const [transaction, ...others] = open.filter(
     ({ upstream_reference, type, phone_number, ...priced }) =>
@@ -36,7 +36,8 @@ export const findHeuristicMatch = async (
       event.amount_kobo !== undefined &&
       isExpectedAmount(deps.costs, priced, event.amount_kobo) &&
       phone_number !== undefined &&
-      valueHash("phone_number", phone_number) === event.phone?.hmac,
+      event.phone !== undefined &&
+      valueHashes("phone_number", phone_number).includes(event.phone.hmac),
   );
   if (others.length > 0) return { kind: "none", reason: "several_candidates" };
   // An older order also counts as a candidate above: the event may be about either.

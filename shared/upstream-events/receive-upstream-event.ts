@@ -33,7 +33,7 @@ export const receiveUpstreamEvent =
       const message: UnreadableMessage = {
         kind: "unreadable_event",
         mode: "live",
-        digest: hashes.valueHash("upstream_event", JSON.stringify(input)),
+        digest: hashes.valueHashes("upstream_event", JSON.stringify(input))[0],
         ...(upstreamReference !== undefined && { reference: upstreamReference }),
         problem,
       };
@@ -52,7 +52,7 @@ export const receiveUpstreamEvent =
       ...(type !== undefined && { type }),
       ...(amountKobo !== undefined && amountKobo !== "unreadable" && { amount_kobo: amountKobo }),
       ...(phoneNumber !== undefined && {
-        phone: { hmac: hashes.valueHash("phone_number", phoneNumber), masked: comparablePhone(phoneNumber) },
+        phone: { hmac: hashes.valueHashes("phone_number", phoneNumber)[0], masked: comparablePhone(phoneNumber) },
       }),
     };
     await outcomeQueue.send(isAuthenticated ? { ...event, mac: eventMac(hashes, event) } : event, 0, deadline);

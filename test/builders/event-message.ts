@@ -24,7 +24,7 @@ export const anUnauthenticatedEvent = async ({
   phoneNumber = aPhoneNumber(),
   ...changes
 }: EventChanges = {}): Promise<UnsignedEvent> => {
-  const { valueHash } = await keyedHashes();
+  const { valueHashes } = await keyedHashes();
   return {
     kind: "event",
     mode: "live",
@@ -33,7 +33,7 @@ export const anUnauthenticatedEvent = async ({
     status: "success",
     amount_kobo: koboFromNaira(500),
     type: "data",
-    phone: { hmac: valueHash("phone_number", phoneNumber), masked: "0803****567" },
+    phone: { hmac: valueHashes("phone_number", phoneNumber)[0], masked: "0803****567" },
     ...changes,
   };
 };

@@ -11,8 +11,9 @@ import { auditDenials } from "../../infra/tables.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
-import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
+import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
@@ -406,6 +407,20 @@ const auditOf = async (subject: string) => {
   });
   return z.object({ acts: z.array(entry) }).parse(JSON.parse(stdout)).acts;
 };
+
+test("only --direct gives the reference key another version, and not before the last one is used", async () => {
+  const rotate = (...options: readonly string[]) =>
+    onStage("prod", "secrets", "rotate", "reference-key", "--why", "leaked", "--yes", "--json", ...options);
+  expect(await rotate()).toMatchObject({ code: 2, stdout: expect.stringContaining("Add --direct") });
+  const keyOf = async () => (await secret(secretsClient(), "reference-key").value()) ?? "";
+  const before = await keyOf();
+  const rotated = await rotate("--direct");
+  const { used_from } = z.object({ used_from: z.string() }).parse(JSON.parse(rotated.stdout));
+  const [first, line, ...others] = (await keyOf()).split("\n");
+  expect([first, line?.split(" ")[0], others]).toEqual([before, used_from, []]);
+  expect(await rotate("--direct")).toMatchObject({ code: 2, stdout: expect.stringContaining("is not in use yet") });
+  expect((await keyOf()).split("\n")).toHaveLength(2);
+});
 
 const fund = (account: string, ...options: readonly string[]) =>
   onStage("prod", "wallet", "fund", account, "5000", "--id", `bank-${account}`, "--why", "transfer", ...options);

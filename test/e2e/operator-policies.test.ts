@@ -345,6 +345,7 @@ const runEveryCommand = async (): Promise<void> => {
     const { kind } = secretTable[name];
     if (kind !== "fixed") await admin(kind === "filled" ? "secrets set" : "secrets rotate", name, ...why);
   }
+  if (mode === "direct") await admin("secrets rotate", "reference-key", ...why);
 };
 
 const { service: stage, administrator } = templatesOf("prod");

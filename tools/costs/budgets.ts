@@ -253,7 +253,7 @@ export const budgets = {
 } as const satisfies Record<string, Budget>;
 
 /** The most that a function's bundle may have, and that of `purchase` in gzip. */
-export const bundleBudget = { bytes: 506_000, gzipBytes: 164_000, purchaseGzipBytes: 158_500 };
+export const bundleBudget = { bytes: 506_000, gzipBytes: 164_000, purchaseGzipBytes: 159_000 };
 /** That of `check-identity`, which alone has the client of KMS. */
 export const identityBundleBudget = { bytes: 538_000, gzipBytes: 171_000 };
 

@@ -81,7 +81,7 @@ const rowOf = (
     account_id: accountId,
     key_id: keyId,
     write_token: randomUUID(),
-    fingerprint: keyedHashes.fingerprint(["data", "1", "101", "08031234567"]),
+    fingerprint: keyedHashes.fingerprints(["data", "1", "101", "08031234567"])[0],
     caller_reference: reference,
     amount_kobo: koboFromNaira(PRICE_NAIRA),
     created_at: isoTime(createdMs),

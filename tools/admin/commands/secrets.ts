@@ -6,6 +6,7 @@ import { recordAudited } from "../../../shared/actions/action-context.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
 import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { parseReferenceKey, withNewVersion } from "../../../shared/platform/reference-key-versions.ts";
 import { type SecretKind, type SecretName, secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
 import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
 import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/key-pool.ts";
@@ -47,21 +48,44 @@ export const addSecretCommands = (group: Command): void => {
   });
   addCommand(group, {
     usage: "rotate <name>",
-    summary: `Generate a new ${namesOfKind("generated")}`,
+    summary: `Generate a new ${namesOfKind("generated")}, or another version of the reference-key`,
     example: "rotate webhook-token",
     options: [why],
     input: z.object({ name: z.string(), why: whySchema.optional() }),
     asks: true,
     changes: async ({ secrets, target }, { name: given }) => {
+      if (given === REFERENCE_KEY) return [{ what: given, before: "its versions", after: "one version more" }];
       const name = changeable(given, "generated", "rotated");
       const isSet = await isSecretSet(secrets, target.environment[secretTable[name].variable]);
       return [{ what: name, before: isSet ? "set" : "not set", after: "a new random value" }];
     },
     run: async (context, { name: given, why }) => {
+      if (given === REFERENCE_KEY) return addReferenceKeyVersion(context, why);
       const name = changeable(given, "generated", "rotated");
       return put(context, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
     },
   });
+};
+
+const REFERENCE_KEY = "reference-key" satisfies SecretName;
+
+/** The versions before stay: what was hashed under them is still recognised (decision 0057). */
+const addReferenceKeyVersion = async (context: AdminContext, why: string | undefined): Promise<Report> => {
+  const { secrets, target, isDirect, ledger } = context;
+  if (!isDirect && !target.isLocal) {
+    throw new OperatorError(`Add --direct: only the role for direct access may read and change the ${REFERENCE_KEY}`);
+  }
+  const text = (await secret(secrets, target.environment[secretTable[REFERENCE_KEY].variable]).value()) ?? "";
+  const versions = parseReferenceKey(text);
+  if (versions === undefined) throw new OperatorError(`The ${REFERENCE_KEY} is malformed, and was not changed`);
+  const added = withNewVersion(text, versions, randomBytes(32).toString("base64url"), ledger.clock());
+  if (added === undefined)
+    throw new OperatorError(`The last version of the ${REFERENCE_KEY} is not in use yet. Wait 15 minutes`);
+  await put(context, REFERENCE_KEY, added.text, { action: "secrets rotate", why });
+  return {
+    json: { name: REFERENCE_KEY, changed: true, used_from: added.from },
+    text: `The ${REFERENCE_KEY} has another version, which is used from ${added.from} on. The others still recognise what they hashed.`,
+  };
 };
 
 /** The secret with this name, if a command for this kind may change it. */

@@ -180,6 +180,24 @@ describe("a reference that was used before", () => {
   });
 
   const gone = () => Promise.reject(new ServiceError("plan_unavailable"));
+  test("an order that was placed under an earlier version of the reference key is replayed, and a conflict is one", async () => {
+    const accountId = await ledger.aWallet(2_000);
+    const versions = async () => `${key}\n${isoTime(NOON_MS - 1)} ${"l".repeat(32)}`;
+    const rotated = loadKeyedHashes({ value: versions, refetch: versions });
+    for (const [reference, first, second] of [
+      ["order-1", keyedHashes, rotated],
+      ["order-2", rotated, rotated],
+    ] as const) {
+      const order = anOrder(accountId, { callerReference: reference });
+      const { transaction } = await place(order, depsWith({ keyedHashes: first }));
+      const later = depsWith({ keyedHashes: second });
+      expect(await place({ ...order, fulfil: UNSENT }, later)).toEqual({ transaction, replayed: true });
+      const other = place({ ...order, fields: ["b"], fulfil: UNSENT }, later);
+      expect(await refusedBy(other)).toMatchObject({ code: "reference_reused" });
+    }
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
+  });
+
   test("a replay returns the transaction although the order could not be placed any more", async () => {
     const accountId = await ledger.aWallet(1_000);
     const { transaction } = await place(anOrder(accountId));

@@ -5,6 +5,11 @@ import type { Secret } from "../../../../shared/platform/secrets.ts";
 const KEY = "0123456789abcdef0123456789abcdef";
 const order = { accountId: "acc_1", mode: "live", callerReference: "order-1" } as const;
 
+const NOW_MS = Date.parse("2026-11-26T12:00:00.000Z");
+/** The line of a version that is used from this many hours after now. */
+const line = (hours: number, letter: string): string =>
+  `${new Date(NOW_MS + hours * 3_600_000).toISOString()} ${letter.repeat(32)}`;
+
 const aSecret = (value: string | undefined): Secret => ({ value: async () => value, refetch: async () => value });
 const keyedHashesWith = (key: string): Promise<KeyedHashes> => loadKeyedHashes(aSecret(key))();
 
@@ -62,11 +67,11 @@ describe("transactionId", () => {
 });
 
 test("a message's MAC differs with other fields, another key, and another purpose of the same key", async () => {
-  const { messageMac, valueHash } = await keyedHashesWith(KEY);
-  const { messageMac: otherKey } = await keyedHashesWith(KEY.toUpperCase());
-  const macs = [messageMac(["a", "bc"]), messageMac(["ab", "c"]), otherKey(["a", "bc"]), valueHash("a", "bc")];
-  expect(new Set(macs).size).toBe(4);
-  expect(messageMac(["a", "bc"])).toBe(macs[0]);
+  const { messageMacs, valueHashes } = await keyedHashesWith(KEY);
+  const { messageMacs: otherKey } = await keyedHashesWith(KEY.toUpperCase());
+  const macs = [messageMacs(["a", "bc"]), messageMacs(["ab", "c"]), otherKey(["a", "bc"]), valueHashes("a", "bc")];
+  expect(new Set(macs.flat()).size).toBe(4);
+  expect(messageMacs(["a", "bc"])).toEqual(macs[0]);
 });
 
 describe("fingerprint", () => {
@@ -74,40 +79,41 @@ describe("fingerprint", () => {
 
   test("a fingerprint never changes between versions: another value would turn replays into conflicts", async () => {
     // HMAC-SHA256 over "5:order4:data1:13:10111:08031234567", its first 16 bytes in base64url; made with Python.
-    expect((await keyedHashesWith(KEY)).fingerprint(fields)).toBe("RD242vvwdNI771xahAljyw");
+    expect((await keyedHashesWith(KEY)).fingerprints(fields)).toEqual(["RD242vvwdNI771xahAljyw"]);
   });
 
   test("fingerprints differ by each field, the order of fields and the border between them", async () => {
-    const { fingerprint } = await keyedHashesWith(KEY);
+    const { fingerprints } = await keyedHashesWith(KEY);
     const prints = [
-      fingerprint(fields),
-      fingerprint(["airtime", "1", "101", "08031234567"]),
-      fingerprint(["data", "1", "101", "08031234568"]),
-      fingerprint(["data", "101", "1", "08031234567"]),
-      fingerprint(["data", "11", "01", "08031234567"]),
-      fingerprint(["data", "1", "101", "08031234567", ""]),
+      ...fingerprints(fields),
+      ...fingerprints(["airtime", "1", "101", "08031234567"]),
+      ...fingerprints(["data", "1", "101", "08031234568"]),
+      ...fingerprints(["data", "101", "1", "08031234567"]),
+      ...fingerprints(["data", "11", "01", "08031234567"]),
+      ...fingerprints(["data", "1", "101", "08031234567", ""]),
     ];
     expect(new Set(prints).size).toBe(6);
   });
 
   test("a fingerprint differs from the id of an order with the same fields", async () => {
-    const { transactionId, fingerprint } = await keyedHashesWith(KEY);
-    expect(fingerprint(["acc_1", "live", "order-1"])).not.toBe(transactionId(order));
+    const { transactionId, fingerprints } = await keyedHashesWith(KEY);
+    expect(fingerprints(["acc_1", "live", "order-1"])).not.toContain(transactionId(order));
   });
 });
 
 describe("valueHash", () => {
   test("a value's hash never changes between versions: another one would match no stored event", async () => {
     // HMAC-SHA256 over "5:value12:phone_number11:08031234567" in base64url; made with Python.
-    expect((await keyedHashesWith(KEY)).valueHash("phone_number", "08031234567")).toBe(
+    expect((await keyedHashesWith(KEY)).valueHashes("phone_number", "08031234567")).toEqual([
       "4aHyeWtLz9Bqs5B2lrEmu0FLId4iHcei-j0zLqZ8ZSQ",
-    );
+    ]);
   });
 
   test("hashes differ by value and by kind of value", async () => {
-    const { valueHash } = await keyedHashesWith(KEY);
-    const kept = [valueHash("recipient", "1"), valueHash("phone_number", "1"), valueHash("recipient", "2")];
+    const { valueHashes, recipientHash } = await keyedHashesWith(KEY);
+    const kept = [...valueHashes("phone_number", "1"), ...valueHashes("phone_number", "2"), recipientHash("1")];
     expect(new Set(kept).size).toBe(3);
+    expect(recipientHash("1")).toBe(valueHashes("recipient", "1")[0]);
   });
 });
 
@@ -115,16 +121,37 @@ describe("the key of the hashes", () => {
   test.for([
     ["absent", undefined],
     ["of 31 characters", KEY.slice(1)],
+    ["with an empty second version", `${KEY}\n`],
+    ["with a second version without a time", `${KEY}\n${KEY}`],
+    ["with a second version of 31 characters", `${KEY}\n${line(1, "b").slice(0, -1)}`],
+    ["with a time and no first version", line(1, "b")],
+    ["with versions in the wrong order", `${KEY}\n${line(2, "b")}\n${line(1, "c")}`],
+    ["with two versions of one time", `${KEY}\n${line(1, "b")}\n${line(1, "c")}`],
   ] as const)("a key that is %s is refused with an error that says so", async ([, value]) => {
     await expect(loadKeyedHashes(aSecret(value))()).rejects.toThrow("reference key");
   });
 
-  test("the key is read once in a process, even if it is rotated by mistake", async () => {
-    const values = [KEY, KEY.toUpperCase()];
-    const keyedHashes = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
-    const first = (await keyedHashes()).transactionId(order);
-    expect((await keyedHashes()).transactionId(order)).toBe(first);
-    expect(values).toEqual([KEY.toUpperCase()]);
+  test("a process never changes the first version, even if the secret is replaced by mistake", async () => {
+    for (const later of [KEY.toUpperCase(), `${KEY.toUpperCase()}\n${line(1, "x")}`, undefined, "short"]) {
+      const values = [KEY, later, `${KEY}\n${line(-1, "b")}`];
+      const keyedHashes = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() });
+      const first = (await keyedHashes()).transactionId(order);
+      expect((await keyedHashes()).transactionId(order)).toBe(first);
+      expect((await keyedHashes()).fingerprints(["a"])).toHaveLength(2);
+    }
+  });
+
+  test("a process compares its key with the ledger once, and again only if that failed", async () => {
+    const values = [KEY, KEY, `${KEY}\n${line(1, "b")}`];
+    const answers = ["away", "ok", "not asked"];
+    const check = async (): Promise<void> => {
+      if (answers.shift() === "away") throw new Error("away");
+    };
+    const keyedHashes = loadKeyedHashes({ ...aSecret(undefined), value: async () => values.shift() }, check);
+    await expect(keyedHashes()).rejects.toThrow("away");
+    await keyedHashes();
+    expect((await keyedHashes()).fingerprints(["a"])).toHaveLength(2);
+    expect(answers).toEqual(["not asked"]);
   });
 
   test("an absent key is read again", async () => {
@@ -133,4 +160,56 @@ describe("the key of the hashes", () => {
     await expect(keyedHashes()).rejects.toThrow();
     expect((await keyedHashes()).transactionId(order)).toHaveLength(26);
   });
+});
+
+describe("a second version of the key", () => {
+  const hashesAt = (hours: number, ...lines: readonly string[]): Promise<KeyedHashes> =>
+    loadKeyedHashes(
+      aSecret([KEY, ...lines].join("\n")),
+      async () => {},
+      () => NOW_MS + hours * 3_600_000,
+    )();
+  const original = () => keyedHashesWith(KEY);
+  const fields = ["airtime", "08031234567"];
+
+  test("leaves ids, keys of phone numbers, hashes of recipients and windows for duplicates as they are", async () => {
+    const [one, other] = [await original(), await hashesAt(9, line(0, "b"))];
+    expect(other.transactionId(order)).toBe(one.transactionId(order));
+    expect(other.phoneKey("08031234567")).toBe(one.phoneKey("08031234567"));
+    expect(other.recipientHash("08031234567")).toBe(one.recipientHash("08031234567"));
+    expect(other.purchaseHash(fields)).toBe(one.purchaseHash(fields));
+    expect(other.keyHash()).toBe(one.keyHash());
+  });
+
+  test.each(["fingerprints", "messageMacs", "cursorMacs"] as const)(
+    "is used for %s from its time on, and known before",
+    async (name) => {
+      const [first] = (await original())[name](fields);
+      const early = (await hashesAt(-0.001, line(0, "b")))[name](fields);
+      const late = (await hashesAt(0, line(0, "b")))[name](fields);
+      expect(early[0]).toBe(first);
+      expect(late[0]).not.toBe(first);
+      expect(early.toSorted()).toEqual(late.toSorted());
+    },
+  );
+
+  test("orders and values that were kept under any version are found for ever", async () => {
+    const lines = [line(0, "b"), line(1, "c")];
+    const kept = await Promise.all([original(), hashesAt(0, ...lines), hashesAt(1, ...lines)]);
+    const later = await hashesAt(100_000, ...lines);
+    for (const hashes of kept) {
+      expect(later.fingerprints(fields)).toContain(hashes.fingerprints(fields)[0]);
+      expect(later.valueHashes("phone_number", "1")).toContain(hashes.valueHashes("phone_number", "1")[0]);
+    }
+  });
+
+  test.each(["messageMacs", "cursorMacs"] as const)(
+    "%s under the earlier version count for one hour more, and then never again",
+    async (name) => {
+      const [first] = (await original())[name](fields);
+      expect((await hashesAt(0.999, line(0, "b")))[name](fields)).toContain(first);
+      expect((await hashesAt(1, line(0, "b")))[name](fields)).not.toContain(first);
+      expect((await hashesAt(2.999, line(0, "b"), line(2, "c")))[name](fields)).toHaveLength(2);
+    },
+  );
 });
