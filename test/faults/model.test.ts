@@ -12,13 +12,14 @@ test("random programs of callers, operators, events, faults and time leave two a
   timeout: 900_000,
 }, async () => {
   const run = await runModel(STEPS, SEED, undefined, PROGRAM_STEPS_MAX);
-  const { purchases, waited, limited } = totalOf(run);
+  const { purchases, waited, limited, asked } = totalOf(run);
   console.info(
-    `model: ${run.steps} steps in ${run.programs} programs, ${purchases} purchases, ${waited} waited, ${limited} beyond a limit, seed ${run.seed}`,
+    `model: ${run.steps} steps in ${run.programs} programs, ${purchases} purchases, ${waited} waited, ${limited} beyond a limit, ${asked} asked for, seed ${run.seed}`,
     `traces ${run.traces.map((trace) => trace.slice(0, 8)).join(" ")}`,
   );
   expect(run.steps).toBeGreaterThanOrEqual(STEPS);
   expect(purchases).toBeGreaterThan(0);
   expect(waited).toBeGreaterThan(0);
   expect(limited).toBeGreaterThan(0);
+  expect(asked).toBeGreaterThan(0);
 });

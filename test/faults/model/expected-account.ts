@@ -65,6 +65,8 @@ export type ExpectedTransaction = {
   readonly createdAtMs: number;
   /** The day in the stage's zone in which its debit was made. */
   readonly day: string;
+  /** The key of its request. */
+  readonly key: string;
   /** It waited at the upstream's limit: the status that it gets once it is sent. */
   waits?: {
     readonly sentStatus: Status;
@@ -83,10 +85,16 @@ export type ExpectedAccount = {
   readonly ledgerEntries: Map<string, number>;
   /** What its live orders may be at most; undefined: they are not counted. One of a day or a month is always set. */
   limits: OrderLimits | undefined;
+  /** The same for its live key, and for each one that replaces it. */
+  keyLimits: OrderLimits | undefined;
 };
 
-export const newExpectedAccount = (fundedKobo: number, limits?: OrderLimits): ExpectedAccount => ({
+export const newExpectedAccount = (
+  fundedKobo: number,
+  { limits, keyLimits }: Partial<Pick<ExpectedAccount, "limits" | "keyLimits">> = {},
+): ExpectedAccount => ({
   limits,
+  keyLimits,
   transactions: new Map(),
   ledgerEntries: new Map([["first", fundedKobo]]),
 });
@@ -99,13 +107,27 @@ export const expectedBalance = ({ transactions, ledgerEntries }: ExpectedAccount
   return sum([...ledgerEntries.values()]) - sum(charged.map(({ amountKobo }) => amountKobo));
 };
 
-/** Whether a live order would pass a limit on this day: all live orders that are not refunded count. */
+/**
+ * Whether a live order would pass a limit of its account or key on this day: all live orders that are not refunded
+ * count.
+ */
 export const passesLimit = (
-  { transactions, limits = {} }: ExpectedAccount,
+  { transactions, limits = {}, keyLimits = {} }: ExpectedAccount,
+  key: string,
   amountKobo: number,
   day: string,
 ): boolean => {
   const counted = [...transactions.values()].filter(({ mode, status }) => mode === "live" && status !== "failed");
+  const ofKey = counted.filter((one) => one.key === key);
+  return passes(limits, counted, amountKobo, day) || passes(keyLimits, ofKey, amountKobo, day);
+};
+
+const passes = (
+  limits: OrderLimits,
+  counted: readonly ExpectedTransaction[],
+  amountKobo: number,
+  day: string,
+): boolean => {
   const inDay = counted.filter((one) => one.day === day);
   const inMonth = counted.filter((one) => one.day.slice(0, 7) === day.slice(0, 7));
   const isBeyond = (naira: number | undefined, of: readonly ExpectedTransaction[]): boolean =>

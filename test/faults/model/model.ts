@@ -33,6 +33,7 @@ const addProgress = (one: Progress, other: Progress): Progress => ({
   sent: one.sent + other.sent,
   refunded: one.refunded + other.refunded,
   limited: one.limited + other.limited,
+  asked: one.asked + other.asked,
 });
 
 /** All settings together. */

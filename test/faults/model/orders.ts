@@ -63,7 +63,7 @@ export const submit = async (
   const balance = expectedBalance(caller.expected);
   const createdAtMs = Date.now();
   const day = dayOf(createdAtMs);
-  const isBeyondLimit = mode === "live" && passesLimit(caller.expected, order.amountKobo, day);
+  const isBeyondLimit = mode === "live" && passesLimit(caller.expected, caller.keys.live, order.amountKobo, day);
   const couldWait = mode === "live" && !order.isCheck && mayWait(session);
   if (session.system.upstream.faults.list().length > 0) noteLimit(session);
   const answers: (Answer | undefined)[] = [];
@@ -99,7 +99,7 @@ export const submit = async (
   const waits = queued !== undefined;
   const isSetAside = waits && queued.number === undefined;
   const expected: ExpectedTransaction = {
-    ...expectedTransaction(order, waits ? "processing" : expectedStatus, pk, createdAtMs),
+    ...expectedTransaction(caller, order, waits ? "processing" : expectedStatus, pk, createdAtMs),
     ...(waits && { waits: { sentStatus: expectedStatus, isSetAside } }),
   };
   caller.expected.transactions.set(key, expected);
@@ -120,8 +120,15 @@ const sandboxRefusals = ["insufficient_balance", "provider_unavailable"];
 
 const requestOf = ({ route, body }: Order): string => JSON.stringify([route.path, body]);
 
-const expectedTransaction = (order: Order, status: Status, pk: string, createdAtMs: number): ExpectedTransaction => ({
+const expectedTransaction = (
+  { keys }: Caller,
+  order: Order,
+  status: Status,
+  pk: string,
+  createdAtMs: number,
+): ExpectedTransaction => ({
   pk,
+  key: keys[order.mode],
   reference: order.reference,
   mode: order.mode,
   isCheck: order.isCheck,
@@ -189,7 +196,7 @@ const acceptUncertain = async (
   }
   const { expectedStatus } = order;
   const expected: ExpectedTransaction = {
-    ...expectedTransaction(order, "processing", transaction.pk, createdAtMs),
+    ...expectedTransaction(caller, order, "processing", transaction.pk, createdAtMs),
     ...(transaction.counted && { day: transaction.counted.day }),
     isUncertain: true,
   };

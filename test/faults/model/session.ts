@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import * as z from "zod";
-import { setAccountLimits } from "../../../shared/access/accounts.ts";
+import { requireAccount } from "../../../shared/access/account-store.ts";
+import { setAccountLimits, setKeyLimits } from "../../../shared/access/accounts.ts";
 import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { findByCallerReference, readTransactions } from "../../../shared/ledger/find-transactions.ts";
@@ -37,10 +38,10 @@ export type Session = {
 };
 /**
  * How many live purchases were made without a fault, how many of them waited, and how those ended that waited; and how
- * many orders were beyond a limit.
+ * many orders were beyond a limit, and for how many the upstream was asked.
  */
-export type Met = { purchases: number; waited: number; sent: number; refunded: number; limited: number };
-export const nothingMet = (): Met => ({ purchases: 0, waited: 0, sent: 0, refunded: 0, limited: 0 });
+export type Met = { purchases: number; waited: number; sent: number; refunded: number; limited: number; asked: number };
+export const nothingMet = (): Met => ({ purchases: 0, waited: 0, sent: 0, refunded: 0, limited: 0, asked: 0 });
 
 export type Caller = {
   readonly account: TestAccount;
@@ -54,20 +55,35 @@ export type Caller = {
 const FUNDED_NAIRA = 3_000;
 
 export const openSession = async (system: System, endpoint: AppEndpoint): Promise<Session> => {
-  const caller = async (limits?: OrderLimits): Promise<Caller> => {
+  const caller = async (
+    own: { readonly limits: OrderLimits } | { readonly keyLimits: OrderLimits },
+  ): Promise<Caller> => {
     const account = await openTestAccount(system, endpoint, FUNDED_NAIRA);
     const { accountId, keys } = account;
-    if (limits !== undefined) await setAccountLimits(system.accounts, accountId, limits);
-    const expected = newExpectedAccount(FUNDED_NAIRA * 100, limits);
+    if ("limits" in own) await setAccountLimits(system.accounts, accountId, own.limits);
+    else await setLiveKeyLimits(system, accountId, own.keyLimits);
+    const expected = newExpectedAccount(FUNDED_NAIRA * 100, own);
     return { account, expected, keys: { ...keys }, wasDisabled: false };
   };
   return {
     system,
-    callers: [await caller({ day_orders: 2 }), await caller()],
+    callers: [await caller({ limits: { day_orders: 2 } }), await caller({ keyLimits: { day_naira: 4_000 } })],
     requests: 0,
     met: nothingMet(),
     mayWaitUntilMs: 0,
   };
+};
+
+/** Sets the limits of an account's live key. */
+export const setLiveKeyLimits = async (
+  { accounts }: Pick<System, "accounts">,
+  accountId: string,
+  limits: OrderLimits,
+): Promise<void> => {
+  const { keys } = await requireAccount(accounts, accountId);
+  const live = keys.find(({ mode, status }) => mode === "live" && status === "active");
+  if (live === undefined) throw new Error("The account has no live key");
+  await setKeyLimits(accounts, accountId, live.key_id, limits);
 };
 
 /** A fault, and the effect, counted from 1, from which on it hits the first one that it can. */

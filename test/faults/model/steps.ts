@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { requireAccount } from "../../../shared/access/account-store.ts";
-import { createKey, revokeKey, setAccountLimits, setAccountStatus } from "../../../shared/access/accounts.ts";
+import {
+  createKey,
+  revokeKey,
+  setAccountLimits,
+  setAccountStatus,
+  setKeyLimits,
+} from "../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import { permissionSchema } from "../../../shared/contract/permission.ts";
@@ -16,6 +22,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
+import { askNow, readLookup } from "../../../shared/upstream-lookup/lookup-record.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
 import { transactionsOf } from "../invariants.ts";
 import { sealUntil } from "../sealed-periods.ts";
@@ -41,6 +48,7 @@ import {
   paceRequest,
   runUntilEnded,
   type Session,
+  setLiveKeyLimits,
   upstreamOrderOf,
   withFault,
 } from "./session.ts";
@@ -366,6 +374,79 @@ const sendWaiting = step({
   check: acceptAllChanges,
 });
 
+/** What a lookup has instead of the order's own fields; `unknown`: the upstream does not list the order. */
+const lookups = {
+  own: {},
+  ofAnotherNumber: { phone_number: "09012345678" },
+  ofAnotherOrder: { client_reference: "DATA_OTHER" },
+  open: { status: "processing" },
+  unknown: undefined,
+} as const;
+
+/** A run asks for every order that is due: each may end as the upstream has ended it. */
+const expectOutcomes = async (session: Session, except: string | undefined): Promise<void> => {
+  for (const { expected } of session.callers) {
+    const open = [...expected.transactions.values()].filter(
+      ({ mode: of, isCheck, status, pk }) => of === "live" && !isCheck && status === "processing" && pk !== except,
+    );
+    const stored = new Map((await readTransactions(session.system.ledger, open)).map((each) => [each.pk, each]));
+    for (const one of open) {
+      const transaction = stored.get(one.pk);
+      const { status } = (transaction && upstreamOrderOf(session, transaction)) ?? {};
+      if (status === "success" || status === "failed") one.nextStatuses.add(status);
+    }
+  }
+};
+
+const askUpstream = step({
+  name: "ask the upstream for open orders",
+  weight: 5,
+  choices: fc.record({
+    index,
+    status: finalStatus,
+    answer: fc.constantFrom("own", "own", "ofAnotherNumber", "ofAnotherOrder", "open", "unknown"),
+    fault: maybeFault,
+  }),
+  given: ({ session, caller, choice }) =>
+    pickOrder(
+      session,
+      caller,
+      choice.index,
+      ({ mode: of, isCheck, status }) => of === "live" && !isCheck && status === "processing",
+    ),
+  act: async ({ session, system, choice: { status, answer, fault } }, { transaction, order }) => {
+    const { upstream } = system;
+    upstream.settle(order, status);
+    const reference = referenceOf(transaction);
+    const changes = lookups[answer];
+    if (changes === undefined) upstream.unlisted.add(reference);
+    else upstream.lookupChanges.set(reference, changes);
+    const cache = { db: system.db, table: system.cacheTable };
+    await askNow(cache, transaction, Date.now());
+    advance(MINUTE_MS);
+    const isFaulty = await withFault(session, fault, () => system.runSchedule("ask-upstream"));
+    await expectOutcomes(session, answer === "own" ? undefined : transaction.pk);
+    upstream.unlisted.delete(reference);
+    upstream.lookupChanges.delete(reference);
+    return { isFaulty, finding: (await readLookup(cache, transaction))?.finding };
+  },
+  // The answer waits in the queue until a later step delivers it, and an event may come first.
+  check: async ({ session, choice: { answer } }, { expected, transaction, order }, { isFaulty, finding }) => {
+    if (!isFaulty && transaction.status === "processing" && !isQueuedOrder(transaction)) {
+      const findings = {
+        own: order.status,
+        ofAnotherNumber: "another_order",
+        ofAnotherOrder: "another_order",
+        open: "open",
+        unknown: "not_found",
+      };
+      expect(finding, `what the upstream said of ${expected.reference}`).toBe(findings[answer]);
+    }
+    if (finding !== undefined) session.met.asked += 1;
+    await acceptAllChanges({ session });
+  },
+});
+
 const sendWaitingWhileOff = step({
   name: "run the sender while purchases are off",
   weight: 1,
@@ -483,6 +564,9 @@ const replaceKey = step({
       key.mode === of && key.status === "active" && key.key_id !== created.keyId;
     for (const { key_id } of keys.filter(isOld)) await revokeKey(system.accounts, accountId, key_id);
     caller.keys[of] = created.key;
+    if (of === "live" && caller.expected.keyLimits !== undefined) {
+      await setKeyLimits(system.accounts, accountId, created.keyId, caller.expected.keyLimits);
+    }
     return callWithoutFault(session, routes.getWallet, oldKey, undefined);
   },
   check: (_context, _given, answer) => {
@@ -491,7 +575,7 @@ const replaceKey = step({
 });
 
 const changeLimits = step({
-  name: "change the limits of an account that has some",
+  name: "change the limits of an account, or of the key that has some",
   weight: 1,
   choices: fc.constantFrom<OrderLimits>(
     { day_naira: 1_000 },
@@ -499,10 +583,12 @@ const changeLimits = step({
     { day_orders: 4, order_naira: 3_000 },
     { month_naira: 8_000 },
   ),
-  given: ({ caller: { expected } }) => expected.limits,
-  act: async ({ system, caller, choice: limits }) => {
-    caller.expected.limits = limits;
-    await setAccountLimits(system.accounts, caller.account.accountId, limits);
+  given: always,
+  act: async ({ system, caller: { expected, account }, choice: limits }) => {
+    const of = expected.limits === undefined ? "keyLimits" : "limits";
+    expected[of] = limits;
+    if (of === "limits") await setAccountLimits(system.accounts, account.accountId, limits);
+    else await setLiveKeyLimits(system, account.accountId, limits);
   },
 });
 
@@ -549,6 +635,7 @@ const steps: readonly Step[] = [
   runSchedule,
   refuseByLimit,
   refuseOrders,
+  askUpstream,
   sendWaiting,
   sendWaitingWhileOff,
   sendWaitingWhileRestricted,
