@@ -1,22 +1,19 @@
-import { crashPoints } from "./crash-points.ts";
+import { type CrashPoints, crashPoints, otherUpstreams } from "./crash-points.ts";
 
-const seed = Date.now() % 1_000_000_000;
+const sample: Omit<CrashPoints, "upstreamKind"> = {
+  extent: { dies_after: ["unassisted"] },
+  settings: ["perfect"],
+  seed: Date.now() % 1_000_000_000,
+  every: 12,
+  everyOfLong: 24,
+};
 
 /**
- * Some scenarios at an upstream that refuses what its document does not show, and at a sloppy one, each run others.
- * `UPSTREAM_MANNER=strict UPSTREAM_REFERENCES=documented npm run test:faults crash-points` has all of them.
+ * Some scenarios at each of the other upstreams, and one of those in which the upstream is asked; each run others.
+ * `UPSTREAM_MANNER=strict UPSTREAM_REFERENCES=documented npm run test:faults crash-points` has all of them, and `npm run
+ * test:faults lookups` all in which the upstream is asked.
  */
-for (const upstreamKind of [
-  { manner: "strict", references: "documented" },
-  { manner: "sloppy", references: "all" },
-] as const) {
-  crashPoints({
-    extent: { dies_after: ["unassisted"] },
-    settings: ["perfect"],
-    seed,
-    every: 12,
-    everyOfLong: 24,
-    everyScenario: 8,
-    upstreamKind,
-  });
+for (const upstreamKind of otherUpstreams) {
+  crashPoints({ ...sample, everyScenario: 9, upstreamKind });
+  crashPoints({ ...sample, scenariosOf: "a lookup", everyScenario: 5, upstreamKind });
 }

@@ -114,6 +114,12 @@ export const everything: Extent = {
   swallowed: ["assisted"],
 };
 
+/** An upstream that refuses what its document does not show, and a sloppy one. */
+export const otherUpstreams = [
+  { manner: "strict", references: "documented" },
+  { manner: "sloppy", references: "all" },
+] as const satisfies readonly UpstreamKind[];
+
 /** How many cases a scenario had, by fault. */
 export type Count = {
   readonly scenario: string;
@@ -134,7 +140,9 @@ export type CrashPoints = {
   readonly every?: number;
   /** The same for long scenarios. */
   readonly everyOfLong?: number;
-  /** Only every n-th scenario runs; the seed chooses the first. */
+  /** Only scenarios whose name begins so. */
+  readonly scenariosOf?: string;
+  /** Only every n-th scenario of these runs; the seed chooses the first. */
   readonly everyScenario?: number;
   /** By default the one that the environment chooses. */
   readonly upstreamKind?: UpstreamKind;
@@ -153,12 +161,15 @@ export const crashPoints = ({
   seed,
   every = 1,
   everyOfLong = every,
+  scenariosOf = "",
   everyScenario = 1,
   upstreamKind = chosenUpstream,
   report = () => {},
 }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
-  const sampled = Object.entries(scenarios).filter((_, at) => at % everyScenario === seed % everyScenario);
+  const sampled = Object.entries(scenarios)
+    .filter(([name]) => name.startsWith(scenariosOf))
+    .filter((_, at) => at % everyScenario === seed % everyScenario);
   const runs = settings.flatMap((setting) => sampled.map(([name, scenario]) => ({ name, setting, scenario })));
 
   const { manner, references } = upstreamKind;
