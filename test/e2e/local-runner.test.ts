@@ -59,7 +59,14 @@ const runPrintedCommands = async (run: Run) => {
   return answers;
 };
 
-test("npm start writes its URL and keys to the service file, and its printed commands work when pasted", async () => {
+/** Sends an event without a signature, as an upstream does that signs none. */
+const sendUnsigned = async ({ upstream }: ServiceDetails): Promise<number> => {
+  const body = JSON.stringify({ event: "account.updated", data: {} });
+  const headers = { "content-type": "application/json" };
+  return (await fetch(upstream.webhook_url, { method: "POST", headers, body })).status;
+};
+
+test("npm start writes its URL and keys to the service file, its printed commands work when pasted, it listens on loopback only, and no second one may use its data", async () => {
   const run = start();
   const details = await ready(run);
   expect(details).toEqual({
@@ -90,15 +97,18 @@ test("npm start writes its URL and keys to the service file, and its printed com
   expect(wallet.data.wallet.balance).toBe(100_000 - purchase.data.transaction.amount);
   const [inReadme] = /GET \/_simulator\/help/.exec(readFileSync("README.md", "utf8")) ?? [];
   expect(help.operations[0].route).toBe(inReadme?.replace("/_simulator", ""));
-});
 
-test("every socket that the service and its child processes listen on is bound to loopback", async () => {
-  const run = start();
-  await ready(run);
   const sockets = listeningSockets(run.child.pid ?? 0);
   // The gateway, the identity provider, the simulator, dynoxide, SQS and Secrets Manager.
   expect(sockets).toHaveLength(6);
   expect(sockets.filter(({ isLoopback }) => !isLoopback)).toEqual([]);
+
+  expect(await sendUnsigned(details)).toBe(401);
+
+  const second = start({ folder: run.folder });
+  expect(await second.exitCode).toBe(2);
+  expect(second.output()).toMatch(/^Another npm start uses .*: stop it, or choose another DATA_DIR\.\n$/);
+  expect(existsSync(join(run.folder, "s.json"))).toBe(true);
 });
 
 test("the list of listening sockets includes those that are bound to all addresses, in IPv4 and IPv6", async () => {
@@ -112,27 +122,24 @@ test("the list of listening sockets includes those that are bound to all address
   expect(found.map(({ isLoopback }) => isLoopback)).toEqual([false, false]);
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)(
-  "%s stops all processes without waiting for a purchase of 20 s",
-  async (signal) => {
-    const run = start();
-    const { base_url, accounts } = await ready(run);
-    const unanswered = fetch(`${base_url}/vtu/data/purchase`, {
-      method: "POST",
-      headers: { "X-API-KEY": accounts[0]?.live_key ?? "", "Content-Type": "application/json" },
-      body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000007", reference: "stalled" }),
-    }).catch(() => "cut");
-    await sleep(300);
-    expect(processesUsing(run.folder)).not.toEqual([]);
-    const startMs = Date.now();
-    await stop(run, signal);
-    expect(Date.now() - startMs).toBeLessThan(15_000);
-    expect(await unanswered).toBe("cut");
-    expect(await run.exitCode).toBe(0);
-    expect(existsSync(join(run.folder, "s.json"))).toBe(false);
-    expect(processesUsing(run.folder)).toEqual([]);
-  },
-);
+test("SIGINT stops all processes without waiting for a purchase of 20 s", async () => {
+  const run = start();
+  const { base_url, accounts } = await ready(run);
+  const unanswered = fetch(`${base_url}/vtu/data/purchase`, {
+    method: "POST",
+    headers: { "X-API-KEY": accounts[0]?.live_key ?? "", "Content-Type": "application/json" },
+    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000007", reference: "stalled" }),
+  }).catch(() => "cut");
+  await sleep(300);
+  expect(processesUsing(run.folder)).not.toEqual([]);
+  const startMs = Date.now();
+  await stop(run, "SIGINT");
+  expect(Date.now() - startMs).toBeLessThan(15_000);
+  expect(await unanswered).toBe("cut");
+  expect(await run.exitCode).toBe(0);
+  expect(existsSync(join(run.folder, "s.json"))).toBe(false);
+  expect(processesUsing(run.folder)).toEqual([]);
+});
 
 /** Buys a bundle of 500 NGN under one reference. */
 const buyOnce = async ({ base_url, accounts }: ServiceDetails) => {
@@ -195,20 +202,7 @@ test("with workers off events wait in the queue; purchases that were switched of
   expect(refused).toMatchObject({ code: 2, stderr: "There is no table nowhere.\n" });
 });
 
-test("--fresh deletes the data of earlier runs and no other files", async () => {
-  const first = start();
-  const before = await ready(first);
-  await stop(first, "SIGTERM");
-  const otherFile = join(first.folder, "data/notes.txt");
-  writeFileSync(otherFile, "notes");
-
-  const after = await ready(start({ folder: first.folder, args: ["--fresh"] }));
-  expect(after.accounts[0]?.live_key).not.toBe(before.accounts[0]?.live_key);
-  expect(after.accounts[0]?.balance).toBe(100_000);
-  expect(existsSync(otherFile)).toBe(true);
-});
-
-test("with UPSTREAM_BASE_URL live purchases go to that upstream, and its key is not written to disk", async () => {
+test("with UPSTREAM_BASE_URL live purchases go to that upstream, its key is not written to disk, and it may send unsigned events", async () => {
   const upstream = await startSimulator({ liveKey: "live_of_another_upstream" });
   cleanups.push(upstream.stop);
   const env = {
@@ -217,16 +211,18 @@ test("with UPSTREAM_BASE_URL live purchases go to that upstream, and its key is 
     UPSTREAM_PROFILE: '{"reference":"all"}',
   };
   const run = start({ env });
-  expect((await ready(run)).upstream.base_url).toBe(upstream.baseUrl);
+  const details = await ready(run);
+  expect(details.upstream.base_url).toBe(upstream.baseUrl);
   const [, purchase] = await runPrintedCommands(run);
   expect(purchase.data.transaction.status).toBe("success");
   expect(upstream.state.purchases).toHaveLength(1);
   expect(readFileSync(join(run.folder, "data/secrets.json"), "utf8")).not.toContain("live_of_another_upstream");
+  expect(await sendUnsigned(details)).toBe(200);
 });
 
-test("the simulator accepts each of the upstream keys that the secret holds, and orders are sold with them", async () => {
+test("the simulator accepts each of the upstream keys that the secret holds, orders are sold with them, and --fresh deletes data and no other files", async () => {
   const first = start();
-  await ready(first);
+  const before = await ready(first);
   await stop(first, "SIGTERM");
   const path = join(first.folder, "data/secrets.json");
   const secrets = JSON.parse(readFileSync(path, "utf8"));
@@ -239,24 +235,14 @@ test("the simulator accepts each of the upstream keys that the secret holds, and
   expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
   const [, purchase] = await runPrintedCommands(run);
   expect(purchase.data.transaction.status).toBe("success");
-});
+  await stop(run, "SIGTERM");
 
-test("the upstream of UPSTREAM_BASE_URL may send unsigned events, and the simulator may not", async () => {
-  const upstream = await startSimulator({ liveKey: "live_of_another_upstream" });
-  cleanups.push(upstream.stop);
-  const external = {
-    UPSTREAM_BASE_URL: upstream.baseUrl,
-    UPSTREAM_LIVE_KEY: "live_of_another_upstream",
-    UPSTREAM_PROFILE: '{"reference":"documented"}',
-  };
-  const statuses: number[] = [];
-  for (const env of [external, {}]) {
-    const { webhook_url } = (await ready(start({ env }))).upstream;
-    const body = JSON.stringify({ event: "account.updated", data: {} });
-    const headers = { "content-type": "application/json" };
-    statuses.push((await fetch(webhook_url, { method: "POST", headers, body })).status);
-  }
-  expect(statuses).toEqual([200, 401]);
+  const otherFile = join(first.folder, "data/notes.txt");
+  writeFileSync(otherFile, "notes");
+  const after = await ready(start({ folder: first.folder, args: ["--fresh"] }));
+  expect(after.accounts[0]?.live_key).not.toBe(before.accounts[0]?.live_key);
+  expect(after.accounts[0]?.balance).toBe(100_000);
+  expect(existsSync(otherFile)).toBe(true);
 });
 
 test("the runner exits with a message when its database is killed", async () => {
@@ -273,15 +259,6 @@ test.each(["SIGTERM", "SIGKILL"] as const)("%s to npm alone stops all processes"
   await ready(run);
   run.child.kill(signal);
   await eventually(() => expect(processesUsing(run.folder)).toEqual([]));
-});
-
-test("a second runner with the same DATA_DIR is refused", async () => {
-  const first = start();
-  await ready(first);
-  const second = start({ folder: first.folder });
-  expect(await second.exitCode).toBe(2);
-  expect(second.output()).toMatch(/^Another npm start uses .*: stop it, or choose another DATA_DIR\.\n$/);
-  expect(existsSync(join(first.folder, "s.json"))).toBe(true);
 });
 
 test("a port in use is refused with a message, and no process is left running", async () => {
