@@ -34,7 +34,7 @@ test(`some minutes of traffic violate no guarantee, and each reality of the faul
     return moreMinutes <= MORE_MINUTES_MAX && missing().length > 0;
   };
   const { counts, violations, callers } = await runTraffic({
-    ...{ minutes: MINUTES, seed: SEED, ordersAMinute: 12, roles, goesOn },
+    ...{ minutes: MINUTES, seed: SEED, ordersAMinute: 6, roles, goesOn },
     disturb: weather,
   });
   expect(violations).toEqual([]);
