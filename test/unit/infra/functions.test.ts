@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { consoleRoutes, operatorRoutes } from "../../../infra/console-routes.ts";
-import { functionNames, invokedBy, specOf } from "../../../infra/functions.ts";
+import { functionNames, functionNamesOf, invokedBy, specOf } from "../../../infra/functions.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 
 test.each(functionNames)("%s is invoked by routes exactly if a route names it", (name) => {
@@ -19,4 +19,9 @@ test("a queue, a stream or the default route that invokes no function or two is 
   expect(() => invokedBy(() => false)).toThrow("invokes one function");
   expect(() => invokedBy(({ kind }) => kind === "queue")).toThrow("invokes one function");
   expect(invokedBy((trigger) => trigger.kind === "queue" && trigger.queue === "delivery")).toBe("deliver-webhook");
+});
+
+test("a stage asks its upstream if that can be asked for an order or for the balance", () => {
+  const asks = (upstreamProfile: object) => functionNamesOf({ upstreamProfile }).includes("ask-upstream");
+  expect([asks({}), asks({ lookup: {} }), asks({ balance: {} })]).toEqual([false, true, true]);
 });
