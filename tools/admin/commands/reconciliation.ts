@@ -18,6 +18,7 @@ import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
 import { fields, logProgress, table } from "../views/print.ts";
+import { totalsTable } from "../views/reconciliation.ts";
 import { exportedLines } from "./consents.ts";
 
 const dayField = z.iso.date("Must be a day such as 2026-11-21");
@@ -104,11 +105,10 @@ const casesTable = (cases: readonly Case[]): string =>
   );
 
 const importedText = ({ day, rows, stored, open_cases, totals }: Imported): string => {
-  const classes = totals.map((each) => [each.class, each.count, koboText(each.ours_kobo), koboText(each.theirs_kobo)]);
   const cases = `reconciliation cases list ${day} shows them`;
   return [
     stored === 0 ? `${rows} rows, which were stored before.` : `${rows} rows, of which ${stored} were stored now.`,
-    table(["class", "count", "ours", "theirs"], classes),
+    totalsTable(totals),
     open_cases === 0 ? "No case is open." : `Open cases: ${open_cases}. ${cases}.`,
   ].join("\n\n");
 };

@@ -5,6 +5,7 @@ import { catalogText } from "./catalog.ts";
 import { attemptsText, deliveriesText } from "./deliveries.ts";
 import { periodText } from "./periods.ts";
 import { duration, fields, nairaText, table } from "./print.ts";
+import { caseText, statementText } from "./reconciliation.ts";
 import { transactionText } from "./transactions.ts";
 
 const switchText = (output: ActionOutput<"purchases off">): string => {
@@ -54,4 +55,8 @@ export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutpu
   "deliveries show": attemptsText,
   "catalog show": catalogText,
   "upstream probe": probeText,
+  "reconciliation statements show": statementText,
+  "reconciliation statements sign": statementText,
+  "reconciliation cases show": caseText,
+  "reconciliation cases decide": caseText,
 };
