@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import { csvRow } from "../../shared/contract/csv.ts";
 import { monthAfter } from "../../shared/platform/time-zone.ts";
 import { type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";
@@ -60,26 +59,16 @@ const sections = page.map(({ heading, blocks }) => ({
   blocks: blocks.filter(({ language }) => language === "sh" || language === "text"),
 }));
 
-/** A statement with the page's own columns: one order that is not ours. */
+/** The page's columns, and its statement with one order that is not ours. */
 const writeStatement = (): void => {
-  const map = page.flatMap(({ blocks }) => blocks).find(({ language }) => language === "json")?.text ?? "";
-  const { columns } = z.object({ columns: z.record(z.string(), z.string()) }).parse(JSON.parse(map));
-  const [year, month] = monthAfter(thisMonth, -1).split("-");
-  const foreign = [
-    "UP-77",
-    "",
-    "VTU",
-    "08055512345",
-    "750.00",
-    "Delivered",
-    `28/${month}/${year} 10:15:00`,
-    "24,100.00",
-  ];
-  writeFileSync(join(service.folder, "map.json"), map);
-  writeFileSync(
-    join(service.folder, "statement.csv"),
-    [Object.values(columns), foreign].map((row) => csvRow(row)).join("\n"),
-  );
+  const blocks = page.flatMap((section) => section.blocks);
+  for (const [language, file] of [
+    ["json", "map.json"],
+    ["csv", "statement.csv"],
+  ]) {
+    const text = blocks.find((block) => block.language === language)?.text ?? "";
+    writeFileSync(join(service.folder, file ?? ""), ofToday(text));
+  }
 };
 
 test("the page closes a month in ten steps, and shows what its commands print", () => {
