@@ -229,6 +229,8 @@ export const stageSettings = z
         error: "People sign in over https only: issuer and tokenOrigin must begin with https://",
       })
       .optional(),
+    /** What everything in the stage's AWS account may cost in a month before people are written to. */
+    monthlyUsdMax: z.number().positive("A budget is an amount in USD above 0").optional(),
     logRetentionDays: z.literal([7, 14, 30, 60, 90, 180, 365]).default(30),
     /** An alarm is raised if a function logs more than this in an hour. */
     logBytesPerHourMax: z.int().positive().default(200_000_000),
@@ -294,6 +296,10 @@ export const stageSettings = z
   .refine(({ egress }) => hasAddressForEachZone(egress), {
     error: "There must be one elastic IP for each zone",
     path: ["egress", "allocationIds"],
+  })
+  .refine(({ monthlyUsdMax, alarmEmail }) => monthlyUsdMax === undefined || alarmEmail !== undefined, {
+    error: "A budget needs the address of those whom AWS writes to",
+    path: ["alarmEmail"],
   })
   .refine((settings) => !sells(settings) || settings.alarmEmail !== undefined, {
     error: "A stage that sells needs the address of those who must receive its alarms",

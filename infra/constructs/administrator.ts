@@ -1,8 +1,12 @@
 import { CliCredentialsStackSynthesizer, Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
+import type { StageSettings } from "../stages.ts";
+import { MonthlyBudget } from "./monthly-budget.ts";
 import { OperatorPolicies, type OperatorPoliciesProps } from "./operator-policies.ts";
 
-export interface AdministratorProps extends StackProps, OperatorPoliciesProps {}
+export interface AdministratorProps extends StackProps, OperatorPoliciesProps {
+  readonly settings: Pick<StageSettings, "monthlyUsdMax" | "alarmEmail" | "ticketEmail">;
+}
 
 /**
  * What people may do, and therefore no pipeline may change. The stack is deployed with the administrator's own
@@ -10,8 +14,12 @@ export interface AdministratorProps extends StackProps, OperatorPoliciesProps {}
  * are asked for. Source: AWS, "CreateChangeSet", RoleARN.
  */
 export class Administrator extends Stack {
-  constructor(scope: Construct, id: string, { stage, data, service, ...props }: AdministratorProps) {
+  constructor(scope: Construct, id: string, { stage, data, service, settings, ...props }: AdministratorProps) {
     super(scope, id, { ...props, synthesizer: new CliCredentialsStackSynthesizer() });
     new OperatorPolicies(this, "Operators", { stage, data, service });
+    const { monthlyUsdMax, alarmEmail, ticketEmail = alarmEmail } = settings;
+    if (monthlyUsdMax !== undefined && alarmEmail !== undefined && ticketEmail !== undefined) {
+      new MonthlyBudget(this, "Budget", { stage, monthlyUsdMax, alarmEmail, ticketEmail });
+    }
   }
 }

@@ -69,6 +69,7 @@ export const addStage = (app: App, stage: string, settings: StageSettings) => {
     ...place,
     terminationProtection,
     stage,
+    settings,
     data,
     service,
     description: `Permissions of the people who operate ${stage}: an administrator deploys it`,

@@ -122,6 +122,7 @@ export const stageVariants: Readonly<Record<string, Variant>> = {
         tokenOrigin: "https://airtime.auth.us-east-1.amazoncognito.com",
       },
       ticketEmail: "tickets@example.com",
+      monthlyUsdMax: 1_500,
       logRetentionDays: 365,
       logBytesPerHourMax: 1_000_000,
       requestsPerSecondMax: 50,

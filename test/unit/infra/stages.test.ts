@@ -128,6 +128,7 @@ describe("settingsOf", () => {
     ],
     [{ upstreamBaseUrl: "http://upstream.example.com/v1" }, "The upstream's URL must begin with https://"],
     [{ alarmEmail: "nobody" }, "alarmEmail: "],
+    [{ monthlyUsdMax: 0 }, "monthlyUsdMax: "],
     [{ maxConcurrency: { delivery: 1 } }, "maxConcurrency.delivery: AWS accepts a queue's concurrency from 2 on"],
     [{ maxConcurrency: { outcomes: 1_001 } }, "maxConcurrency.outcomes: AWS accepts a queue's concurrency up to 1000"],
     [{ reservedConcurrency: { purchase: 1 } }, "reservedConcurrency.purchase: Reserved concurrency is a limit too"],
@@ -204,6 +205,11 @@ describe("settingsOf", () => {
       'Stage "prod" in infra/stages.ts is not valid: ' +
         "alarmEmail: A stage that sells needs the address of those who must receive its alarms.",
     );
+  });
+
+  test("a budget of a stage without alarmEmail fails with one sentence that asks for it", () => {
+    const settings = { ...stages.sandbox, monthlyUsdMax: 20 };
+    expect(() => settingsOf("sandbox", { sandbox: settings })).toThrow(/A budget needs the address of those whom AWS/);
   });
 
   test("a stage without egress needs no alarmEmail, because it sells nothing", () => {
