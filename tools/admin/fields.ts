@@ -89,6 +89,9 @@ export const timeField = z.union([utcTimeField, z.iso.date()], {
   error: "Must be a date such as 2026-11-21 or a time such as 2026-11-21T09:30:00Z",
 });
 
+/** The text of an option that takes a `timeField` as the end of a period. */
+export const END_TIME = "a date (that whole day, in the time zone of the stage) or a time";
+
 /** Values whose text is of their own kind. */
 const ownFields: ReadonlyMap<z.core.$ZodType, z.ZodType> = new Map<z.core.$ZodType, z.ZodType>([
   [accountOwnersSchema, ownersField],

@@ -11,7 +11,7 @@ import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { enqueueRange } from "../enqueue-range.ts";
-import { timeField } from "../fields.ts";
+import { END_TIME, timeField } from "../fields.ts";
 import { fields } from "../views/print.ts";
 
 const input = z.object({
@@ -34,7 +34,7 @@ export const addAnnounce = (program: Command): void => {
       { flags: "--from <time>", text: "start of the period, a date or a time", required: true },
       {
         flags: "--to <time>",
-        text: "end of the period: a date (that whole day, in the time zone of the stage) or a time; default: now",
+        text: `end of the period: ${END_TIME}; default: now`,
       },
       { flags: "--name <name>", text: "name of this resend; running it again with the same name sends nothing twice" },
       why,

@@ -7,7 +7,7 @@ import { readAudit } from "../../../shared/ledger/audit.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField, timeField } from "../fields.ts";
+import { accountField, END_TIME, timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
 import { fields } from "../views/print.ts";
@@ -22,7 +22,7 @@ export const addConsentCommands = (group: Command): void => {
       { flags: "--from <time>", text: "a date or a time; default: the first check" },
       {
         flags: "--to <time>",
-        text: "a date (that whole day, in the time zone of the stage) or a time; default: two minutes ago",
+        text: `${END_TIME}; default: two minutes ago`,
       },
     ],
     input: z.object({

@@ -8,7 +8,7 @@ import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
-import { accountField, timeField } from "../fields.ts";
+import { accountField, END_TIME, timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { fields, logProgress, nairaText } from "../views/print.ts";
 import { statementCsv, statementTable, wholeStatement } from "../views/statement.ts";
@@ -22,7 +22,7 @@ export const addWalletCommands = (group: Command): void => {
     example: "statement acc_0123456789abcdef01 --from 2026-11-01 --to 2026-11-30 --csv > november.csv",
     options: [
       { flags: "--from <time>", text: "a date or a time; default: the first entry" },
-      { flags: "--to <time>", text: "a date (that whole day, in the time zone of the stage) or a time; default: now" },
+      { flags: "--to <time>", text: `${END_TIME}; default: now` },
       { flags: "--csv", text: "print CSV" },
     ],
     input: z.object({
