@@ -20,6 +20,9 @@ const accepted: Readonly<Record<string, string>> = {
   W6001: "An output repeats what Data exports, because the operator's commands read the outputs of one stack",
 };
 
+/** docs/deployment.md says so. */
+const NO_BUDGETS = "Resource type 'AWS::Budgets::Budget' does not exist in 'af-south-1'";
+
 const python = await installedPython(["cfn-lint==1.58.0"]);
 const folder = await mkdtemp(join(tmpdir(), "cfn-lint-"));
 afterAll(() => rm(folder, { recursive: true }));
@@ -85,7 +88,7 @@ const files = await Promise.all([
   ),
   write("wrong.json", { Resources: { Queue: { Type: "AWS::SQS::Queue", Properties: { Colour: "red" } } } }),
 ]);
-const all = await lint([...files, PIPELINE_TEMPLATE]);
+const all = (await lint([...files, PIPELINE_TEMPLATE])).filter(({ text }) => !text.endsWith(NO_BUDGETS));
 const findingsIn = (file: string) => all.filter(({ text }) => text.includes(file));
 
 test.each(Object.keys(stageVariants))(

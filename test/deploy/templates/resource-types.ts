@@ -28,7 +28,7 @@ const refusals: Readonly<Record<keyof typeof stageVariants, Readonly<Record<stri
   },
   "a door for callers": { "Sandbox-Service": refusal("WAFv2::WebACLAssociation") },
   "a private door for callers, and a domain for the others": { "Prod-Network": ADDRESSES, "Prod-Service": CANARY },
-  "every setting, in an existing VPC": { "Prod-Service": CANARY },
+  "every setting, in an existing VPC": { "Prod-Service": CANARY, "Prod-Administrator": refusal("Budgets::Budget") },
 };
 
 const typed = (Type: string) => [Type.replaceAll(":", ""), { Type }] as const;
