@@ -18,7 +18,7 @@ export type Received = {
   readonly text: string;
 };
 
-/** Headers of HTTP itself, which are not part of the interface. */
+/** Headers of HTTP itself and of API Gateway, which are not part of the interface. */
 const TRANSPORT_HEADERS = new Set([
   "apigw-requestid",
   "connection",
@@ -29,6 +29,9 @@ const TRANSPORT_HEADERS = new Set([
   "keep-alive",
   "transfer-encoding",
   "vary",
+  "x-amz-apigw-id",
+  "x-amzn-requestid",
+  "x-amzn-trace-id",
 ]);
 export const contractHeaders = ({ headers }: Received): string[] =>
   [...headers.keys()].filter((name) => !TRANSPORT_HEADERS.has(name));
