@@ -31,7 +31,8 @@ const owners: readonly PageName[] = [
   "statement",
   "consents",
 ];
-const onPhone: readonly PageName[] = ["overview", "keys", "today"];
+const finance: readonly PageName[] = ["periods", "period", "margin", "float", "statements", "statement-day"];
+const onPhone: readonly PageName[] = ["overview", "keys", "today", "statement", ...finance];
 const inDark: readonly PageName[] = ["today"];
 
 const signIn = async (browser: Browser, url: string, person: LocalPerson): Promise<Page> => {

@@ -18,7 +18,7 @@ export const FloatPage = () => {
   return (
     <Page
       title="Float"
-      description="What should be left of our payments at the upstream, beside what it says. Nothing is corrected by that."
+      description="The balance that our payments and orders leave at the upstream, beside the one that it states. It corrects nothing."
       actions={<BookPayment />}
     >
       <Query of={float}>{(shown) => <Expected {...shown} />}</Query>
@@ -32,7 +32,7 @@ const Expected = (float: Float) => (
       facts={[
         { name: "Expected balance", value: amountOf(float.expected_balance) },
         { name: "Balance at the upstream", value: amountOf(float.upstream_balance) },
-        { name: "Said by the upstream", value: float.upstream_balance_at && <Time iso={float.upstream_balance_at} /> },
+        { name: "Stated at", value: float.upstream_balance_at && <Time iso={float.upstream_balance_at} /> },
         { name: "Payments", value: amountOf(float.payments) },
         { name: "Cost of delivered orders", value: <Money naira={float.cost} /> },
         { name: "Orders of unknown cost, at their price", value: <Money naira={float.unknown_cost_at_price} /> },

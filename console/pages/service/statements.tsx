@@ -10,7 +10,12 @@ export const StatementsPage = () => {
   return (
     <Page
       title="Upstream's statements"
-      description="Each day of the upstream's statement, compared with our orders. Import a file with npm run admin -- reconciliation import."
+      description={
+        <>
+          Each day of the upstream's statement, compared with our orders. An operator imports a file with{" "}
+          <code>reconciliation import</code>.
+        </>
+      }
     >
       <PagedTable
         label="Statements"
