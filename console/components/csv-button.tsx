@@ -1,6 +1,4 @@
-import { Button } from "@mantine/core";
-import { downloadFile } from "./download-file.ts";
-import { Icon } from "./icon.tsx";
+import { DownloadButton } from "./download-button.tsx";
 import { type CsvColumn, rowsCsv } from "./rows-csv.ts";
 
 type CsvButtonProps<Row> = {
@@ -10,14 +8,9 @@ type CsvButtonProps<Row> = {
   readonly columns: readonly CsvColumn<Row>[];
 };
 
-/** Saves the rows that the page has. A paged list uses DownloadButton. */
+/** Saves the rows that the page has. */
 export const CsvButton = <Row,>({ name, rows, columns }: CsvButtonProps<Row>) => (
-  <Button
-    variant="default"
-    leftSection={<Icon name="download" />}
-    disabled={rows === undefined}
-    onClick={() => rows !== undefined && downloadFile(`${name}.csv`, "text/csv", rowsCsv(rows, columns))}
-  >
+  <DownloadButton fileName={`${name}.csv`} type="text/csv" read={rows && (async () => rowsCsv(rows, columns))}>
     Download CSV
-  </Button>
+  </DownloadButton>
 );

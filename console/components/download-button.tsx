@@ -11,15 +11,16 @@ type DownloadButtonProps = {
   readonly children: string;
   readonly fileName: string;
   readonly type: "text/csv" | "application/jsonl";
-  /** Reads every page; `onPage` hears how many there are so far. */
-  readonly read: (onPage: (pages: number) => void) => Promise<string>;
+  /** Reads every page; `onPage` hears how many there are so far. Undefined while there is nothing to save. */
+  readonly read: ((onPage: (pages: number) => void) => Promise<string>) | undefined;
 };
 
-/** Reads every page of a list and saves them as one file. */
+/** Reads all of a list and saves it as one file. */
 export const DownloadButton = ({ children, fileName, type, read }: DownloadButtonProps) => {
   const [pages, setPages] = useState<number>();
   const [failure, setFailure] = useState<unknown>();
   const download = async () => {
+    if (read === undefined) return;
     setFailure(undefined);
     setPages(0);
     try {
@@ -36,7 +37,7 @@ export const DownloadButton = ({ children, fileName, type, read }: DownloadButto
       <Button
         variant="default"
         leftSection={<Icon name="download" />}
-        disabled={pages !== undefined}
+        disabled={pages !== undefined || read === undefined}
         onClick={() => void download()}
       >
         {pages === undefined || pages < 2 ? children : `${children}: page ${pages}`}
