@@ -194,11 +194,11 @@ export const webhooks = {
   }),
   "limit.near": signedPost({
     operationId: "limitNear",
-    summary: "A limit of orders is 80 % used",
+    summary: "Little is left of a limit of orders",
     description:
-      "Sent to accounts that asked an operator for it, once for each limit and day or month, when live orders use 80 % of a limit " +
-      "of the account or of one of its keys. Orders beyond the limit are refused with `limit_reached`. It is noticed within about " +
-      "a minute; a limit that is first near in the last minute of its day or month may go unnoticed.",
+      "Sent to accounts that asked an operator for it, once for each limit and day or month, when live orders use more than " +
+      "80 % of a limit of the account or of one of its keys. Orders beyond the limit are refused with `limit_reached`. It is " +
+      "noticed within about a minute; a limit that is first near in the last minute of its day or month may go unnoticed.",
     schema: limitNear,
     id: "evt_98f892328de9884a2928af4eadcc01c0",
     example: {

@@ -132,12 +132,12 @@ export const usageOn = (usage: Usage | undefined, day: string): Readonly<Record<
 /** A limit of a day or a month of which little is left, with the day or month: `2026-11-26`, `2026-11`. */
 export type NearLimit = { readonly limit: PeriodLimitName; readonly max: number; readonly period: string };
 
-/** The limits that debits have marked in the day and month of the counters. */
-export const nearLimits = (usage: Usage): readonly NearLimit[] =>
+/** The present limits that debits have marked in the day and month of the counters. A changed limit keeps its mark. */
+export const nearLimits = (usage: Usage, limits: OrderLimits = {}): readonly NearLimit[] =>
   countedLimits.flatMap(([name, limit]) => {
-    const [max, day] = [usage[`${name}_near`], usage.usage_day];
-    if (max === undefined || day === undefined) return [];
-    return [{ limit, max: inUnit(name, max), period: isOfDay(name) ? day : monthOf(day) }];
+    const [marked, day, max] = [usage[`${name}_near`], usage.usage_day, limits[limit]];
+    if (marked === undefined || day === undefined || inUnit(name, marked) !== max) return [];
+    return [{ limit, max, period: isOfDay(name) ? day : monthOf(day) }];
   });
 
 /** How a debit counts its order. */

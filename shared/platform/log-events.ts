@@ -317,7 +317,7 @@ export const logEvents = {
     level: "warn",
     fields: { account: "string", key: "string?", limit: "string", max: "number" },
     meaning:
-      "The live orders of an account, or with one of its keys, use 80 % of a limit of this day or month; orders beyond the limit are refused (422).",
+      "The live orders of an account, or with one of its keys, use more than 80 % of a limit of this day or month; orders beyond the limit are refused (422).",
     action:
       "Ask the app's owners whether the orders are meant, and raise the limit if they are: admin accounts limits.",
   },

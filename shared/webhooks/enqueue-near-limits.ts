@@ -2,7 +2,7 @@ import { findAccount } from "../access/account-store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { keyOfUsage } from "../ledger/schema.ts";
-import { hasPeriodLimit, type NearLimit, nearLimits, readKeyUsages, type Usage } from "../ledger/usage.ts";
+import { hasPeriodLimit, type NearLimit, nearLimits, readKeyUsages } from "../ledger/usage.ts";
 import type { Wallet } from "../ledger/wallet.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
@@ -32,13 +32,14 @@ const enqueueUnsent = async (
 ): Promise<number> => {
   const { account_id: accountId, sent = [], updated_at } = subscription;
   const from = isoTime(ledger.clock() - NEWS_MS);
-  const events = [{ keyId: "", usage: wallet }, ...(await keyUsages(ledger, accountId))]
+  const unsent = (await usages(ledger, wallet))
     .filter(({ usage: { usage_day = "" } }) => usage_day > from)
-    .flatMap(({ keyId, usage }) => nearLimits(usage).map((near) => limitNearEvent(accountId, keyId, near)));
-  const unsent = events.filter(({ webhook_id }) => !sent.includes(webhook_id));
+    .flatMap(({ keyId, usage, limits }) => nearLimits(usage, limits).map((near) => ({ keyId, ...near })))
+    .filter((near) => !sent.includes(nameOf(near)));
   if (unsent.length === 0) return 0;
-  for (const event of unsent) await queue.send(event, accountId);
-  const recorded: Subscription = { ...subscription, sent: events.map(({ webhook_id }) => webhook_id) };
+  for (const near of unsent) await queue.send(limitNearEvent(accountId, near), accountId);
+  const recent = sent.filter((name) => isRecent(name, from));
+  const recorded: Subscription = { ...subscription, sent: [...recent, ...unsent.map(nameOf)] };
   await putIf(ledger, recorded, {
     ConditionExpression: "attribute_exists(#open) AND updated_at = :read",
     ExpressionAttributeNames: { "#open": "open" },
@@ -47,20 +48,32 @@ const enqueueUnsent = async (
   return unsent.length;
 };
 
-type CountedKey = { readonly keyId: string; readonly usage: Usage };
-
-const keyUsages = async ({ db, ...ledger }: Ledger, accountId: string): Promise<readonly CountedKey[]> => {
-  const account = await findAccount({ db, ledgerTable: ledger.table }, accountId);
-  const limited = account?.keys.filter(
-    ({ status, order_limits }) => status === "active" && hasPeriodLimit(order_limits),
-  );
-  const usages = await readKeyUsages({ db, ...ledger }, limited?.map(({ key_id }) => key_id) ?? []);
-  return usages.map((usage) => ({ keyId: keyOfUsage(usage.pk), usage }));
+/** The counters of the account and its limited keys, with their present limits. */
+const usages = async ({ db, ...ledger }: Ledger, wallet: Wallet) => {
+  const account = await findAccount({ db, ledgerTable: ledger.table }, wallet.account_id);
+  const keys = account?.keys.filter(({ status, order_limits }) => status === "active" && hasPeriodLimit(order_limits));
+  const limitsOf = new Map(keys?.map(({ key_id, order_limits }) => [key_id, order_limits]));
+  const ofKeys = (await readKeyUsages({ db, ...ledger }, [...limitsOf.keys()])).map((usage) => {
+    const keyId = keyOfUsage(usage.pk);
+    return { keyId, usage, limits: limitsOf.get(keyId) };
+  });
+  return [{ keyId: "", usage: wallet, limits: account?.order_limits }, ...ofKeys];
 };
 
-const limitNearEvent = (accountId: string, keyId: string, { limit, max, period }: NearLimit): AccountEvent => ({
+type NearLimitOf = NearLimit & { readonly keyId: string };
+
+/** One event is sent for each name. */
+const nameOf = ({ keyId, limit, max, period }: NearLimitOf): string => [keyId, limit, max, period].join(".");
+
+/** Whether the name's limit may still be news: counters of a day after `from` can be of its day or month. */
+const isRecent = (name: string, from: string): boolean => {
+  const period = name.slice(name.lastIndexOf(".") + 1);
+  return period >= from.slice(0, period.length);
+};
+
+const limitNearEvent = (account_id: string, { keyId, ...near }: NearLimitOf): AccountEvent => ({
   event: "limit.near",
-  account_id: accountId,
-  webhook_id: webhookId(`limit.near.${accountId}`, [keyId, limit, max, period].join(".")),
-  body: limitNearBody({ account_id: accountId, key_id: keyId, limit, max, period }),
+  account_id,
+  webhook_id: webhookId(`limit.near.${account_id}`, nameOf({ keyId, ...near })),
+  body: limitNearBody({ account_id, key_id: keyId, ...near }),
 });

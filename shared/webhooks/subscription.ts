@@ -26,7 +26,7 @@ export const subscriptionSchema = z.object({
   low_since: z.iso.datetime().optional(),
   /** The event of `low_since`, until the delivery queue has it. */
   unsent: accountEvent.optional(),
-  /** Only for `limit.near`: the webhook ids of the events that the delivery queue has got, of limits that are still near. */
+  /** Only for `limit.near`: the limits of recent days and months whose events the delivery queue has got. */
   sent: z.array(z.string()).optional(),
 });
 export type Subscription = z.infer<typeof subscriptionSchema>;

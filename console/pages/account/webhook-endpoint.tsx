@@ -131,7 +131,7 @@ const SetUrl = ({ account, url }: { readonly account: string; readonly url: stri
 
 const eventTexts = {
   "wallet.low": "The balance fell below the threshold",
-  "limit.near": "Orders use 80 % of a limit of the account or a key",
+  "limit.near": "Orders use more than 80 % of a limit of the account or a key",
   "catalog.updated": "Data plans or their prices changed",
 } as const;
 

@@ -3,11 +3,13 @@ import { requireAccount } from "../../../../shared/access/account-store.ts";
 import { createKey, setAccountLimits, setKeyLimits } from "../../../../shared/access/accounts.ts";
 import { limitNear } from "../../../../shared/contract/openapi-webhooks.ts";
 import type { OrderLimits } from "../../../../shared/contract/order-limits.ts";
+import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
-import { subscribedEvents } from "../../../../shared/webhooks/subscription.ts";
+import { subscribedEvents, subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
@@ -36,10 +38,10 @@ const anAccount = async (account: OrderLimits, key: OrderLimits = {}) => {
   await setAccountLimits(store, accountId, account);
   await setKeyLimits(store, accountId, keyId, key);
   await subscribe(ledger, accountId, ["limit.near"]);
-  const buy = async () => {
+  const buy = async (key_id = keyId) => {
     const { order_limits, keys } = await requireAccount(store, accountId);
-    const limits = { account: order_limits, key: keys[0]?.order_limits };
-    const transaction = ledger.aTransaction(accountId, { key_id: keyId });
+    const limits = { account: order_limits, key: keys.find((each) => each.key_id === key_id)?.order_limits };
+    const transaction = ledger.aTransaction(accountId, { key_id });
     const opened = await openTransaction(ledger, transaction, [], deadlineIn(29_000), {
       limits: { limits, timeZone: "Africa/Lagos" },
     });
@@ -122,4 +124,35 @@ test("a choice that ends while an event is enqueued stays ended", async () => {
   queue.send.mockImplementationOnce(() => subscribe(ledger, accountId, []));
   await run(queue);
   expect(await subscribedEvents(ledger, accountId)).toEqual([]);
+});
+
+test("a limit of a month is reported once, also if its key rests for days in which another limit is reported", async () => {
+  const { accountId, keyId, store, buy } = await anAccount({}, { day_orders: 5, month_orders: 6 });
+  const { keyId: otherId } = await createKey(store, accountId, { mode: "live" });
+  await setKeyLimits(store, accountId, otherId, { day_orders: 1 });
+  for (let order = 0; order < 5; order += 1) await buy();
+  expect(await run()).toHaveLength(2);
+  ledger.nowMs += 3 * DAY_MS;
+  await buy(otherId);
+  expect(await run()).toHaveLength(1);
+  await buy();
+  expect(await run()).toEqual([]);
+  const subscription = await getItem(ledger, subscriptionPk("limit.near", accountId), subscriptionSchema);
+  expect(subscription?.sent).toEqual([`${keyId}.month_orders.6.2026-11`, `${otherId}.day_orders.1.2026-11-24`]);
+});
+
+test("a limit that was raised or removed is not reported, and one that gets its old value back is reported once", async () => {
+  const { accountId, keyId, store, buy } = await anAccount({ day_naira: 1_000 }, { month_orders: 2 });
+  await buy();
+  await buy();
+  await setAccountLimits(store, accountId, { day_naira: 100_000 });
+  await setKeyLimits(store, accountId, keyId, { day_orders: 100 });
+  expect(await run()).toEqual([]);
+  await setAccountLimits(store, accountId, { day_naira: 1_000 });
+  expect(await run()).toHaveLength(1);
+  await setAccountLimits(store, accountId, {});
+  await setKeyLimits(store, accountId, keyId, { month_orders: 2 });
+  expect(await run()).toHaveLength(1);
+  await setAccountLimits(store, accountId, { day_naira: 1_000 });
+  expect(await run()).toEqual([]);
 });
