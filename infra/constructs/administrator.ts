@@ -19,7 +19,7 @@ export class Administrator extends Stack {
     new OperatorPolicies(this, "Operators", { stage, data, service });
     const { monthlyUsdMax, alarmEmail, ticketEmail = alarmEmail } = settings;
     if (monthlyUsdMax !== undefined && alarmEmail !== undefined && ticketEmail !== undefined) {
-      new MonthlyBudget(this, "Budget", { stage, monthlyUsdMax, alarmEmail, ticketEmail });
+      new MonthlyBudget(this, "Budget", { monthlyUsdMax, alarmEmail, ticketEmail });
     }
   }
 }

@@ -2,7 +2,6 @@ import { CfnBudget } from "aws-cdk-lib/aws-budgets";
 import { Construct } from "constructs";
 
 export interface MonthlyBudgetProps {
-  readonly stage: string;
   /** USD a month, of everything in the AWS account. */
   readonly monthlyUsdMax: number;
   /** Who hears that it is passed. */
@@ -13,15 +12,15 @@ export interface MonthlyBudgetProps {
 
 /** Writes to people when the AWS account costs more than expected. It stops nothing: decision 0058. */
 export class MonthlyBudget extends Construct {
-  constructor(scope: Construct, id: string, { stage, monthlyUsdMax, alarmEmail, ticketEmail }: MonthlyBudgetProps) {
+  constructor(scope: Construct, id: string, { monthlyUsdMax, alarmEmail, ticketEmail }: MonthlyBudgetProps) {
     super(scope, id);
     const notify = (notificationType: "ACTUAL" | "FORECASTED", threshold: number, address: string) => ({
       notification: { notificationType, threshold, thresholdType: "PERCENTAGE", comparisonOperator: "GREATER_THAN" },
       subscribers: [{ subscriptionType: "EMAIL", address }],
     });
+    // Without a name of its own: CloudFormation replaces a budget whose addresses change, and makes the new one first.
     new CfnBudget(this, "Budget", {
       budget: {
-        budgetName: `${stage}-airtime`,
         budgetType: "COST",
         timeUnit: "MONTHLY",
         budgetLimit: { amount: monthlyUsdMax, unit: "USD" },

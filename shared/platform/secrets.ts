@@ -8,8 +8,10 @@ export const SECRET_LENGTH_MIN = 32;
 export const SECRET_CACHE_MS = 5 * 60_000;
 /** How long an absence is cached: a first value takes effect within a minute. */
 export const SECRET_ABSENCE_CACHE_MS = 60_000;
-/** How long the cached value or absence is used after a failed fetch, before the next one. */
+/** How long the cached value or absence is used after a failed or slow fetch, before the next one. */
 const RETRY_AFTER_MS = 5_000;
+/** A function reads up to three secrets one after the other: it does not wait for each until its client gives up. */
+const FETCH_MS_MAX = 1_000;
 
 /** A secret, cached in memory. */
 export type Secret = {
@@ -19,7 +21,7 @@ export type Secret = {
   readonly refetch: () => Promise<string | undefined>;
 };
 
-/** Reads a secret through a cache. During an outage of Secrets Manager the cached value or absence stays in use. */
+/** Reads a secret through a cache. While Secrets Manager fails or is slow, the cached value or absence stays in use. */
 export const secret = (
   client: SecretsManagerClient,
   secretId: string,
@@ -55,14 +57,13 @@ export const secret = (
   };
 
   const value = async (): Promise<string | undefined> => {
-    if (cached !== undefined && clock() < cached.untilMs) return cached.value;
-    try {
-      return await refetch();
-    } catch (error) {
-      if (cached === undefined) throw error;
-      cached = { value: cached.value, untilMs: clock() + RETRY_AFTER_MS };
-      return cached.value;
-    }
+    if (cached === undefined) return refetch();
+    if (clock() < cached.untilMs) return cached.value;
+    const fetched = refetch().then((current) => ({ current }));
+    const answer = await Promise.race([fetched, sleep(FETCH_MS_MAX)]).catch(() => undefined);
+    if (answer) return answer.current;
+    cached = { value: cached.value, untilMs: clock() + RETRY_AFTER_MS };
+    return cached.value;
   };
 
   return { value, refetch };

@@ -12,6 +12,7 @@ export const balanceRequest = ({ path }: BalanceProfile): UpstreamRequest => ({
   group: "catalog",
   path,
   bytesMax: BALANCE_BYTES_MAX,
+  isQuestion: true,
 });
 
 export type BalanceAnswer =

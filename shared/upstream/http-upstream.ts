@@ -158,7 +158,7 @@ const sendOrder = async (client: Client, request: UpstreamRequest, deadline: Dea
   await keysInTime(pool.load, deadline);
   const { result, isSentAgain } = await sendWithPool(client, request, deadline);
   const waitS = retryAfterS(result);
-  if (isSentAgain || request.beginning !== undefined || keyRefusal(profile, result) !== 429) return result;
+  if (isSentAgain || request.beginning !== undefined || keyRefusal(profile, request, result) !== 429) return result;
   if (waitS === undefined || waitS > ORDER_RETRY_AFTER_S_MAX) return result;
   if (!(await waitInTime(waitS * 1_000, deadline))) return result;
   const key = pool.next(request.group);
@@ -179,7 +179,7 @@ const sendWithPool = async (
   const key = pool.next(request.group);
   if (key === undefined) return { result: { kind: "never_sent", reason: NO_UPSTREAM_KEY }, isSentAgain: false };
   const first = await send(request, key, deadline);
-  const refusal = keyRefusal(profile, first);
+  const refusal = keyRefusal(profile, request, first);
   if (refusal === undefined) return { result: first, isSentAgain: false };
   if (refusal === 401) await keysInTime(pool.reload, deadline);
   if (refusal !== 429) pool.reject(request.group, refusal, key);
@@ -198,16 +198,21 @@ const sendLast = async (
   first: ExchangeResult,
 ): Promise<ExchangeResult> => {
   const result = await send(request, key, deadline);
-  const refusal = keyRefusal(profile, result);
+  const refusal = keyRefusal(profile, request, result);
   if (refusal !== undefined && refusal !== 429) pool.reject(request.group, refusal, key);
   return result.kind === "never_sent" ? first : result;
 };
 
 /** The status by which the upstream refused the key, its address or its limit. */
-const keyRefusal = (profile: UpstreamProfile, result: ExchangeResult): RejectionStatus | 429 | undefined => {
+const keyRefusal = (
+  profile: UpstreamProfile,
+  { isQuestion }: UpstreamRequest,
+  result: ExchangeResult,
+): RejectionStatus | 429 | undefined => {
   if (result.kind !== "answered" || result.isAboutOrder) return undefined;
   const { status } = result;
   if (status !== 401 && status !== 403 && status !== 429) return undefined;
+  if (status === 403 && isQuestion) return undefined;
   return classify(profile, result, []).kind === "account_error" ? status : undefined;
 };
 

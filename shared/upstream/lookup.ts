@@ -22,7 +22,7 @@ export const lookupRequest = (
   reference: string,
 ): UpstreamRequest | undefined => {
   if (!isSendable(reference)) return undefined;
-  const request = { group: LOOKUP_GROUP, bytesMax: LOOKUP_BYTES_MAX } as const;
+  const request = { group: LOOKUP_GROUP, bytesMax: LOOKUP_BYTES_MAX, isQuestion: true } as const;
   if (field === undefined) return { ...request, path: path.replace(REFERENCE_PLACE, encodeURIComponent(reference)) };
   if (method === "POST") return { ...request, path, body: { [field]: reference } };
   return { ...request, path: `${path}?${new URLSearchParams({ [field]: reference })}` };

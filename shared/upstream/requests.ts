@@ -16,6 +16,8 @@ export type UpstreamRequest = {
   readonly body?: Readonly<Record<string, Value>>;
   readonly bytesMax: number;
   readonly beginning?: Beginning | undefined;
+  /** Not every upstream answers it: a 403 says nothing about the key. */
+  readonly isQuestion?: true;
 };
 /** The request as it is sent with a key. */
 export const httpRequest = (

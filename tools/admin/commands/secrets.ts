@@ -84,7 +84,7 @@ const addReferenceKeyVersion = async (context: AdminContext, why: string | undef
   await put(context, REFERENCE_KEY, added.text, { action: "secrets rotate", why });
   return {
     json: { name: REFERENCE_KEY, changed: true, used_from: added.from },
-    text: `The ${REFERENCE_KEY} has another version, which is used from ${added.from} on. The others still recognise what they hashed.`,
+    text: `The ${REFERENCE_KEY} has another version, which is used from ${added.from} on. The others still recognise what they hashed. Renew copies of the key in other accounts (docs/recovery.md).`,
   };
 };
 

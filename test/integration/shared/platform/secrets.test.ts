@@ -143,6 +143,18 @@ describe("an outage of Secrets Manager", () => {
     },
   );
 
+  test("while Secrets Manager answers nothing the cached value is used, after a second once in 5 s", async () => {
+    const { value, stub, clock } = await aSecret("live_key");
+    await value();
+    stub.failure = "hangs";
+    clock.nowMs = NOON_MS + FIVE_MINUTES_MS;
+    const begun = performance.now();
+    for (let use = 0; use < 100; use += 1) expect(await value()).toBe("live_key");
+    // The client would wait for longer, and a function reads three secrets one after the other.
+    expect(performance.now() - begun).toBeLessThan(2_500);
+    expect(stub.requests).toHaveLength(2);
+  });
+
   test.for(["unavailable", "denied"] as const)("during an outage (%s) a cached absence stays", async (failure) => {
     const { value, stub, clock } = await aSecret(undefined);
     await value();

@@ -10,7 +10,9 @@ import { answers, startScriptedServer } from "../../../builders/scripted-server.
 import { aSimulator, LIVE_KEY } from "../../../builders/upstream-simulator.ts";
 
 const MINUTE_MS = 60_000;
-const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
+/** With several keys, one that the upstream refuses is set aside. */
+const keys = async () => `${LIVE_KEY}\n${LIVE_KEY}2`;
+const liveKey = { value: keys, refetch: keys };
 const profile = profileOf({ balance: { path: "/wallet", object: "wallet" } });
 
 const aReader = async (baseUrl: string) => {
@@ -39,6 +41,14 @@ test.each(manners)("the balance at a %s upstream is read each hour, and measured
   expect(await ask(1)).toBe(true);
   expect(await stored()).toMatchObject({ balance_kobo: 0, read_at: "2026-11-21T13:00:00.000Z" });
   expect(log.lines().flatMap(({ UpstreamBalanceNaira: naira = [] }) => naira)).toEqual([1_234.56, 0]);
+});
+
+test("an upstream that refuses the question raises no alarm on its keys", async () => {
+  const log = captureLog();
+  const refused = answers(403, { status: false, message: "You do not have permission to perform this action" });
+  const { ask } = await aReader((await startScriptedServer(refused)).baseUrl);
+  expect(await ask()).toBe(false);
+  expect(log.lines("upstream.key_rejected")).toEqual([]);
 });
 
 test("an answer without a balance keeps the last one with its time, and is asked for again after 10 minutes", async () => {
