@@ -1,4 +1,5 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { withTimeout } from "./deadline.ts";
 import { type Clock, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
@@ -59,11 +60,12 @@ export const secret = (
   const value = async (): Promise<string | undefined> => {
     if (cached === undefined) return refetch();
     if (clock() < cached.untilMs) return cached.value;
-    const fetched = refetch().then((current) => ({ current }));
-    const answer = await Promise.race([fetched, sleep(FETCH_MS_MAX)]).catch(() => undefined);
-    if (answer) return answer.current;
-    cached = { value: cached.value, untilMs: clock() + RETRY_AFTER_MS };
-    return cached.value;
+    try {
+      return await withTimeout(FETCH_MS_MAX, refetch);
+    } catch {
+      cached = { value: cached.value, untilMs: clock() + RETRY_AFTER_MS };
+      return cached.value;
+    }
   };
 
   return { value, refetch };
