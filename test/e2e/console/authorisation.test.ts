@@ -189,7 +189,7 @@ const rows: { readonly [Name in ActionName]: Row<Name> } = {
   "reconciliation cases decide": { input: () => ({ ...A_DAY, case: "clock", decision: "explained", why }) },
   "reconciliation statements list": { input: none },
   "reconciliation statements show": { input: () => A_DAY },
-  // Whoever may sign it off does so before others ask.
+  // The person who may sign it off does so before others ask.
   "reconciliation statements sign": { input: () => ({ ...NO_DAY, why }), refusedWith: 404 },
   "reconciliation statements export": { input: () => NO_DAY, refusedWith: 404 },
 };

@@ -154,7 +154,7 @@ describe("the probe of a broken upstream", () => {
     expect((await probe({}, {}, { kind: "status", status: 403 })).findings[0]).toContain("our address (403)");
   });
 
-  test("an upstream whose refusals are 500s, and that takes a reference twice, is told from one that works", async () => {
+  test("an upstream whose refusals are 500s, and that takes a reference twice, is distinguished from one that works", async () => {
     const broken = await probe(
       {},
       { reference: "all", fields: { phone_number: "phone_number", reference: "client_reference" } },

@@ -41,7 +41,7 @@ test("the stacks of a stage that sells belong to its account and region, and tho
   expect([data, network, service].map((stack) => stack?.terminationProtection)).toEqual([true, true, false]);
 });
 
-test("CloudFormation deploys the administrator's stack with the credentials of whoever deploys it, and the others with its role", () => {
+test("CloudFormation deploys the administrator's stack with the credentials of the person who deploys it, and the others with its role", () => {
   const changes = stageVariants["copies in another region"]?.[1];
   const app = unbundledApp();
   const { administrator, ...others } = addStage(app, "prod", changedSettings("prod", changes));
