@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
+import { filesBelow } from "../files-below.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** What is built from files of the project, and is built again only when one of them has changed. */
@@ -44,17 +45,11 @@ const finish = (built: string, folder: string): void => {
   }
 };
 
-export const filesBelow = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
-
 const hashOf = (sources: readonly string[], options: string): string => {
   // A copy of the project, in another folder, has the same.
   const hash = createHash("sha256").update(options.replaceAll(projectRoot, ""));
   for (const source of sources.map((name) => join(projectRoot, name))) {
-    for (const file of source.endsWith(".json") ? [source] : filesBelow(source)) {
+    for (const file of statSync(source).isFile() ? [source] : filesBelow(source)) {
       hash.update(`\0${relative(projectRoot, file)}\0`).update(readFileSync(file));
     }
   }

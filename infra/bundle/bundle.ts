@@ -3,8 +3,12 @@ import { docsPageForBundle } from "../../functions/serve-docs/docs-page.ts";
 import type { FunctionName } from "../functions.ts";
 import { consoleFiles } from "./console-files.ts";
 import { projectRoot } from "./project-root.ts";
+import { SDK_FILE } from "./sdk-file.ts";
 
-/** How every function is bundled. The SDK is bundled too, because that starts faster. */
+/** Imported by what the bundles of functions leave out. esbuild wraps each module that this `import()` reaches. */
+const EVENT_STREAMS = "@smithy/core/event-streams";
+
+/** How every function is bundled, and the SDK, because that starts faster than the one of the runtime. */
 export const bundleOptions = {
   bundle: true,
   minify: true,
@@ -13,14 +17,30 @@ export const bundleOptions = {
   format: "esm",
   // The ES modules of zod and the SDK are tree-shaken; the default prefers their CommonJS.
   mainFields: ["module", "main"],
+  // A file of its own beside the bundle, which is loaded when it is needed (decision 0025).
+  external: [`./${SDK_FILE}`, EVENT_STREAMS],
   // The SDK's import() of node:http would also load fetch, which is unused and costs 25 ms with plain-http endpoints.
   supported: { "dynamic-import": false },
-  inject: [`${projectRoot}infra/bundle/zod-without-compiling.ts`],
-  alias: { "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts` },
+  alias: {
+    "#aws-sdk": `./${SDK_FILE}`,
+    // Not by `inject`: a CommonJS package would then require zod, which esbuild would wrap and could not shake.
+    zod: `${projectRoot}infra/bundle/zod-without-compiling.ts`,
+    "zod/v4": `${projectRoot}node_modules/zod/v4/index.js`,
+    "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts`,
+  },
   // Only serve-docs uses it; unused definitions are not bundled.
   define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
   // Some dependencies still call require, which an ES module does not have.
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+} as const satisfies BuildOptions;
+
+/** How the SDK's file is bundled: as CommonJS, because Lambda's Node does not let `require` load an ES module. */
+export const sdkOptions = {
+  ...bundleOptions,
+  format: "cjs",
+  banner: {},
+  external: [],
+  entryPoints: [`${projectRoot}shared/platform/aws/sdk.ts`],
 } as const satisfies BuildOptions;
 
 /** How one function is bundled. Only serve-console contains the console's pages, which take seconds to build. */
@@ -28,6 +48,8 @@ export const bundleOptionsOf = (name: FunctionName) =>
   ({
     ...bundleOptions,
     entryPoints: [functionEntry(name)],
+    // The client of S3 imports it statically.
+    ...(name === "copy-audit" && { external: [`./${SDK_FILE}`] }),
     define: {
       ...bundleOptions.define,
       ...(name === "serve-console" && { CONSOLE_FILES: JSON.stringify(consoleFiles()) }),

@@ -3,21 +3,30 @@ import { join } from "node:path";
 import { type BuildOptions, buildSync } from "esbuild";
 import { type FunctionName, functionNames } from "../functions.ts";
 import { builtOnce } from "./built-once.ts";
-import { bundleOptions, bundleOptionsOf, functionEntry } from "./bundle.ts";
+import { bundleOptions, bundleOptionsOf, functionEntry, sdkOptions } from "./bundle.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** What the bundles depend on besides esbuild's options. */
-const SOURCES = ["functions", "shared", "infra/bundle", "package-lock.json"];
+const SOURCES = [
+  "functions",
+  "shared",
+  "infra/bundle",
+  "tools/acceptance/simulator",
+  "tools/simulator",
+  "package-lock.json",
+];
 
 /** The folder with the bundles of these functions, by one run of esbuild, which reads the modules that they share once. */
 const builtBundles = (name: string, names: readonly FunctionName[], options: BuildOptions): string =>
+  builtFiles(name, { ...options, entryPoints: Object.fromEntries(names.map((each) => [each, functionEntry(each)])) });
+
+const builtFiles = (name: string, options: BuildOptions): string =>
   builtOnce({
     name,
     sources: SOURCES,
     options: JSON.stringify(options),
     build: (outdir) => {
-      const entryPoints = Object.fromEntries(names.map((each) => [each, functionEntry(each)]));
-      const { metafile } = buildSync({ ...options, absWorkingDir: projectRoot, entryPoints, outdir, metafile: true });
+      const { metafile } = buildSync({ ...options, absWorkingDir: projectRoot, outdir, metafile: true });
       const others = Object.keys(metafile.inputs).filter((path) => !isSource(path));
       // A bundle would stay as it is when they change.
       if (others.length > 0) throw new Error(`Add to the sources of bundles: ${others.join(", ")}`);
@@ -30,23 +39,45 @@ const isSource = (path: string): boolean =>
   path.includes("node_modules/") ||
   SOURCES.some((source) => path.startsWith(`${source}/`));
 
-/** The only one whose bundle has options of its own. */
-const ALONE = "serve-console";
+/** Those whose bundles have options of their own, which esbuild builds apart. */
+const apart: readonly FunctionName[] = ["serve-console", "copy-audit"];
 const folders = new Map<string, string>();
 
 /** The code that a function is deployed with: what esbuild makes of `bundleOptionsOf`. */
-export const bundleOf = (name: FunctionName): string => {
-  const build = name === ALONE ? "console-bundle" : "bundles";
-  const folder = folders.get(build) ?? (name === ALONE ? bundleOfConsole() : bundlesOfOthers());
+export const bundleOf = (name: FunctionName): string =>
+  built(apart.includes(name) ? `${name}-bundle` : "bundles", name);
+
+/** The SDK as it lies beside the bundles that may load it. */
+export const sdkBundle = (): string => built("sdk-bundle", "sdk");
+
+/** The simulated upstream of a throw-away stage. */
+export const simulatorBundle = (): string => built("simulator-bundle", "handler");
+
+export { docsPageForBundle as docsPage } from "../../functions/serve-docs/docs-page.ts";
+export { consoleFiles } from "./console-files.ts";
+
+const builds: Readonly<Record<string, () => string>> = {
+  bundles: () => bundlesOfOthers(),
+  ...Object.fromEntries(
+    apart.map((name) => [`${name}-bundle`, () => builtBundles(`${name}-bundle`, [name], bundleOptionsOf(name))]),
+  ),
+  "sdk-bundle": () => builtFiles("sdk-bundle", sdkOptions),
+  "simulator-bundle": () =>
+    builtFiles("simulator-bundle", {
+      ...bundleOptions,
+      entryPoints: [`${projectRoot}tools/acceptance/simulator/handler.ts`],
+    }),
+};
+
+const built = (build: string, name: string): string => {
+  const folder = folders.get(build) ?? builds[build]?.() ?? "";
   folders.set(build, folder);
   return readFileSync(join(folder, `${name}.js`), "utf8");
 };
 
-const bundleOfConsole = (): string => builtBundles("console-bundle", [ALONE], bundleOptionsOf(ALONE));
-
 const bundlesOfOthers = (): string =>
   builtBundles(
     "bundles",
-    functionNames.filter((name) => name !== ALONE),
+    functionNames.filter((name) => !apart.includes(name)),
     bundleOptions,
   );

@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { BundledFiles } from "../../functions/serve-console/console-files.ts";
 import { prepareDocument } from "../../shared/call/prepared-document.ts";
-import { builtOnce, filesBelow } from "./built-once.ts";
+import { filesBelow } from "../files-below.ts";
+import { builtOnce } from "./built-once.ts";
 import { projectRoot } from "./project-root.ts";
 
 let files: BundledFiles | undefined;
@@ -16,7 +17,11 @@ export const consoleFiles = (): BundledFiles => {
 
 /** The folder with the built pages. Vite takes some seconds, and needs no network. */
 export const builtConsole = (): string =>
-  builtOnce({ name: "console", sources: ["console", "shared/contract", "package-lock.json"], build: buildPages });
+  builtOnce({
+    name: "console",
+    sources: ["console", "shared/contract", "docs/runbook.md", "package-lock.json"],
+    build: buildPages,
+  });
 
 const VITE = join(projectRoot, "node_modules", "vite", "bin", "vite.js");
 

@@ -3,6 +3,7 @@ import type { CallRequest } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
 
@@ -34,37 +35,35 @@ const joined = (all: z.output<typeof lists>): Record<string, string> =>
  * id is the extended one, because a header of the caller can set the other. Sources: AWS, "Lambda proxy integrations in
  * API Gateway", input format; "Variables for access logging for API Gateway"; serverless/serverless 5037.
  */
-const restEvent = z
-  .object({
-    resource: z.string(),
-    httpMethod: z.string(),
-    multiValueHeaders: lists,
-    multiValueQueryStringParameters: lists,
-    pathParameters: z.record(z.string(), z.string()).nullish(),
-    body: z.string().nullish(),
-    isBase64Encoded: z.boolean().default(false),
-    requestContext: z.object({ extendedRequestId: z.string(), identity: z.object({ sourceIp: z.string() }) }),
-  })
-  .transform(({ resource, httpMethod, requestContext, body, isBase64Encoded, ...sent }): ApiRequest => {
-    const headers = new Map<string, string>();
-    for (const [name, value] of Object.entries(joined(sent.multiValueHeaders))) {
-      const before = headers.get(name.toLowerCase());
-      headers.set(name.toLowerCase(), before === undefined ? value : `${before},${value}`);
-    }
-    const parameters = Object.entries(sent.pathParameters ?? {});
-    return {
-      routeKey: `${httpMethod} ${resource}`,
-      headers: Object.fromEntries(headers),
-      queryStringParameters: joined(sent.multiValueQueryStringParameters),
-      pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decoded(value)])),
-      body: body ?? undefined,
-      isBase64Encoded,
-      requestContext: {
-        requestId: requestContext.extendedRequestId,
-        http: { method: httpMethod, sourceIp: requestContext.identity.sourceIp },
-      },
-    };
-  });
+const restEvent = lazyObject(() => ({
+  resource: z.string(),
+  httpMethod: z.string(),
+  multiValueHeaders: lists,
+  multiValueQueryStringParameters: lists,
+  pathParameters: z.record(z.string(), z.string()).nullish(),
+  body: z.string().nullish(),
+  isBase64Encoded: z.boolean().default(false),
+  requestContext: z.object({ extendedRequestId: z.string(), identity: z.object({ sourceIp: z.string() }) }),
+})).transform(({ resource, httpMethod, requestContext, body, isBase64Encoded, ...sent }): ApiRequest => {
+  const headers = new Map<string, string>();
+  for (const [name, value] of Object.entries(joined(sent.multiValueHeaders))) {
+    const before = headers.get(name.toLowerCase());
+    headers.set(name.toLowerCase(), before === undefined ? value : `${before},${value}`);
+  }
+  const parameters = Object.entries(sent.pathParameters ?? {});
+  return {
+    routeKey: `${httpMethod} ${resource}`,
+    headers: Object.fromEntries(headers),
+    queryStringParameters: joined(sent.multiValueQueryStringParameters),
+    pathParameters: Object.fromEntries(parameters.map(([name, value]) => [name, decoded(value)])),
+    body: body ?? undefined,
+    isBase64Encoded,
+    requestContext: {
+      requestId: requestContext.extendedRequestId,
+      http: { method: httpMethod, sourceIp: requestContext.identity.sourceIp },
+    },
+  };
+});
 
 /** A malformed text stays as it is: no reference matches it. */
 const decoded = (text: string): string => {

@@ -1,4 +1,4 @@
-import { ChangeMessageVisibilityCommand, type SQSClient } from "@aws-sdk/client-sqs";
+import type { QueueClient } from "../platform/aws-clients.ts";
 
 /** The longest that SQS hides a message from the moment it was received: 12 hours. */
 const POSTPONE_S_MAX = 43_200;
@@ -7,13 +7,11 @@ const POSTPONE_S_MAX = 43_200;
 export type Postpone = (receiptHandle: string, afterS: number) => Promise<void>;
 
 export const createPostpone =
-  (sqs: SQSClient, queueUrl: string): Postpone =>
+  (sqs: Pick<QueueClient, "changeMessageVisibility">, queueUrl: string): Postpone =>
   async (receiptHandle, afterS) => {
-    await sqs.send(
-      new ChangeMessageVisibilityCommand({
-        QueueUrl: queueUrl,
-        ReceiptHandle: receiptHandle,
-        VisibilityTimeout: Math.min(POSTPONE_S_MAX, Math.max(0, Math.ceil(afterS))),
-      }),
-    );
+    await sqs.changeMessageVisibility({
+      QueueUrl: queueUrl,
+      ReceiptHandle: receiptHandle,
+      VisibilityTimeout: Math.min(POSTPONE_S_MAX, Math.max(0, Math.ceil(afterS))),
+    });
   };

@@ -1,8 +1,14 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { bundleOptions, bundleOptionsOf, functionEntry } from "../../../../infra/bundle/bundle.ts";
-import { bundleOf } from "../../../../infra/bundle/bundles.ts";
+import { bundleOf, sdkBundle } from "../../../../infra/bundle/bundles.ts";
+import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
 import { functionNames } from "../../../../infra/functions.ts";
+import { LAMBDA_FLAGS } from "../../../builders/lambda-flags.ts";
 
 /** Packages that record calls, with their requests and errors, in traces. */
 const INSTRUMENTATION = /node_modules\/(aws-xray-sdk|@aws-lambda-powertools|@opentelemetry|dd-trace)/;
@@ -20,5 +26,45 @@ test.each(["purchase", "console-api", "serve-console"] as const)(
   async (name) => {
     const { outputFiles } = await build({ ...bundleOptionsOf(name), write: false });
     expect(outputFiles.map(({ text }) => text)).toEqual([bundleOf(name)]);
+  },
+);
+
+test("the bundle of purchase has these packages, and the schemas of no other function's routes", async () => {
+  const { metafile } = await build({ ...bundleOptionsOf("purchase"), write: false, metafile: true });
+  const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),
+  );
+  const packages = inputs.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+  expect([...new Set(packages)].toSorted()).toEqual([
+    "@aws-sdk/util-dynamodb",
+    "@middy/core",
+    "@smithy/core",
+    "@smithy/node-http-handler",
+    "@smithy/types",
+    "zod",
+  ]);
+  expect(inputs.filter((path) => path.startsWith("shared/contract/routes"))).toEqual([
+    "shared/contract/routes/examples.ts",
+    "shared/contract/routes/purchase.ts",
+  ]);
+  expect(inputs.filter((path) => /outcome-message|openapi|actions\//.test(path))).toEqual([]);
+});
+
+test("esbuild wraps no module of purchase, which would keep all of it, and have V8 parse it twice", async () => {
+  const { outputFiles } = await build({ ...bundleOptionsOf("purchase"), write: false, minify: false });
+  expect(outputFiles.map(({ text }) => text.match(/__(esm|commonJS)\(/g))).toEqual([null]);
+});
+
+test.each(["console-api", "copy-audit"] as const)(
+  "%s loads the SDK with the flags with which Lambda starts Node",
+  (name) => {
+    const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+    // Its first statement loads the SDK; the next one fails without variables.
+    writeFileSync(join(folder, "index.mjs"), bundleOf(name));
+    writeFileSync(join(folder, SDK_FILE), sdkBundle());
+    const script = 'import("./index.mjs").catch((error) => console.log(error.code ?? error.message.split("\\n")[0]))';
+    const printed = execFileSync(process.execPath, [...LAMBDA_FLAGS, "--eval", script], { cwd: folder, env: {} });
+    rmSync(folder, { recursive: true });
+    expect(printed.toString().trim()).toBe("The environment is not complete.");
   },
 );

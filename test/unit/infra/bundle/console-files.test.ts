@@ -22,6 +22,34 @@ test("the built console has one page, whose scripts and styles are files with a 
   }
 });
 
+test("every page needs one file of its own, and at most 250 KB with those of index.html, as they are sent", () => {
+  const first = ["index.html", ...textOf("index.html").matchAll(/\/console\/(assets\/[^"]+)"/g)].map((found) =>
+    typeof found === "string" ? found : (found[1] ?? ""),
+  );
+  const own = paths.filter((path) => path.endsWith(".js") && !first.includes(path));
+  expect(own.length).toBeGreaterThan(20);
+  const bytesOf = (path: string): number => Buffer.from(files[path]?.gzip ?? "", "base64").length;
+  for (const path of own) {
+    const text = textOf(path);
+    const imported = [...text.matchAll(/(?:from|import)\s*"\.\/([^"]+)"/g)].map(([, name]) => `assets/${name}`);
+    expect(imported.filter((name) => !first.includes(name))).toEqual([]);
+    // The runbook shows one of its sections, which are files too.
+    const sections = [...text.matchAll(/import\(.\.\/([\w.-]+)/g)].map(([, name]) => bytesOf(`assets/${name}`));
+    if (path.startsWith("assets/runbook-")) expect(sections.length).toBeGreaterThan(20);
+    const bytes = [...first, path].map(bytesOf).reduce((sum, size) => sum + size, Math.max(0, ...sections));
+    expect(bytes).toBeLessThanOrEqual(250 * 1024);
+  }
+});
+
+test("every style of Mantine that the scripts name is in the page's styles", () => {
+  const classesIn = (ending: string) =>
+    new Set(
+      paths.filter((path) => path.endsWith(ending)).flatMap((path) => textOf(path).match(/\bm_[0-9a-f]{6,8}\b/g) ?? []),
+    );
+  const styled = classesIn(".css");
+  expect([...classesIn(".js")].filter((name) => !styled.has(name))).toEqual([]);
+});
+
 test("the page contains no script or style itself, which its content security policy would refuse", () => {
   expect(textOf("index.html")).not.toMatch(/<style|<script(?![^>]* src=)| style=| on\w+=/);
 });

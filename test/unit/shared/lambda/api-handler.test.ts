@@ -14,7 +14,11 @@ import { captureLog } from "../../../builders/captured-log.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 
 /** Of every response. */
-const protecting = { "strict-transport-security": "max-age=31536000", "x-content-type-options": "nosniff" };
+const protecting = {
+  "content-security-policy": "object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+  "strict-transport-security": "max-age=31536000",
+  "x-content-type-options": "nosniff",
+};
 
 afterEach(() => {
   vi.restoreAllMocks();

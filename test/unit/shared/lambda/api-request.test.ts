@@ -35,7 +35,7 @@ const messagesOf = (parse: () => unknown): unknown => {
   }
 };
 
-/** A valid body of exactly so many bytes, most of them in an unknown field. */
+/** A valid body of exactly this many bytes, most of them in an unknown field. */
 const bodyOfBytes = (bytes: number, filler = "x"): string => {
   const head = `${JSON.stringify(order).slice(0, -1)},"note":"`;
   const room = bytes - head.length - '"}'.length;
@@ -48,7 +48,7 @@ test("an Idempotency-Key that contains the recipient's phone number is refused o
   expect(refusalOf(parse)).toMatchObject({ code: "validation_failed", fields: ["reference"] });
 });
 
-/** `{"a":{"a":...1}}` with so many braces. */
+/** `{"a":{"a":...1}}` with this many braces. */
 const nested = (braces: number): string => `${'{"a":'.repeat(braces)}1${"}".repeat(braces)}`;
 
 test("a valid body becomes its 3 fields, and an unknown fourth is ignored", () => {

@@ -6,6 +6,7 @@ import { errorResponse, successResponse } from "../../../../shared/lambda/api-re
 const json = {
   "content-type": "application/json; charset=utf-8",
   "cache-control": "no-store",
+  "content-security-policy": "object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
   "strict-transport-security": "max-age=31536000",
   "x-content-type-options": "nosniff",
 };

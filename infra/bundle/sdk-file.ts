@@ -1,0 +1,2 @@
+/** The file with the SDK, beside each bundle. */
+export const SDK_FILE = "aws-sdk.cjs";

@@ -1,0 +1,56 @@
+import { NodeHttpHandler } from "@smithy/node-http-handler";
+import type { HttpHandlerOptions } from "@smithy/types";
+import { AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "../time-budgets.ts";
+
+// As in shared/upstream/exchange.ts: an import would also evaluate fetch.
+const { Agent: HttpAgent } = process.getBuiltinModule("node:http");
+const { Agent: HttpsAgent } = process.getBuiltinModule("node:https");
+
+type Request = Parameters<NodeHttpHandler["handle"]>[0];
+type Answer = Awaited<ReturnType<NodeHttpHandler["handle"]>>;
+export type CallOptions = Pick<HttpHandlerOptions, "abortSignal"> & {
+  /** The end of an attempt that was made already: the first attempt of the call is not sent, but ends like it. */
+  first?: (() => Promise<Answer>) | undefined;
+};
+
+/** Sends the requests of one client, its own ones and the SDK's. */
+export class CallHandler extends NodeHttpHandler {
+  constructor() {
+    super({
+      connectionTimeout: AWS_CONNECT_MS_MAX,
+      // Ends with the response's headers; `socketTimeout` ends a body that does not come.
+      requestTimeout: AWS_RESPONSE_MS_MAX,
+      socketTimeout: AWS_RESPONSE_MS_MAX,
+      throwOnRequestTimeout: true,
+      // Emulators have no TLS.
+      httpAgent: endingIdle(new HttpAgent(POOL)),
+      httpsAgent: endingIdle(new HttpsAgent(POOL)),
+    });
+  }
+
+  /** The SDK passes the options of a call on to each of its attempts. */
+  override handle(request: Request, options: CallOptions = {}): Promise<Answer> {
+    const { first } = options;
+    delete options.first;
+    return first?.() ?? super.handle(request, options);
+  }
+}
+
+/** As the SDK has them. */
+const POOL = { keepAlive: true, maxSockets: 50 } as const;
+
+/**
+ * When one connection ends, the agent ends those that are idle: what ended it has probably ended them too. A frozen
+ * function notices nothing. A NAT gateway, for example, forgets a connection after 350 s, and tells only who uses it.
+ * So a call that met a dead connection is sent again over a new one, and both of its attempts are never lost to a
+ * freeze. Source: AWS, "Troubleshoot NAT gateways", "Internet connection drops after 350 seconds".
+ */
+const endingIdle = (agent: InstanceType<typeof HttpAgent>): InstanceType<typeof HttpAgent> => {
+  const connect = agent.createConnection;
+  const endIdle = (): void => {
+    for (const idle of Object.values(agent.freeSockets)) for (const socket of idle ?? []) socket.destroy();
+  };
+  return Object.assign(agent, {
+    createConnection: (...args: Parameters<typeof connect>) => connect.apply(agent, args)?.once("close", endIdle),
+  });
+};

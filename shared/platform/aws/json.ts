@@ -1,0 +1,92 @@
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type {
+  BatchGetCommandOutput,
+  GetCommandOutput,
+  QueryCommandOutput,
+  UpdateCommandOutput,
+} from "@aws-sdk/lib-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
+
+type Members = Readonly<Record<string, unknown>>;
+type Attributes = Readonly<Record<string, AttributeValue>>;
+
+/** What is read of the outputs of DynamoDB's operations. */
+export type DocumentOutput = Partial<Pick<GetCommandOutput, "$metadata">> &
+  Pick<GetCommandOutput, "Item"> &
+  Pick<UpdateCommandOutput, "Attributes"> &
+  Partial<Pick<QueryCommandOutput, "Items" | "Count" | "LastEvaluatedKey">> &
+  Pick<BatchGetCommandOutput, "Responses" | "UnprocessedKeys">;
+
+const mapValues = <Value, Mapped>(
+  object: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => Mapped,
+): Record<string, Mapped> =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
+
+const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null;
+
+const marshalled = (value: unknown): unknown =>
+  isObject(value) ? marshall(value, { removeUndefinedValues: true }) : value;
+const listed = (value: unknown, map: (item: unknown) => unknown): unknown =>
+  Array.isArray(value) ? value.map(map) : value;
+
+/** How the members of an input are written that hold attributes. */
+const written: Readonly<Record<string, (value: unknown) => unknown>> = {
+  Key: marshalled,
+  Item: marshalled,
+  ExpressionAttributeValues: marshalled,
+  ExclusiveStartKey: marshalled,
+  Keys: (keys) => listed(keys, marshalled),
+  RequestItems: (tables) => (isObject(tables) ? mapValues(tables, withAttributes) : tables),
+  TransactItems: (items) => listed(items, (item) => (isObject(item) ? mapValues(item, withAttributes) : item)),
+};
+const withAttributes = (input: unknown): unknown =>
+  isObject(input) ? mapValues(input, (value, name) => written[name]?.(value) ?? value) : input;
+
+/** DynamoDB's JSON of a document client's input. */
+export const documentInput: (input: object) => unknown = withAttributes;
+
+type DocumentAnswer = {
+  readonly Item?: Attributes;
+  readonly Attributes?: Attributes;
+  readonly LastEvaluatedKey?: Attributes;
+  readonly Items?: readonly Attributes[];
+  readonly Responses?: Readonly<Record<string, readonly Attributes[]>>;
+  readonly UnprocessedKeys?: Readonly<Record<string, { readonly Keys: readonly Attributes[] }>>;
+};
+
+/** A document client's output of DynamoDB's JSON. */
+export const documentOutput = (answer: DocumentAnswer): DocumentOutput => {
+  const { Item, Attributes, LastEvaluatedKey, Items, Responses, UnprocessedKeys, ...others } = answer;
+  const all = (items: readonly Attributes[]) => items.map((item) => unmarshall(item));
+  return {
+    ...others,
+    ...(Item && { Item: unmarshall(Item) }),
+    ...(Attributes && { Attributes: unmarshall(Attributes) }),
+    ...(LastEvaluatedKey && { LastEvaluatedKey: unmarshall(LastEvaluatedKey) }),
+    ...(Items && { Items: all(Items) }),
+    ...(Responses && { Responses: mapValues(Responses, all) }),
+    ...(UnprocessedKeys && {
+      UnprocessedKeys: mapValues(UnprocessedKeys, ({ Keys, ...table }) => ({ ...table, Keys: all(Keys) })),
+    }),
+  };
+};
+
+/** The text of an input. Bytes are written as Base64. */
+export const textOf = (input: unknown): string =>
+  JSON.stringify(input, function (this: Members, name: string, value: unknown) {
+    // A Buffer has been converted by its toJSON in `value`.
+    const own = this[name];
+    return own instanceof Uint8Array ? Buffer.from(own).toString("base64") : value;
+  });
+
+/** Binary attributes are sent as Base64. An attribute whose own name is `B` or `BS` has an object as its value. */
+const withBinary = (name: string, value: unknown): unknown => {
+  if (name === "BS" && Array.isArray(value)) return value.map((one) => withBinary("B", one));
+  return name === "B" && typeof value === "string" ? bytesOf(value) : value;
+};
+
+/** An answer of JSON. Visiting each value takes several times as long as parsing it, and most answers have no bytes. */
+export const parsedAnswer = (text: string) => JSON.parse(text, /"BS?"/.test(text) ? withBinary : undefined);
+
+export const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
