@@ -1,27 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
 import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
+import { accountEventName, ENDPOINTS_MAX, endpointEventName } from "../contract/webhook-events.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
-import { walletRestriction } from "../ledger/wallet.ts";
+import { isCancelledTransaction } from "../platform/aws/errors.ts";
+import type { DocumentClient } from "../platform/aws-clients.ts";
 import { isContention } from "../platform/backoff.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
 import { priceListSchema, priceListWrites } from "../prices/price-list.ts";
 import { accountStatus } from "./key-store.ts";
 import { ownerSchema, ownerWrites } from "./owner-item.ts";
+import { subscriptionWrites } from "./subscription-item.ts";
 
-/** The account's webhook endpoint, as people set it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
-const webhookField = z.object({
-  url: z.string().optional(),
+/** A webhook endpoint, as people set it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
+const endpointField = z.object({
+  /** A number that counts the endpoints that the account ever had. */
+  id: z.string(),
+  name: z.string(),
+  url: z.string(),
+  events: z.array(endpointEventName),
   status: z.enum(["on", "off"]),
   /** Rises when a person sets or enables the endpoint, or tests it with success: its earlier failures do not count. */
   generation: z.int(),
@@ -29,7 +34,7 @@ const webhookField = z.object({
   /** Secrets that sign too, the newest first: an app may have one of them while rotations repeat. */
   replaced_secrets: z.array(z.object({ secret: z.string(), until: z.iso.datetime() })),
 });
-export type WebhookField = z.infer<typeof webhookField>;
+export type EndpointField = z.infer<typeof endpointField>;
 
 /**
  * An account's item in the ledger table. It lists its keys, so a change of status or whitelist reaches all of them in
@@ -47,17 +52,27 @@ export const accountSchema = z.object({
     z.object({
       key_id: z.string(),
       hash: z.string(),
+      /** What people call it. */
+      name: z.string(),
+      /** The end of the key, by which who has it finds it in the list. Absent: only the access table has the key. */
+      last_four: z.string().optional(),
       mode: modeSchema,
       status: z.enum(["active", "revoked"]),
       permissions: z.array(permissionSchema),
       created_at: z.iso.datetime(),
+      /** As the audit log names who made it. Absent: no person did. */
+      created_by: z.string().optional(),
       /** When a rotated key ends. */
       expires_at: z.iso.datetime().optional(),
       /** What live orders with it may be at most; its replacement has the same. */
       order_limits: orderLimitsSchema.optional(),
     }),
   ),
-  webhook: webhookField.optional(),
+  endpoints: z.array(endpointField),
+  /** How many endpoints it ever had: an id is used once. */
+  endpoints_made: z.int(),
+  /** The sealed secret that its first endpoint gets, if that was made before the endpoint. */
+  first_webhook_secret: z.string().optional(),
   owners: z.array(ownerSchema),
   /** Absent until operators set a price. */
   price_list: priceListSchema.optional(),
@@ -73,7 +88,7 @@ export type Account = z.infer<typeof accountSchema>;
 
 /** The tables of accounts and their keys. */
 export type AccountStore = {
-  readonly db: DynamoDBDocumentClient;
+  readonly db: DocumentClient;
   readonly accessTable: string;
   readonly ledgerTable: string;
   readonly clock?: Clock;
@@ -84,7 +99,7 @@ export type AccountStore = {
 };
 
 /** The part of the store that holds accounts. */
-export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "audit">;
+export type AccountTable = Pick<AccountStore, "db" | "ledgerTable" | "clock" | "audit">;
 
 /** The audit entry of a change, as a part of its transaction. */
 export const auditWrites = ({ audit }: AccountTable, account: Account): Writes => (audit ? [audit(account)] : []);
@@ -104,6 +119,11 @@ export const requireAccount = async (store: AccountTable, accountId: string): Pr
   return account;
 };
 
+/** For changes that a closed account does not take. */
+export const assertNotClosed = ({ account_id, status }: Account): void => {
+  if (status === "closed") throw new AccountError(`The account ${account_id} is closed. Reopen it first`);
+};
+
 /** A write to a key's item that accompanies a change of its account. */
 export type KeyWrite = {
   readonly keyId: string;
@@ -112,20 +132,20 @@ export type KeyWrite = {
   readonly whenRefused: "skip" | "fail";
 };
 
-/** Key writes in one transaction, beside the account and the audit entry. A transaction takes 100 items. */
-export const KEY_WRITES_MAX = 90;
+/** A transaction takes 100 items: the account, its wallet, an audit entry, its endpoints' subscriptions, and these keys. */
+export const KEY_WRITES_MAX = 100 - 3 - ENDPOINTS_MAX * accountEventName.options.length;
 
 const withNextVersion = (account: Account): Account => ({ ...account, version: account.version + 1 });
 
 /**
- * Replaces the account that was read, together with writes to its keys' items. `isRestricted`: also restricts the
- * wallet, or ends its restriction; undefined leaves the wallet as it is. `before`: the account whose owners differ.
+ * Replaces the account that was read, together with writes to its keys' items and others, such as one of its wallet.
+ * `before`: the account as it was read.
  */
 export const replaceAccount = (
   store: AccountTable,
   account: Account,
   keyWrites: readonly KeyWrite[],
-  isRestricted?: boolean,
+  others: Writes = [],
   before: Account = account,
 ): Promise<WriteResult> =>
   transactOnce(
@@ -141,9 +161,10 @@ export const replaceAccount = (
         },
       },
       ...keyWrites.map(({ write }) => write),
-      ...(isRestricted === undefined ? [] : [walletRestriction(store.ledgerTable, account.account_id, isRestricted)]),
+      ...others,
       ...ownerWrites(store.ledgerTable, before, account),
       ...priceListWrites(store.ledgerTable, before, account),
+      ...subscriptionWrites(store, before, account),
       ...auditWrites(store, account),
     ],
     randomUUID(),
@@ -154,7 +175,7 @@ export const replaceAccount = (
  * write held an item: then the whole change is retried.
  */
 const refusedKeyWrites = (error: unknown): readonly number[] => {
-  if (!(error instanceof TransactionCanceledException) || isContention(error)) return [];
+  if (!isCancelledTransaction(error) || isContention(error)) return [];
   const isRefused = (error.CancellationReasons ?? []).map(({ Code }) => Code === "ConditionalCheckFailed");
   if (isRefused[0]) return [];
   return isRefused.flatMap((refused, position) => (refused ? [position - 1] : []));
@@ -181,17 +202,29 @@ const mismatchError = (accountId: string, keyId: string): AccountError =>
     `Ledger and access table do not agree about the key ${keyId} of ${accountId}: run keys reconcile, and then this again`,
   );
 
+const walletChangedError = (accountId: string): AccountError =>
+  new AccountError(`The wallet of ${accountId} has just changed: nothing was done. Try again`);
+
 /**
  * Changes an account, and in the same transaction its keys' items by the writes of `alongside`. `change` may be called
  * several times, each time with the current account; it returns undefined if there is nothing to change. Key writes
- * beyond KEY_WRITES_MAX follow one by one, so the important ones must come first. `isRestricted`: see replaceAccount.
+ * beyond KEY_WRITES_MAX follow one by one, so the important ones must come first. A closed account is refused.
  */
-export const changeAccount = (
+export const changeAccount: typeof changeAnyAccount = (store, accountId, change, ...alongside) => {
+  const changeOpen = (account: Account): Account | undefined => {
+    assertNotClosed(account);
+    return change(account);
+  };
+  return changeAnyAccount(store, accountId, changeOpen, ...alongside);
+};
+
+/** The same, of a closed account too. */
+export const changeAnyAccount = (
   store: AccountTable,
   accountId: string,
   change: (account: Account) => Account | undefined,
   alongside: (changed: Account, before: Account) => readonly KeyWrite[] = () => [],
-  isRestricted?: boolean,
+  others: Writes = [],
 ): Promise<Account> => {
   const skipped = new Set<string>();
   return retryUntilDone(async () => {
@@ -200,8 +233,9 @@ export const changeAccount = (
     if (changed === undefined) return { kind: "done", result: account };
     const keyWrites = alongside(changed, account).filter(({ keyId }) => !skipped.has(keyId));
     const atOnce = keyWrites.slice(0, KEY_WRITES_MAX);
-    const replaced = await replaceAccount(store, changed, atOnce, isRestricted, account);
+    const replaced = await replaceAccount(store, changed, atOnce, others, account);
     if (replaced.kind !== "written" && !(await wasReplaced(store, changed, replaced))) {
+      if (replaced.kind === "condition_failed" && replaced.wallet !== undefined) throw walletChangedError(accountId);
       for (const position of refusedKeyWrites(replaced.error)) {
         const refused = atOnce[position];
         if (refused === undefined) continue;

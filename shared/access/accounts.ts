@@ -12,7 +12,7 @@ import {
 import type { Mode } from "../contract/transaction.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
-import { emptyWallet, type Wallet } from "../ledger/wallet.ts";
+import { emptyWallet, type Wallet, walletClosing, walletReopening, walletRestriction } from "../ledger/wallet.ts";
 import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
 import type { PriceRule } from "../prices/price-rule.ts";
@@ -22,6 +22,7 @@ import {
   type AccountStore,
   auditWrites,
   changeAccount,
+  changeAnyAccount,
   requireAccount,
 } from "./account-store.ts";
 import { hashApiKey, newApiKey } from "./api-key.ts";
@@ -70,6 +71,8 @@ export const createAccount = async (
     entitlements,
     keys: [],
     owners: [],
+    endpoints: [],
+    endpoints_made: 0,
     version: 1,
     list_key: ACCOUNTS_LIST,
     created_at: isoTime(clock()),
@@ -84,28 +87,34 @@ export const createAccount = async (
 
 /**
  * Creates a key, by default with the permissions that its account's entitlements allow. The returned key is the only
- * copy: the tables keep its hash.
+ * copy: the tables keep its hash and its last four characters. `by`: who makes it, as the audit log names them.
  */
 export const createKey = async (
   store: AccountStore,
   accountId: string,
-  options: { readonly mode: Mode; readonly permissions?: readonly Permission[] },
-): Promise<NewKey & { readonly permissions: readonly Permission[] }> => {
+  options: {
+    readonly mode: Mode;
+    readonly permissions?: readonly Permission[];
+    readonly name?: string | undefined;
+    readonly by?: string;
+  },
+): Promise<NewKey & { readonly name: string; readonly permissions: readonly Permission[] }> => {
   const permissions = options.permissions ?? defaultPermissions((await requireAccount(store, accountId)).entitlements);
-  const { key, accountKey } = await newKey(store, options.mode, permissions, nowOf(store));
+  const { mode, name = mode === "live" ? "Live key" : "Test key", by } = options;
+  const { key, accountKey } = await newKey(store, { mode, permissions, name, ...(by !== undefined && { by }) });
   await changeAccount(
     store,
     accountId,
     (account) => withKey(account, accountKey, nowOf(store)),
     (changed) => [keyPut(store, changed, accountKey)],
   );
-  return { key, keyId: accountKey.key_id, permissions };
+  return { key, keyId: accountKey.key_id, name, permissions };
 };
 
 export type NewKey = { readonly key: string; readonly keyId: string };
 
 /**
- * Creates a key with the mode of another one, and those of its permissions to which the account is still entitled. The
+ * Creates a key with the name and mode of another one, and those of its permissions to which the account is still entitled. The
  * old key expires at the end of the overlap or earlier.
  */
 export const rotateKey = async (
@@ -113,13 +122,14 @@ export const rotateKey = async (
   accountId: string,
   keyId: string,
   overlapMs: number,
+  by?: string,
 ): Promise<NewKey & { readonly expiresAt: string }> => {
   const nowMs = nowOf(store);
   const overlapEnd = isoTime(nowMs + overlapMs);
   const account = await requireAccount(store, accountId);
   const before = requireKey(account, keyId);
   const permissions = before.permissions.filter((each) => allows(account.entitlements, each));
-  const { key, accountKey } = await newKey(store, before.mode, permissions, nowMs, before.order_limits);
+  const { key, accountKey } = await newKey(store, { ...before, permissions, ...(by !== undefined && { by }) });
   const changed = await changeAccount(
     store,
     accountId,
@@ -143,7 +153,7 @@ export const rotateKey = async (
  * revoked, because either table may have been restored.
  */
 export const revokeKey = async (store: AccountStore, accountId: string, keyId: string): Promise<void> => {
-  await changeAccount(
+  await changeAnyAccount(
     store,
     accountId,
     (account) => {
@@ -157,7 +167,7 @@ export const revokeKey = async (store: AccountStore, accountId: string, keyId: s
 
 /** Revokes a key that is missing from its account's list, and adds it there as revoked. */
 export const revokeUnlistedKey = async (store: AccountStore, keyItem: KeyItem): Promise<void> => {
-  await changeAccount(
+  await changeAnyAccount(
     store,
     keyItem.account_id,
     (account) => ({ ...account, keys: addAsRevoked(account.keys, keyItem, nowOf(store)) }),
@@ -169,7 +179,11 @@ export const revokeUnlistedKey = async (store: AccountStore, keyItem: KeyItem): 
  * Restricts or reactivates an account, together with its wallet and all its keys in the same transaction, also inactive
  * ones. From then on nothing is debited, and no queued order is claimed.
  */
-export const setAccountStatus = (store: AccountStore, accountId: string, status: Account["status"]): Promise<Account> =>
+export const setAccountStatus = (
+  store: AccountStore,
+  accountId: string,
+  status: "active" | "restricted",
+): Promise<Account> =>
   changeAccount(
     store,
     accountId,
@@ -179,18 +193,66 @@ export const setAccountStatus = (store: AccountStore, accountId: string, status:
       keysToUpdate(store, keys).map(([key, isActive]) =>
         accountStatusUpdate(store, key, status, isActive && status === "active" ? "fail" : "skip"),
       ),
-    status === "restricted",
+    [walletRestriction(store.ledgerTable, accountId, status === "restricted", nowOf(store))],
   );
 
 /**
- * Replaces what an account may do. Its keys' items follow in the same transaction, so the next request of each key is
- * admitted or refused by the new entitlements; keys that are revoked or ended may follow later.
+ * Closes an account with its wallet, revokes all its keys and switches its endpoints off, which ends their subscriptions.
+ * Without effect if it is closed; refused if the wallet is not restricted and empty as it was read.
  */
-export const setEntitlements = (store: AccountStore, accountId: string, entitlements: Entitlements): Promise<Account> =>
+export const closeAccount = (store: AccountStore, wallet: Wallet): Promise<Account> =>
+  changeAnyAccount(
+    store,
+    wallet.account_id,
+    (account) =>
+      account.status === "closed"
+        ? undefined
+        : {
+            ...account,
+            status: "closed",
+            keys: account.keys.map((key) => ({ ...key, status: "revoked" })),
+            endpoints: account.endpoints.map((endpoint) => ({ ...endpoint, status: "off" })),
+          },
+    // Those that were active come first: the others are refused already.
+    (_changed, before) => keysToUpdate(store, before.keys).map(([key]) => revocation(store, key)),
+    [walletClosing(store.ledgerTable, wallet)],
+  );
+
+/** Makes a closed account a restricted one. Its keys stay revoked and its endpoints off. */
+export const reopenAccount = (store: AccountStore, accountId: string): Promise<Account> =>
+  changeAnyAccount(
+    store,
+    accountId,
+    (account) => {
+      if (account.status !== "closed") throw new AccountError(`The account ${accountId} is not closed`);
+      return { ...account, status: "restricted" };
+    },
+    undefined,
+    [walletReopening(store.ledgerTable, accountId)],
+  );
+
+export const ENTITLEMENTS_CHANGED = "Another person has changed what the account may do. Check it and try again";
+
+/**
+ * Replaces what an account may do. Its keys' items follow in the same transaction, so the next request of each key is
+ * admitted or refused by the new entitlements; keys that are revoked or ended may follow later. `before`: what the
+ * person saw. Others are not replaced, because they may allow less.
+ */
+export const setEntitlements = (
+  store: AccountStore,
+  accountId: string,
+  entitlements: Entitlements,
+  before?: Entitlements,
+): Promise<Account> =>
   changeAccount(
     store,
     accountId,
-    (account) => ({ ...account, entitlements }),
+    (account) => {
+      if (before !== undefined && !isDeepStrictEqual(account.entitlements, before)) {
+        throw new AccountError(ENTITLEMENTS_CHANGED);
+      }
+      return { ...account, entitlements };
+    },
     ({ keys }) => keysToUpdate(store, keys).map(([key]) => entitlementsUpdate(store, key, entitlements)),
   );
 
@@ -228,12 +290,25 @@ export const setDuplicateWindow = (
     ({ keys }) => keysToUpdate(store, keys).map(([key]) => duplicateWindowUpdate(store, key, windowS)),
   );
 
-/** Sets what an account's live orders may be at most, on the account and all its keys; without entries there is no limit. */
-export const setAccountLimits = (store: AccountStore, accountId: string, limits: OrderLimits): Promise<Account> =>
+export const LIMITS_CHANGED = "Another person has changed the limits. Check them and try again";
+
+/**
+ * Sets what an account's live orders may be at most, on the account and all its keys; without entries there is no limit.
+ * `before`: the limits that the person saw. Others are not replaced, because they may be lower.
+ */
+export const setAccountLimits = (
+  store: AccountStore,
+  accountId: string,
+  limits: OrderLimits,
+  before?: OrderLimits,
+): Promise<Account> =>
   changeAccount(
     store,
     accountId,
-    ({ order_limits: _before, ...account }) => ({ ...account, ...limitsField(limits) }),
+    ({ order_limits = {}, ...account }) => {
+      if (before !== undefined && !isDeepStrictEqual(order_limits, before)) throw new AccountError(LIMITS_CHANGED);
+      return { ...account, ...limitsField(limits) };
+    },
     ({ keys, order_limits }) =>
       keysToUpdate(store, keys).map(([key]) => limitsUpdate(store, key, "account", order_limits)),
   );
@@ -244,12 +319,14 @@ export const setKeyLimits = (
   accountId: string,
   keyId: string,
   limits: OrderLimits,
+  before?: OrderLimits,
 ): Promise<Account> =>
   changeAccount(
     store,
     accountId,
     (account) => {
-      const { order_limits: _before, ...key } = requireKey(account, keyId);
+      const { order_limits = {}, ...key } = requireKey(account, keyId);
+      if (before !== undefined && !isDeepStrictEqual(order_limits, before)) throw new AccountError(LIMITS_CHANGED);
       const changed = { ...key, ...limitsField(limits) };
       return { ...account, keys: account.keys.map((each) => (each.key_id === keyId ? changed : each)) };
     },
@@ -262,7 +339,7 @@ export const setKeyLimits = (
 const limitsField = (limits: OrderLimits) => (Object.keys(limits).length === 0 ? {} : { order_limits: limits });
 
 /**
- * Replaces the list of those who may manage an account in the console. `before`: the list that the operator saw.
+ * Replaces the list of those who may manage an account in the console. Also for a closed account, whose owners keep read access. `before`: the list that the operator saw.
  * Another one is not replaced, because a person who was removed since then would be back.
  */
 export const setOwners = (
@@ -271,7 +348,7 @@ export const setOwners = (
   owners: Account["owners"],
   before?: Account["owners"],
 ): Promise<Account> =>
-  changeAccount(store, accountId, (account) => {
+  changeAnyAccount(store, accountId, (account) => {
     if (isDeepStrictEqual(account.owners, owners)) return undefined;
     if (before !== undefined && !isDeepStrictEqual(account.owners, before)) {
       throw new AccountError("Another person has changed the owners. Check them and try again");
@@ -349,22 +426,24 @@ const requireKey = (account: Account, keyId: string): AccountKey => {
   return key;
 };
 
-const newKey = async (
-  { checksumKey }: AccountStore,
-  mode: Mode,
-  permissions: readonly Permission[],
-  nowMs: number,
-  limits: OrderLimits = {},
-) => {
-  const key = newApiKey(mode, await checksumKeyOf(checksumKey));
+type KeyOptions = Pick<AccountKey, "mode" | "name" | "order_limits"> & {
+  readonly permissions: readonly Permission[];
+  readonly by?: string;
+};
+
+const newKey = async (store: AccountStore, { mode, permissions, name, by, order_limits = {} }: KeyOptions) => {
+  const key = newApiKey(mode, await checksumKeyOf(store.checksumKey));
   const accountKey: AccountKey = {
     key_id: newId("key"),
     hash: hashApiKey(key),
+    name,
+    last_four: key.slice(-4),
     mode,
     status: "active",
     permissions: [...permissions],
-    created_at: isoTime(nowMs),
-    ...limitsField(limits),
+    created_at: isoTime(nowOf(store)),
+    ...(by !== undefined && { created_by: by }),
+    ...limitsField(order_limits),
   };
   return { key, accountKey };
 };

@@ -1,4 +1,3 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
 import type { Admit } from "../call/call.ts";
 import type { Rate } from "../call/result.ts";
 import { errors, ServiceError } from "../contract/errors.ts";
@@ -6,7 +5,8 @@ import { headers } from "../contract/headers.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { allows, lacksPermission, notEntitled, permittedEntitlements } from "../contract/permission.ts";
 import type { Route } from "../contract/route.ts";
-import { isWithin } from "../platform/ip-range.ts";
+import type { DocumentClient } from "../platform/aws-clients.ts";
+import { isWithin } from "../platform/ip-address.ts";
 import { type Clock, minuteOf, secondsToNextMinute, systemClock } from "../platform/time.ts";
 import { hasChecksum, hashApiKey, hasKeyForm } from "./api-key.ts";
 import type { ChecksumKey } from "./checksum-key.ts";
@@ -18,7 +18,7 @@ import { countRequest, type KeyItem } from "./key-store.ts";
  * section 2.
  */
 export const createAdmission =
-  (db: DynamoDBDocumentClient, accessTable: string, checksumKey: ChecksumKey, clock: Clock = systemClock): Admit =>
+  (db: DocumentClient, accessTable: string, checksumKey: ChecksumKey, clock: Clock = systemClock): Admit =>
   async (route, request) => {
     const presented = presentedKey(request.headers);
     const known = await checksumKey();
@@ -49,7 +49,7 @@ const hasEnded = ({ status, expires_at }: KeyItem, nowMs: number): boolean =>
   status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at));
 
 const refusalOf = (keyItem: KeyItem, { permissions }: Route, sourceIp: string): ServiceError | undefined => {
-  if (keyItem.account_status === "restricted") return new ServiceError("account_restricted");
+  if (keyItem.account_status !== "active") return new ServiceError("account_restricted");
   if (permissions !== undefined) {
     const held = permissions.filter((permission) => keyItem.permissions?.has(permission));
     if (held.length === 0) return new ServiceError("permission_denied", { message: lacksPermission(permissions) });

@@ -267,6 +267,7 @@ export const addAsRevoked = (keys: readonly AccountKey[], keyItem: KeyItem, nowM
     {
       key_id: keyItem.key_id,
       hash: keyItem.pk,
+      name: "Unlisted key",
       mode: keyItem.mode,
       status: "revoked",
       permissions: [...(keyItem.permissions ?? [])],

@@ -1,5 +1,4 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { duplicateWindowSchema } from "../contract/duplicate-window.ts";
 import type { RateGroup } from "../contract/limits.ts";
@@ -7,11 +6,13 @@ import { orderLimitsSchema } from "../contract/order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../contract/permission.ts";
 import { modeSchema } from "../contract/transaction.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
+import type { DocumentClient } from "../platform/aws-clients.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { RATE_COUNT_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 
-export const accountStatus = z.enum(["active", "restricted"]);
+export const accountStatus = z.enum(["active", "restricted", "closed"]);
 
 /**
  * One key's item in the access table; `pk` is the SHA-256 of the key. It also holds the key's counters, one per rate
@@ -43,12 +44,12 @@ export const keyItemSchema = z
 export type KeyItem = z.infer<typeof keyItemSchema>;
 
 /** The key's item, read without counting a request; undefined if the key does not exist. */
-export const findKey = async (db: DynamoDBDocumentClient, table: string, hash: string): Promise<KeyItem | undefined> =>
+export const findKey = async (db: DocumentClient, table: string, hash: string): Promise<KeyItem | undefined> =>
   getItem({ db, table }, hash, keyItemSchema);
 
 /** The items of these keys; a key without an item is left out. */
 export const findKeys = (
-  { db, accessTable }: { readonly db: DynamoDBDocumentClient; readonly accessTable: string },
+  { db, accessTable }: { readonly db: DocumentClient; readonly accessTable: string },
   hashes: readonly string[],
 ): Promise<readonly KeyItem[]> =>
   getItems(
@@ -83,13 +84,13 @@ export type CountedKey = { readonly keyItem: KeyItem; readonly requestsThisMinut
  * count whose response was lost may count twice (docs/interface.md 6.D5).
  */
 export const countRequest = async (
-  db: DynamoDBDocumentClient,
+  db: DocumentClient,
   table: string,
   request: { readonly hash: string; readonly group: RateGroup; readonly minute: number },
 ): Promise<CountedKey | undefined> => {
   const { hash, group, minute } = request;
   const counter = counterName(group, minute);
-  const count = new UpdateCommand({
+  const count: UpdateCommandInput = {
     TableName: table,
     Key: { pk: hash },
     UpdateExpression: "ADD #counter :one REMOVE #previous",
@@ -97,34 +98,34 @@ export const countRequest = async (
     ExpressionAttributeNames: { "#counter": counter, "#previous": counterName(group, minute - 1) },
     ExpressionAttributeValues: { ":one": 1 },
     ReturnValues: "ALL_NEW",
-  });
+  };
   try {
-    const { Attributes } = await retryContention(() => db.send(count), RATE_COUNT_RETRY_MS_MAX);
+    const { Attributes } = await retryContention(() => db.update(count), RATE_COUNT_RETRY_MS_MAX);
     const keyItem = keyItemSchema.parse(Attributes);
     await removeStaleCounters(db, table, keyItem, minute);
     return { keyItem, requestsThisMinute: z.int().positive().parse(keyItem[counter]) };
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return undefined;
+    if (isConditionFailure(error)) return undefined;
     throw error;
   }
 };
 
 /** A key that is used now and then leaves a counter each time. Once there are many, one more write removes them. */
 const removeStaleCounters = async (
-  db: DynamoDBDocumentClient,
+  db: DocumentClient,
   table: string,
   keyItem: KeyItem,
   minute: number,
 ): Promise<void> => {
   const stale = Object.keys(keyItem).filter((name) => Number(COUNTER.exec(name)?.[1] ?? minute) < minute);
   if (stale.length < STALE_COUNTERS_MAX) return;
-  const removal = new UpdateCommand({
+  const removal: UpdateCommandInput = {
     TableName: table,
     Key: { pk: keyItem.pk },
     UpdateExpression: `REMOVE ${stale.map((_, index) => `#stale${index}`).join(", ")}`,
     ConditionExpression: "attribute_exists(pk)",
     ExpressionAttributeNames: Object.fromEntries(stale.map((name, index) => [`#stale${index}`, name])),
-  });
+  };
   // A failure here does not fail the request, which is counted already. The next request retries.
-  await db.send(removal).catch((error: unknown) => log.warn("rate_counters.not_removed", errorFields(error)));
+  await db.update(removal).catch((error: unknown) => log.warn("rate_counters.not_removed", errorFields(error)));
 };

@@ -1,25 +1,56 @@
+import { findAccount } from "../access/account-store.ts";
+import type { ActionInput } from "../contract/actions/actions.ts";
 import type { auditActions } from "../contract/actions/audit.ts";
-import { type AuditEntry, readAuditAbout, readAuditPage, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
+import {
+  type AuditEntry,
+  type AuditFilter,
+  readAuditAbout,
+  readAuditPage,
+  readTransactionAudit,
+  SERVICE,
+} from "../ledger/audit.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
+import { auditLogOf } from "../ledger/schema.ts";
 import { OperatorError } from "../platform/operator-error.ts";
+import { readAccounts } from "./accounts.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
+import { auditKindOf, auditSentence } from "./audit-sentence.ts";
 import { requireEvent, requireTransaction } from "./lookup.ts";
+import { requireTimeRange } from "./time-range.ts";
 
-export const auditView = (entry: AuditEntry) => {
-  const { created_at: at, by, caller_arn = null, person, source_ip = null, action, why = null, details } = entry;
-  return { at, by, caller_arn, ...(person && { person }), source_ip, action, why, details };
+/** `account`: what the account of the entry is called. */
+export const auditView = (entry: AuditEntry, account: string) => {
+  const { created_at: at, by, caller_arn = null, person, action, why = null, details } = entry;
+  const { source_ip = null, user_agent = null } = entry;
+  const sentence = auditSentence(entry, account);
+  const kind = auditKindOf(action);
+  return { at, by, caller_arn, ...(person && { person }), source_ip, user_agent, action, kind, sentence, why, details };
 };
 
-const page = async (context: ActionContext, auditLog: string, cursor: string | undefined) => {
-  const found = await readAuditPage(context.ledger, auditLog, cursor);
-  if (found === "no_cursor") throw new OperatorError("This is no cursor of this list");
-  const { entries, next } = found;
-  const views = entries.map(auditView);
+type Filters = Omit<ActionInput<"audit list">, "account" | "cursor">;
+
+/** As people type it: the whole name, what is after the last `/`, or of that what is before the `@` or ` (not verified)`. */
+const spellingsOf = (name: string): readonly string[] => {
+  const last = name.slice(name.lastIndexOf("/") + 1);
+  return [name, last, last.replace(/(@| \().*$/, "")];
+};
+
+const filterOf = (context: ActionContext, { person, kind, from, to }: Filters): AuditFilter => {
+  const wanted = person?.toLowerCase();
+  const isBy = ({ by, caller_arn = "" }: AuditEntry): boolean =>
+    [by, isForOwner(context) ? "" : caller_arn].flatMap(spellingsOf).some((name) => name.toLowerCase() === wanted);
   return {
-    entries: isForOwner(context) ? views.map((view) => ({ ...view, caller_arn: null, source_ip: null })) : views,
-    next_cursor: next ?? null,
+    range: requireTimeRange(context, { from, to }),
+    isWanted: (entry) =>
+      (wanted === undefined || isBy(entry)) && (kind === undefined || auditKindOf(entry.action) === kind),
   };
+};
+
+const readPage = async (context: ActionContext, filter: AuditFilter, cursor: string | undefined) => {
+  const found = await readAuditPage(context.ledger, filter, cursor);
+  if (found === "no_cursor") throw new OperatorError("This is no cursor of this list");
+  return found;
 };
 
 /** The entries about a transaction or an event. */
@@ -37,10 +68,42 @@ const entriesAbout = async (
   return transaction === undefined ? readAuditAbout(ledger, SERVICE, pk) : readTransactionAudit(ledger, transaction);
 };
 
+/** What the accounts of these entries are called; one whose account is gone has its id. */
+const accountNames = async (
+  context: ActionContext,
+  entries: readonly AuditEntry[],
+): Promise<(entry: AuditEntry) => string> => {
+  const ids = [...new Set(entries.map(({ pk }) => auditLogOf(pk)))].filter((id) => id !== SERVICE);
+  const names = new Map((await readAccounts(context, ids)).map(({ account_id, name }) => [account_id, name]));
+  return ({ pk }) => names.get(auditLogOf(pk)) ?? auditLogOf(pk);
+};
+
 export const auditRuns: ActionRuns<typeof auditActions> = {
-  "audit account": (context, { account, cursor }) => page(context, account, cursor),
-  "audit service": (context, { cursor }) => page(context, SERVICE, cursor),
-  "audit about": async (context, { subject, account }) => ({
-    entries: (await entriesAbout(context, subject, account)).map(auditView),
-  }),
+  "audit account": async (context, { account, cursor, ...filters }) => {
+    const { entries, next } = await readPage(context, { ...filterOf(context, filters), auditLog: account }, cursor);
+    const { name = account } = (await findAccount(context.accounts, account)) ?? {};
+    const views = entries.map((entry) => auditView(entry, name));
+    return {
+      entries: isForOwner(context)
+        ? views.map((view) => ({ ...view, caller_arn: null, source_ip: null, user_agent: null }))
+        : views,
+      next_cursor: next ?? null,
+    };
+  },
+  "audit list": async (context, { account, cursor, ...filters }) => {
+    const { entries, next } = await readPage(context, { ...filterOf(context, filters), auditLog: account }, cursor);
+    const nameOf = await accountNames(context, entries);
+    return {
+      entries: entries.map((entry) => {
+        const log = auditLogOf(entry.pk);
+        return { ...auditView(entry, nameOf(entry)), account_id: log === SERVICE ? null : log };
+      }),
+      next_cursor: next ?? null,
+    };
+  },
+  "audit about": async (context, { subject, account }) => {
+    const entries = await entriesAbout(context, subject, account);
+    const nameOf = await accountNames(context, entries);
+    return { entries: entries.map((entry) => auditView(entry, nameOf(entry))) };
+  },
 };

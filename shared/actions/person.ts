@@ -1,15 +1,43 @@
+import type { Account } from "../access/account-store.ts";
+import { pkOfOwner } from "../access/owner-item.ts";
+import { recordSignIn } from "../access/person-item.ts";
 import type { personActions } from "../contract/actions/person.ts";
+import { LOCAL_STAGE } from "../platform/log.ts";
+import type { ConsoleRequest } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
+/** Of a stage whose settings choose none. */
+const coloursByKind = { live: "red", test: "green", local: "violet" } as const;
+
+export const stageView = (sells: boolean, { name, colour }: ConsoleRequest["stage"]) => {
+  const kind = name === LOCAL_STAGE ? "local" : sells ? "live" : "test";
+  return { name, kind, colour: colour ?? coloursByKind[kind] } as const;
+};
+
+/** The items by which the person owns these accounts. */
+const ownerKeysOf = ({ owner: { email, groups } }: ConsoleRequest, owned: readonly Account[]): readonly string[] => {
+  const owners = new Set(owned.flatMap((account) => account.owners.map(pkOfOwner)));
+  const own = [
+    ...(email === undefined ? [] : [{ kind: "email" as const, value: email }]),
+    ...groups.map((value) => ({ kind: "group" as const, value })),
+  ];
+  return own.map(pkOfOwner).filter((key) => owners.has(key));
+};
+
 export const personRuns: ActionRuns<typeof personActions> = {
-  me: async ({ request, timeZone }) => {
+  me: async ({ request, facts, ledger, timeZone }) => {
     if (request === undefined) throw new Error("Only the console has a person who signed in");
     const owned = await request.ownedAccounts();
+    // A request with AWS credentials is no sign-in, and may give any name.
+    if (request.actor.person !== undefined) {
+      const { email } = request.owner;
+      await recordSignIn(ledger, { ...request, email, ownerKeys: ownerKeysOf(request, owned) });
+    }
     return {
       by: request.by,
-      role: request.role,
+      roles: [...request.roles],
       owns: owned.map(({ account_id, name }) => ({ account_id, name })),
-      stage: request.stage,
+      stage: stageView(facts.sells, request.stage),
       time_zone: timeZone,
     };
   },

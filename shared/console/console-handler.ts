@@ -1,26 +1,30 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import { identityOfPerson } from "../access/person-item.ts";
 import type { ActionContext } from "../actions/action-context.ts";
 import type { ActionRuns } from "../actions/action-runs.ts";
+import { principalOf } from "../actions/four-eyes.ts";
 import { isRefusal } from "../actions/refusal.ts";
 import { type Action, type ActionTable, methodOf, needsReason } from "../contract/actions/action.ts";
+import type { ProposalView } from "../contract/actions/proposals.ts";
 import { type ErrorDetails, errors, ServiceError } from "../contract/errors.ts";
 import { headers } from "../contract/headers.ts";
 import { BODY_BYTES_MAX } from "../contract/limits.ts";
+import { phoneDigitsShown, type Role, roles } from "../contract/roles.ts";
+import type { StageColour } from "../contract/stage-colour.ts";
 import { parseInput } from "../lambda/api-request.ts";
 import { type ApiResponse, envelopedError, successResponse } from "../lambda/api-response.ts";
 import { type Actor, recordAudit, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger } from "../ledger/ledger.ts";
 import { errorFields, LOCAL_STAGE, log, stageName } from "../platform/log.ts";
+import { maskedDigits, maskPhones } from "../platform/mask-phones.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../platform/operator-error.ts";
-import { authorise, ownedAccounts, type Role, roleOf } from "./authorisation.ts";
+import { authorise, ownedAccounts, rolesOf } from "./authorisation.ts";
 import type { ConsoleSettings } from "./console-settings.ts";
-import { maskedDigits, maskPhones } from "./mask-phones.ts";
 import {
   type ConsoleEvent,
   consoleEvent,
   type Person,
-  principalOf,
   readOperator,
   readPerson,
   UnverifiedTokenError,
@@ -30,15 +34,18 @@ import {
 /** The part of an action's context that all requests share. */
 type ConsoleStores = Pick<ActionContext, "ledger">;
 /** The rest of it. */
-type RequestContext = Required<Pick<ActionContext, "actor" | "isOperator" | "request">>;
+type RequestContext = Required<Pick<ActionContext, "actor" | "capacity" | "request">>;
 
 /** A table each of whose names has an action. */
 type Actions<Table> = ActionTable & { readonly [Name in keyof Table]: Action };
 
+/** Stores what a person asks for as a proposal; undefined if the person may do it alone. */
+type Propose<Context> = (context: Context, name: string, input: object) => Promise<ProposalView | undefined>;
+
 /** Who sent a request. */
 type SignedIn = {
   readonly actor: Actor;
-  readonly role: Role;
+  readonly roles: readonly Role[];
   readonly person: Pick<Person, "email" | "groups">;
 };
 
@@ -52,7 +59,7 @@ const READ_RECORDED_MS = 15 * 60_000;
 const READS_REMEMBERED_MAX = 1_000;
 
 /**
- * Records that an operator or a reader saw personal data, before it is shown. An instance leaves out what it has
+ * Records that a person with a role saw personal data, before it is shown. An instance leaves out what it has
  * recorded less than 15 minutes ago, and further pages. It remembers a hash of what was asked, because two numbers may be
  * one after masking.
  */
@@ -91,7 +98,10 @@ export const consoleHandler = <Table extends Actions<Table>, Stores extends Cons
   /** Absent if the stage has no console: then it serves operators alone. */
   settings: ConsoleSettings | undefined,
   stores: Stores,
-  { bodyBytesMax = BODY_BYTES_MAX } = {},
+  {
+    bodyBytesMax = BODY_BYTES_MAX,
+    propose = async () => undefined,
+  }: { readonly bodyBytesMax?: number; readonly propose?: Propose<Stores & RequestContext> } = {},
 ) => {
   const recordRead = readRecorder(stores.ledger);
   const names = Object.keys(actions).filter((name): name is keyof Table & string => Object.hasOwn(actions, name));
@@ -99,7 +109,12 @@ export const consoleHandler = <Table extends Actions<Table>, Stores extends Cons
     names.map((name) => [
       routeOf(name, actions[name]),
       serveAction<Table, typeof name, Stores>(
-        { stores, bodyBytesMax },
+        {
+          stores,
+          bodyBytesMax,
+          colour: settings?.colour,
+          propose: (context, input) => propose(context, name, input),
+        },
         actions[name],
         runs[name],
         (actor, account, input) => recordRead(actor, name, account, input),
@@ -110,11 +125,12 @@ export const consoleHandler = <Table extends Actions<Table>, Stores extends Cons
   const answer = async (request: ConsoleEvent, progress: Progress): Promise<ApiResponse> => {
     const signedIn = readSignedIn(request, settings, stores.ledger.clock());
     progress.person = signedIn.actor.person?.sub ?? signedIn.actor.caller_arn;
-    progress.role = signedIn.role ?? "none";
+    progress.role = signedIn.roles.join() || "none";
     progress.isCommand = signedIn.actor.caller_arn !== undefined;
     const route = actionRoute(request);
-    const serve = byRoute.get(route);
-    if (serve === undefined) throw new ServiceError("not_found", { message: "There is no such action" });
+    const serve = route === undefined ? undefined : byRoute.get(route);
+    if (route === undefined || serve === undefined)
+      throw new ServiceError("not_found", { message: "There is no such action" });
     progress.route = route;
     return serve(request, signedIn, progress);
   };
@@ -140,37 +156,72 @@ export const consoleHandler = <Table extends Actions<Table>, Stores extends Cons
   };
 };
 
+const USER_AGENT_LENGTH_MAX = 200;
+
+/** Where a request came from. The browser or command chooses what it calls itself: it is masked before it is cut. */
+const originOf = ({ headers, requestContext }: ConsoleEvent): Pick<Actor, "source_ip" | "user_agent"> => ({
+  source_ip: requestContext.http.sourceIp,
+  ...(headers["user-agent"] !== undefined && {
+    user_agent: maskedDigits(headers["user-agent"]).slice(0, USER_AGENT_LENGTH_MAX).toWellFormed(),
+  }),
+});
+
 const readSignedIn = (request: ConsoleEvent, settings: ConsoleSettings | undefined, nowMs: number): SignedIn => {
-  const { sourceIp: source_ip } = request.requestContext.http;
+  const origin = originOf(request);
   const actor = readOperator(request);
-  if (actor !== undefined) return { actor: { ...actor, source_ip }, role: "operator", person: { groups: [] } };
+  if (actor !== undefined) {
+    // IAM allows paths, and the path has the role.
+    const role = roles.find((each) => each === request.pathParameters?.role);
+    return { actor: { ...actor, ...origin }, roles: role === undefined ? [] : [role], person: { groups: [] } };
+  }
   if (settings === undefined) throw new UnverifiedTokenError("The stage has no console, so nobody signs in");
   const person = readPerson(request, settings, nowMs);
   const { by, issuer, sub } = person;
-  return { actor: { by, person: { issuer, sub }, source_ip }, role: roleOf(person, settings), person };
+  return { actor: { by, person: { issuer, sub }, ...origin }, roles: rolesOf(person, settings), person };
 };
 
 const routeOf = (name: string, action: Action): string => `${methodOf(action)} ${name.replaceAll(" ", "/")}`;
 
-/** The path of the route with its parameters filled in, below the prefix that says who asks. */
-const actionRoute = ({ routeKey, pathParameters, requestContext }: ConsoleEvent): string => {
-  const path = routeKey.replaceAll(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? "");
-  return `${requestContext.http.method} ${path.split("/").slice(2).join("/")}`;
+/** The stage of an HTTP API whose paths have no prefix. */
+const DEFAULT_STAGE = "$default";
+
+/**
+ * The path of the route with its parameters filled in, below what says who asks; undefined if the request had another
+ * one. IAM authorises a path, which has the role: AWS does not document whether it resolves `..` or encodings before.
+ * `rawPath` is decoded, as the parameters are, and has the name of a stage other than `$default` in front; it has no
+ * key of a mapping of a domain. Sources: AWS, "Create AWS Lambda proxy integrations for HTTP APIs", payload format differences;
+ * captured events in fastify/aws-lambda-fastify 169, hotsock/voker (vokerhttp/testdata), logandk/serverless-wsgi 191.
+ */
+const actionRoute = ({ routeKey, rawPath, pathParameters, requestContext }: ConsoleEvent): string | undefined => {
+  const path = routeKey
+    .replace(/^\S+ /, "")
+    .replaceAll(/\{(\w+)\+?\}/g, (_, name: string) => pathParameters?.[name] ?? "");
+  const { stage } = requestContext;
+  if (rawPath !== (stage === DEFAULT_STAGE ? path : `/${stage}${path}`)) return undefined;
+  return `${requestContext.http.method} ${path.replace(/^\/(?:console-api|operations\/[^/]*)\//, "")}`;
+};
+
+/** What all actions are served with. */
+type Served<Stores> = {
+  readonly stores: Stores;
+  readonly bodyBytesMax: number;
+  readonly colour: StageColour | undefined;
+  readonly propose: (context: Stores & RequestContext, input: object) => Promise<ProposalView | undefined>;
 };
 
 const reasonField = z.object({ why: z.string().optional() });
 
 const serveAction =
   <Table extends Actions<Table>, Name extends keyof Table, Stores extends ConsoleStores>(
-    { stores, bodyBytesMax }: { readonly stores: Stores; readonly bodyBytesMax: number },
+    { stores, bodyBytesMax, colour, propose }: Served<Stores>,
     action: Table[Name],
     run: ActionRuns<Table, Stores & RequestContext>[Name],
     recordRead: (actor: Actor, account: string | undefined, input: object) => Promise<void>,
   ): Serve =>
-  async (request, { actor, person, role }, progress) => {
+  async (request, { actor, person, roles: held }, progress) => {
     // The path's only parameter is the action.
     const input = parseInput<Table[Name]["input"]>(action.input, { ...request, pathParameters: null }, bodyBytesMax);
-    const { capacity, account } = await authorise(stores.ledger, { person, role }, action, input);
+    const { capacity, account } = await authorise(stores.ledger, { person, roles: held }, action, input);
     progress.role = capacity;
     if (account !== undefined) progress.account = account;
     const isBinding = actor.person !== undefined || stageName() !== LOCAL_STAGE;
@@ -183,26 +234,36 @@ const serveAction =
         if (action.kind === "read" && !action.audited) throw new Error("This read writes an audit entry");
         return actor;
       },
-      isOperator: capacity === "operator",
+      capacity,
       request: {
         by: actor.by,
         identity: identityOf(actor),
-        role,
+        actor,
+        roles: held,
+        owner: person,
         ownedAccounts: () => ownedAccounts(stores.ledger, person),
         sourceIp: request.requestContext.http.sourceIp,
-        stage: stageName(),
+        stage: { name: stageName(), colour },
       },
     };
+    const proposal = await propose(context, input);
+    if (proposal !== undefined) {
+      return {
+        ...successResponse({ message: "Proposed: another person approves it", data: { proposal } }),
+        statusCode: 202,
+      };
+    }
     const data = action.output.parse(await run(context, input));
     // After it ran, so that a search beyond the limit writes no entry.
     if (action.personal && capacity !== "owner") await recordRead(actor, account, input);
-    const isMasked = capacity === "reader" && !action.audited;
-    return successResponse({ message: "Done", data: isMasked ? maskPhones(data) : data });
+    const shown =
+      capacity === "owner" || capacity === "person" || action.audited ? undefined : phoneDigitsShown[capacity];
+    return successResponse({ message: "Done", data: shown === undefined ? data : maskPhones(data, shown) });
   };
 
 /** What a person cannot choose. All sessions of a role are one, because AWS verifies no more of them. */
 const identityOf = ({ by, caller_arn, person }: Actor): string =>
-  person === undefined ? principalOf(caller_arn ?? by) : JSON.stringify([person.issuer, person.sub]);
+  person === undefined ? principalOf(caller_arn ?? by) : identityOfPerson(person);
 
 /** The response to an error. Only an unexpected one is logged: it may have changed something. */
 const errorAnswer = (error: unknown, request_id: string, { route, isCommand }: Progress): ApiResponse => {

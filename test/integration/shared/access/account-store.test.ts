@@ -1,4 +1,3 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { revokeKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
 import { type AccessFixture, admissionCode, OFFICE, openAccess } from "../../../builders/access.ts";
@@ -38,7 +37,7 @@ test("a restriction reaches all 120 keys of an account, most of which are revoke
     hash: `hash-${index}`,
   }));
   const Item = { ...ended, keys: [...others, first] };
-  await access.tables.db.send(new PutCommand({ TableName: access.tables.ledgerTable, Item }));
+  await access.tables.db.put({ TableName: access.tables.ledgerTable, Item });
   await restore();
   await setAccountStatus(access.store, accountId, "restricted");
   expect(await admissionCode(access.withKey(key))).toBe("account_restricted");

@@ -1,4 +1,3 @@
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
 import {
@@ -40,7 +39,7 @@ test("no part of a key's secret is in any table", async () => {
   const { key } = await access.anAccount();
   const secretPart = key.slice(5, 37);
   for (const TableName of [access.tables.accessTable, access.tables.ledgerTable]) {
-    const { Items = [] } = await access.tables.db.send(new ScanCommand({ TableName }));
+    const { Items = [] } = await access.tables.db.scan({ TableName });
     expect(Items.length).toBeGreaterThan(0);
     expect(JSON.stringify(Items)).not.toContain(secretPart);
   }

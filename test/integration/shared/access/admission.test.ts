@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { hashApiKey, newApiKey } from "../../../../shared/access/api-key.ts";
@@ -79,9 +78,7 @@ test("an unknown well-formed key is 401 after 1 call and leaves nothing in the t
   const key = newApiKey("live", CHECKSUM_KEY);
   expect(await admissionCode(access.withKey(key))).toBe("invalid_api_key");
   expect(access.proxy.calls).toHaveLength(1);
-  const { Item } = await access.tables.db.send(
-    new GetCommand({ TableName: access.tables.accessTable, Key: { pk: hashApiKey(key) } }),
-  );
+  const { Item } = await access.tables.db.get({ TableName: access.tables.accessTable, Key: { pk: hashApiKey(key) } });
   expect(Item).toBeUndefined();
 });
 

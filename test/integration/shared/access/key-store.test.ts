@@ -1,4 +1,3 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   createKey,
@@ -8,7 +7,7 @@ import {
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { rateGroups } from "../../../../shared/contract/limits.ts";
-import { orderLimitName } from "../../../../shared/contract/order-limits.ts";
+import { type OrderLimits, orderLimitName } from "../../../../shared/contract/order-limits.ts";
 import { entitlementSchema, permissionSchema } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import {
@@ -122,7 +121,7 @@ describe("the counters in a key's item", () => {
     const before = await access.keyItem(key);
     const { db, accessTable } = access.tables;
     const former = Object.fromEntries(Array.from({ length: 8 }, (_, minute) => [`former:${minute}`, 1]));
-    await db.send(new PutCommand({ TableName: accessTable, Item: { ...before, ...former } }));
+    await db.put({ TableName: accessTable, Item: { ...before, ...former } });
     await access.withKey(key);
     expect(await access.keyItem(key)).toEqual({ ...before, [`vtu:${NOON_MS / MINUTE_MS}`]: 1 });
   });
@@ -160,6 +159,16 @@ describe("the counters in a key's item", () => {
     }
     const minute = NOON_MS / MINUTE_MS + 16;
     expect(await access.countersOf(key)).toEqual({ [`vtu:${minute}`]: 1, [`catalog:${minute}`]: 1 });
+  });
+
+  test("limits of a key that another person has changed since are not replaced", async () => {
+    const { accountId, keyId } = await access.anAccount();
+    const limit = (day_orders: number, before?: OrderLimits) =>
+      setKeyLimits(access.store, accountId, keyId, { day_orders }, before);
+    await limit(1, {});
+    await expect(limit(2, {})).rejects.toThrow("Another person has changed the limits");
+    const { keys } = await limit(3, { day_orders: 1 });
+    expect(keys.map(({ order_limits }) => order_limits)).toEqual([{ day_orders: 3 }]);
   });
 
   test("a key's counters fit into 1 KB with 20 IPv6 entries, all permissions, quotas and limits, so that a request costs 1 write unit", async () => {

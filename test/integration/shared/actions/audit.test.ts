@@ -1,10 +1,12 @@
-import { beforeAll, expect, test } from "vitest";
-import { type ActionContext, recordAudited } from "../../../../shared/actions/action-context.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { createAccount } from "../../../../shared/access/accounts.ts";
+import { recordAudited } from "../../../../shared/actions/action-context.ts";
 import { auditRuns } from "../../../../shared/actions/audit.ts";
-import { SERVICE } from "../../../../shared/ledger/audit.ts";
+import type { ActionInput } from "../../../../shared/contract/actions/actions.ts";
+import { type Actor, auditEntry, SERVICE } from "../../../../shared/ledger/audit.ts";
 import { encodeIndexKey } from "../../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
-import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { anActionContext, anOwnersRequest, type TestContext } from "../../../builders/action-context.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
@@ -53,23 +55,120 @@ test("a cursor of another account's list shows entries of the asked account only
 test("a text that is no cursor is refused", async () => {
   const transaction = encodeIndexKey({ pk: "transaction#1", created_at: "2026-11-21T12:00:00.000Z" });
   for (const cursor of ["", "next", transaction]) {
-    await expect(auditRuns["audit service"](context(), { cursor })).rejects.toThrow(OperatorError);
+    await expect(auditRuns["audit list"](context(), { cursor })).rejects.toThrow(OperatorError);
   }
 });
 
 test("an owner sees who acted and not the company's identity at AWS, which operators and readers see", async () => {
   await record("acc_arn", 1);
-  const arnFor = async (changes: Partial<ActionContext>) => {
+  const arnFor = async (changes: Partial<TestContext>) => {
     const { entries } = await auditRuns["audit account"](anActionContext(tables, changes), { account: "acc_arn" });
     expect(entries).toMatchObject([{ by: "ada", action: "test", why: null }]);
     return entries[0]?.caller_arn;
   };
   expect(await arnFor(anOwnersRequest())).toBeNull();
-  expect(await arnFor(anOwnersRequest({ role: "reader" }))).toBe(ARN);
+  expect(await arnFor(anOwnersRequest({ roles: ["finance"] }))).toBeNull();
+  expect(await arnFor({ ...anOwnersRequest({ roles: ["reader"] }), capacity: "reader" })).toBe(ARN);
   expect(await arnFor({})).toBe(ARN);
 });
 
 test("the audit log of the service has what concerns no account", async () => {
   await record(SERVICE, 2);
-  expect(numbersOf(await auditRuns["audit service"](context(), {}))).toEqual([1, 0]);
+  expect(numbersOf(await auditRuns["audit list"](context(), { account: SERVICE }))).toEqual([1, 0]);
+});
+
+describe("one log over everything", () => {
+  const OBI = "arn:aws:sts::123456789012:assumed-role/AWSReservedSSO_operate_0123/obi@example.com";
+  const day = "2020-02-01";
+  const list = (input: ActionInput<"audit list">) => auditRuns["audit list"](context(), input);
+  const said = async (input: ActionInput<"audit list">) => (await list(input)).entries.map(({ sentence }) => sentence);
+  /** Entries of three logs, a millisecond apart, of which one is a funding. */
+  const put = async (date: string, count: number, funding: number): Promise<void> => {
+    const { ledger } = context();
+    const items = Array.from({ length: count }, (_, number) => {
+      const action = number === funding ? "wallet fund" : "test";
+      const details = { id: "GTB-2", amount: 1, number };
+      const atMs = Date.parse(`${date}T10:00:00Z`) + number;
+      const entry = auditEntry({ audit_log: `acc_${number % 3}`, by: "ada", action, details }, atMs);
+      return { ...entry, sequence: `${date.replaceAll("-", "")}${String(number).padStart(4, "0")}`.slice(-10) };
+    });
+    await Promise.all(items.map((Item) => ledger.db.put({ TableName: ledger.auditTable, Item })));
+  };
+  let shop = "";
+
+  beforeAll(async () => {
+    const { accounts } = context();
+    shop = (await createAccount(accounts, { name: "shop", whitelist: [] })).account_id;
+    const at = (second: number, by: string, signedIn: Partial<Actor> = {}) =>
+      anActionContext(tables, {
+        clock: () => Date.parse(`${day}T10:00:00Z`) + second * 1_000,
+        by: { by, ...signedIn },
+      });
+    const ada = { person: { issuer: "https://id.example.com", sub: "7" } };
+    const fund = { action: "wallet fund", details: { id: "GTB-1", amount: 50_000 }, why: "transfer" };
+    await recordAudited(at(0, "ada@example.com", ada), shop, fund);
+    await recordAudited(at(1, "ada@example.com", { caller_arn: OBI }), shop, {
+      action: "transactions show",
+      details: { reference: "DATA_1" },
+    });
+    await recordAudited(at(2, "Bola"), SERVICE, { action: "purchases off", details: { part: "mtn" } });
+  });
+
+  test("has the acts of all accounts and of the service, newest first, in words", async () => {
+    expect(await said({ from: day, to: day })).toEqual([
+      "Command line (says: Bola) switched purchases off (mtn)",
+      "Command line (says: ada@example.com) looked at the order DATA_1",
+      expect.stringMatching(
+        /^ada@example\.com funded the wallet of shop with NGN.50,000\.00 \(bank reference GTB-1\)$/,
+      ),
+    ]);
+    expect((await list({ from: day, to: day })).entries.map(({ account_id }) => account_id)).toEqual([
+      null,
+      shop,
+      shop,
+    ]);
+  });
+
+  test.each([
+    ["a person's e-mail address", { person: "Ada@Example.com" }, ["transactions show", "wallet fund"]],
+    ["what it has before the @", { person: "ADA" }, ["transactions show", "wallet fund"]],
+    ["a name", { person: "bola" }, ["purchases off"]],
+    ["an identity at AWS", { person: OBI }, ["transactions show"]],
+    ["its last part, before the @", { person: "obi" }, ["transactions show"]],
+    ["no part of a name", { person: "ad" }, []],
+    ["no part of an address", { person: "example.com" }, []],
+    ["an account", { account: "shop" }, ["transactions show", "wallet fund"]],
+    ["what concerns no account", { account: SERVICE }, ["purchases off"]],
+    ["money", { kind: "money" }, ["wallet fund"]],
+    ["personal data seen", { kind: "seen" }, ["transactions show"]],
+    ["a time", { from: `${day}T10:00:01Z` }, ["purchases off", "transactions show"]],
+  ] as const)("is filtered by %s", async (_, filter, actions) => {
+    const account = "account" in filter && filter.account === "shop" ? { account: shop } : {};
+    const { entries } = await list({ from: day, to: day, ...filter, ...account });
+    expect(entries.map(({ action }) => action)).toEqual(actions);
+  });
+
+  test("comes in pages, each entry once, also of a rare kind; a cursor beyond the period is refused", async () => {
+    const many = "2020-03-01";
+    await put(many, 120, 3);
+    const seen: unknown[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list({ from: many, to: many, ...(cursor && { cursor }) });
+      seen.push(...numbersOf(page));
+      cursor = page.next_cursor ?? undefined;
+      if (cursor !== undefined) await expect(list({ from: day, to: day, cursor })).rejects.toThrow(OperatorError);
+    } while (cursor !== undefined);
+    expect(seen).toEqual(Array.from({ length: 120 }, (_, number) => 119 - number));
+    expect(numbersOf(await list({ from: many, to: many, kind: "money" }))).toEqual([3]);
+  });
+
+  test("looks through 2,000 entries for a page at most, and goes on behind them", async () => {
+    const april = "2020-04-01";
+    await put(april, 2_010, 0);
+    const first = await list({ from: april, to: april, kind: "money" });
+    expect(first.entries).toEqual([]);
+    const second = await list({ from: april, to: april, kind: "money", cursor: first.next_cursor ?? "" });
+    expect(second).toMatchObject({ entries: [{ action: "wallet fund" }], next_cursor: null });
+  });
 });

@@ -10,6 +10,7 @@ import { consoleHandler } from "../../../../shared/console/console-handler.ts";
 import { consoleSettings } from "../../../../shared/console/console-settings.ts";
 import { type ActionTable, accountInput, itemInput, whySchema } from "../../../../shared/contract/actions/action.ts";
 import { searchActions } from "../../../../shared/contract/actions/search.ts";
+import { readRoles } from "../../../../shared/contract/roles.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
 import {
@@ -31,20 +32,33 @@ const settings = consoleSettings.parse({
   clientId: "console",
   operatorGroup: "operators",
   readerGroup: "readers",
+  auditorGroup: "auditors",
+  supportGroup: "support",
 });
 
 const why = whySchema.optional();
 const actions = {
   "notes list": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     input: accountInput.extend({ limit: z.coerce.number().optional() }),
-    output: z.object({ text: z.string(), limit: z.number().optional(), isOperator: z.boolean() }),
+    output: z.object({ text: z.string(), limit: z.number().optional(), capacity: z.string() }),
     summary: "List notes",
+    command: "none",
+  },
+  "notes answer": {
+    scope: "account",
+    roles: ["operator", "support"],
+    kind: "read",
+    input: accountInput,
+    output: z.object({ text: z.string() }),
+    summary: "Answer with notes",
     command: "none",
   },
   "notes change": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     input: accountInput.extend({ text: z.string(), why }),
     output: z.object({ by: z.string(), person: z.string().optional(), caller_arn: z.string().optional() }),
@@ -53,6 +67,7 @@ const actions = {
   },
   "notes find": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     input: itemInput,
     output: z.object({}),
@@ -61,6 +76,7 @@ const actions = {
   },
   "notes move": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     input: itemInput.extend({ why }),
     output: z.object({}),
@@ -69,6 +85,7 @@ const actions = {
   },
   "notes burn": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     irreversible: true,
     input: accountInput.extend({ why }),
@@ -78,6 +95,7 @@ const actions = {
   },
   "money give": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     movesMoney: true,
     input: z.object({ why }),
@@ -87,6 +105,7 @@ const actions = {
   },
   "trouble make": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: z.object({ kind: z.enum(["not_found", "not_allowed", "in_flight", "refused", "unexpected"]) }),
     output: z.object({}),
@@ -95,6 +114,7 @@ const actions = {
   },
   "people list": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     personal: true,
     input: itemInput.extend({ reference: z.string().optional(), cursor: z.string().optional() }),
@@ -104,6 +124,7 @@ const actions = {
   },
   "audit write": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({}),
@@ -121,7 +142,8 @@ const trouble = {
 };
 
 const runs: ActionRuns<typeof actions> = {
-  "notes list": async ({ isOperator }, { limit }) => ({ text: "to 08031234567", limit, isOperator }),
+  "notes list": async ({ capacity }, { limit }) => ({ text: "to 08031234567", limit, capacity }),
+  "notes answer": async () => ({ text: "to 08031234567" }),
   "notes change": async (context, { account }) => {
     const { by, person, caller_arn } = auditItem(context, account, { action: "notes change" }).Put.Item;
     return { by, person: person?.sub, caller_arn };
@@ -150,7 +172,7 @@ let mine: string;
 let others: string;
 
 beforeAll(async () => {
-  const { actor, isOperator, ...stores } = anActionContext(await freshTables(), { clock: () => nowMs });
+  const { actor, capacity, ...stores } = anActionContext(await freshTables(), { clock: () => nowMs });
   ledger = stores.ledger;
   handle = consoleHandler(actions, runs, settings, stores);
   handleBare = consoleHandler(actions, runs, undefined, stores);
@@ -203,7 +225,8 @@ const sendSigned = (
   headers: Record<string, string> = {},
   handler = handle,
   userArn = USER_ARN,
-) => sendVerified(`/operations/${path}`, { iam: { userArn, cognitoIdentity: null } }, headers, sent, handler);
+  role = "operator",
+) => sendVerified(`/operations/${role}/${path}`, { iam: { userArn, cognitoIdentity: null } }, headers, sent, handler);
 
 const sendVerified = async (
   path: string,
@@ -213,12 +236,13 @@ const sendVerified = async (
   handler = handle,
 ) => {
   const method = body === undefined ? "GET" : "POST";
-  const [, base, ...rest] = path.split("/");
+  const [, base, ...words] = path.split("/");
+  const [role, ...rest] = base === "operations" ? words : [undefined, ...words];
   const event = anApiEvent({
     method,
     path,
-    routeKey: `${method} /${base}/{path+}`,
-    pathParameters: { path: rest.join("/") },
+    routeKey: `${method} /${base}/${role === undefined ? "" : "{role}/"}{path+}`,
+    pathParameters: { ...(role !== undefined && { role }), path: rest.join("/") },
     headers,
     ...(query && { query }),
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -244,7 +268,7 @@ test("an action's output is in the success envelope, which nothing may store", a
   expect(body).toEqual({
     status: true,
     message: "Done",
-    data: { text: "to 08031234567", limit: 3, isOperator: true },
+    data: { text: "to 08031234567", limit: 3, capacity: "operator" },
   });
 });
 
@@ -288,7 +312,13 @@ describe("an operator who signs with AWS credentials", () => {
 
   test("is served in a stage without a console, where a token is worth nothing", async () => {
     const sent = { query: { account: others } };
-    const signed = await sendVerified("/operations/notes/list", { iam: { userArn: USER_ARN } }, {}, sent, handleBare);
+    const signed = await sendVerified(
+      "/operations/operator/notes/list",
+      { iam: { userArn: USER_ARN } },
+      {},
+      sent,
+      handleBare,
+    );
     expect(signed).toMatchObject({ status: 200 });
     captureLog();
     const authorizer = { jwt: { claims: textClaims(issued(operator)) } };
@@ -301,9 +331,13 @@ describe("an operator who signs with AWS credentials", () => {
   });
 });
 
-test("an owner acts on the own account, and not as an operator", async () => {
-  const { body } = await send(owner, "notes/list", { query: { account: mine } });
-  expect(body.data).toEqual({ text: "to 08031234567", isOperator: false });
+test.each([
+  ["without a role", owner],
+  ["who also is a reader", person(["readers"])],
+  ["who also has a role that may not do it", person(["support"])],
+])("an owner %s acts on the own account as an owner", async (_, who) => {
+  const { body } = await send(who, "notes/list", { query: { account: mine } });
+  expect(body.data).toEqual({ text: "to 08031234567", capacity: "owner" });
 });
 
 test("a reader sees phone numbers masked, but not those of an own account", async () => {
@@ -311,6 +345,22 @@ test("a reader sees phone numbers masked, but not those of an own account", asyn
   expect(read.body.data.text).toBe("to *********67");
   const own = await send(person(["readers"]), "notes/list", { query: { account: mine } });
   expect(own.body.data.text).toBe("to 08031234567");
+});
+
+test("a person in two groups may do what either role may, and is masked as the wider of those that may", async () => {
+  const both = person(["auditors", "support"]);
+  const query = { account: others };
+  expect((await send(both, "notes/list", { query })).body.data.text).toBe("to *********67");
+  expect((await send(both, "notes/answer", { query })).body.data.text).toBe("to *******4567");
+  expect((await send(person(["support"]), "notes/list", { query })).status).toBe(403);
+});
+
+test("with AWS credentials a person has the role of the path, and none of a path without one", async () => {
+  const sent = { query: { account: others } };
+  const as = async (role: string) => (await sendSigned("notes/list", sent, {}, handle, USER_ARN, role)).status;
+  expect(await as("auditor")).toBe(200);
+  expect(await as("support")).toBe(403);
+  expect(await as("constructor")).toBe(403);
 });
 
 test("a reader who owns an account changes that one only", async () => {
@@ -340,7 +390,7 @@ test("the account of what another field names may be left out by operators, and 
   expect(await statuses("notes/find")).toEqual([200, 200, 403, 403]);
   expect(await statuses("notes/move", {})).toEqual([200, 403, 403, 403]);
   const refused = await send(owner, "notes/find");
-  expect(refused.body.message).toBe("Only operators and readers may leave out the account");
+  expect(refused.body.message).toBe("Only people with a role in the service may leave out the account");
 });
 
 test("a person without a role is refused, and learns whom to ask", async () => {
@@ -374,7 +424,7 @@ test.each([
 test("a reader is refused a change whatever its input says", async () => {
   const { status, body } = await send(reader, "notes/burn", { body: { account: mine } });
   expect(status).toBe(403);
-  expect(body.message).toBe("Readers cannot change anything");
+  expect(body.message).toBe("This is not allowed to the role reader");
 });
 
 test("a read that writes an audit entry is a fault of the service", async () => {
@@ -414,6 +464,59 @@ test.each([
   const answer = await send(operator, path, { body });
   expect([answer.status, answer.code]).toEqual([404, "not_found"]);
 });
+
+/** Sends an event of a signed request as API Gateway makes it; resolves with the status. */
+const sendAt = async (rawPath: string, role: string, path: string, stage = "$default"): Promise<unknown> => {
+  const event = anApiEvent({
+    path: rawPath,
+    routeKey: "GET /operations/{role}/{path+}",
+    pathParameters: { role, path },
+    query: { account: others },
+  });
+  const authorizer = { iam: { userArn: USER_ARN, cognitoIdentity: null } };
+  return (await handle({ ...event, requestContext: { ...event.requestContext, stage, authorizer } })).statusCode;
+};
+
+test.each([
+  "/operations/reader/../operator/notes/list",
+  "/operations/reader/%2e%2e/operator/notes/list",
+  "/operations//operator/notes/list",
+  "/operations/reader/notes/list",
+  "/operations/reader/notes/list/../../../operator/notes/list",
+  "/x/operations/operator/notes/list",
+  "/prod/operations/operator/notes/list",
+  // The rest of the path behind a decoded question mark is gone.
+  "/operations/operator/notes/lis",
+])("a request whose path %s is not that of its role and action is 404", async (rawPath) => {
+  expect(await sendAt(rawPath, "operator", "notes/list")).toBe(404);
+});
+
+test.each([
+  // `/operations/operator/notes%2Flist`: path and parameters are decoded.
+  { name: "an encoded slash", rawPath: "/operations/operator/notes/list" },
+  // At a domain, also with the key of a mapping, `rawPath` is the same.
+  { name: "a named stage", rawPath: "/live/operations/operator/notes/list", stage: "live" },
+])("a signed request with $name is that of its role and action", async ({ rawPath, stage }) => {
+  expect(await sendAt(rawPath, "operator", "notes/list", stage)).toBe(200);
+});
+
+test.each([
+  // `/operations/operator%2Fx/notes/list`, if the parameter keeps the slash: no role has this name.
+  {
+    name: "an encoded slash in the role",
+    rawPath: "/operations/operator/x/notes/list",
+    role: "operator/x",
+    status: 404,
+  },
+  { name: "a space in the role", rawPath: "/operations/operator /notes/list", role: "operator ", status: 403 },
+  { name: "another alphabet", rawPath: "/operations/operator/notes/list\u0131", path: "notes/list\u0131", status: 404 },
+  { name: "a stage that the path lacks", rawPath: "/operations/operator/notes/list", stage: "live", status: 404 },
+])(
+  "a signed request with $name gets nothing",
+  async ({ rawPath, role = "operator", path = "notes/list", stage, status }) => {
+    expect(await sendAt(rawPath, role, path, stage)).toBe(status);
+  },
+);
 
 test("input is checked before the permission, and fields are named", async () => {
   const absent = await send(nobody, "notes/list");
@@ -486,6 +589,15 @@ describe("a read of personal data", () => {
     ]);
   });
 
+  test("has what the browser called itself, cut and without numbers", async () => {
+    const agent = `Mozilla/5.0 (X11; Linux x86_64) of 0803 123 4567 ${"x".repeat(300)}`;
+    await sendSigned("people/list", { query: { account: mine, reference: "agent" } }, { "user-agent": agent });
+    const entry = (await readAudit(ledger, mine)).find(({ details }) => details.reference === "agent");
+    expect(entry?.user_agent).toMatch(/^Mozilla\/5\.0 \(X11; Linux x86_64\) of [*\d ]+x+$/);
+    expect(entry?.user_agent).toHaveLength(200);
+    expect(entry?.user_agent).not.toMatch(/0803|123|456/);
+  });
+
   test("is recorded once for its pages and for 15 minutes, and then again", async () => {
     const ask = (cursor?: string) =>
       send(operator, "people/list", { query: { account: others, ...(cursor && { cursor }) } });
@@ -519,7 +631,7 @@ describe("a search", () => {
   const searchAs = async (who: ReturnType<typeof person> | ((number: number) => string), count: number) => {
     const {
       actor: _actor,
-      isOperator: _isOperator,
+      capacity: _capacity,
       ...stores
     } = anActionContext(await freshTables(), {
       clock: () => nowMs,

@@ -1,0 +1,129 @@
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { moneyText } from "../../../shared/contract/money.ts";
+import { useRead } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
+import { Money } from "../../components/money.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+import { AccountLink } from "../../components/record-links.tsx";
+import { Time } from "../../components/time.tsx";
+
+type Proposal = ActionOutput<"proposals list">["proposals"][number];
+
+const READ_EVERY_MS = 30_000;
+
+export const ProposalsPage = () => {
+  const proposals = useRead("proposals list", {}, { everyMs: READ_EVERY_MS });
+  return (
+    <Page
+      title="Proposals"
+      description="What one person proposed and another decides. Nothing has changed yet; an approval carries out exactly what is written here."
+    >
+      <Query of={proposals}>
+        {(data) => (
+          <DataTable
+            label="Proposals"
+            rows={data.proposals}
+            rowKey={({ proposal }) => proposal}
+            columns={[
+              { header: "What it does", cell: (proposal) => <Consequence {...proposal} /> },
+              { header: "Decide", hidesHeader: true, cell: (proposal) => <Decide proposal={proposal} /> },
+              {
+                header: "Balance before",
+                align: "end",
+                cell: ({ balance_before: naira }) => <Balance naira={naira} />,
+              },
+              { header: "Balance after", align: "end", cell: ({ balance_after: naira }) => <Balance naira={naira} /> },
+              { header: "Reason", cell: ({ why }) => why ?? "–" },
+              { header: "Proposed by", cell: ({ proposed_by }) => proposed_by },
+              { header: "Proposed", cell: ({ proposed_at }) => <Time iso={proposed_at} /> },
+              { header: "Expires", cell: ({ expires_at }) => <Time iso={expires_at} /> },
+            ]}
+            emptyText="No proposal waits for a decision."
+          />
+        )}
+      </Query>
+    </Page>
+  );
+};
+
+const Consequence = ({ consequence, account_id, refusal }: Proposal) => (
+  <>
+    {consequence}.
+    {account_id !== null && (
+      <>
+        {" "}
+        Account: <AccountLink account={account_id} />.
+      </>
+    )}
+    {refusal !== null && ` ${refusal}.`}
+  </>
+);
+
+const Balance = ({ naira }: { readonly naira: number | null }) => (naira === null ? "–" : <Money naira={naira} />);
+
+const IF_UNKNOWN = "It is safe to submit it again: a proposal is carried out once.";
+
+const doneText = ({ consequence, repeated, decided_by }: ActionOutput<"proposals approve">): string =>
+  repeated ? `${decided_by} had approved it before.` : `Done: ${consequence}.`;
+
+const approvalPreview = ({ amount, balance_before, balance_after, consequence }: Proposal) => ({
+  sentence:
+    balance_before === null || balance_after === null
+      ? `${consequence}.`
+      : `${consequence}. Balance: ${moneyText(balance_before)} -> ${moneyText(balance_after)}`,
+  button: amount === null ? "Approve" : `Approve ${moneyText(Math.abs(amount))}`,
+});
+
+const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
+  const { proposal, consequence, refusal } = shown;
+  return (
+    <Row>
+      {refusal === null && (
+        <ChangeDialog
+          action="proposals approve"
+          button="Approve"
+          subject={proposal}
+          buttonSize="xs"
+          title={`Approve ${proposal}`}
+          preview={() => approvalPreview(shown)}
+          inputOf={(_, why) => ({ proposal, why })}
+          success={doneText}
+          ifUnknown={IF_UNKNOWN}
+        >
+          It is carried out in your name, with the name of the person who proposed it beside it. This cannot be undone.
+        </ChangeDialog>
+      )}
+      <ChangeDialog
+        action="proposals reject"
+        button="Reject"
+        subject={proposal}
+        buttonVariant="default"
+        buttonSize="xs"
+        title={`Reject ${proposal}`}
+        inputOf={(_, why = "") => ({ proposal, why })}
+        success="The proposal is rejected."
+      >
+        {consequence}: this will not happen. The person who proposed it can propose it again.
+      </ChangeDialog>
+      <IrreversibleDialog
+        action="proposals break-glass"
+        button="Break the glass"
+        subject={proposal}
+        buttonVariant="subtle"
+        buttonSize="xs"
+        title={`Carry out ${proposal} alone`}
+        nameToType={proposal}
+        preview={() => approvalPreview(shown)}
+        inputOf={(_, why = "") => ({ proposal, why })}
+        success={doneText}
+        ifUnknown={IF_UNKNOWN}
+      >
+        Only where nobody else can be reached and the harm grows until a person acts. It pages the operators, and the
+        audit log has your reason.
+      </IrreversibleDialog>
+    </Row>
+  );
+};

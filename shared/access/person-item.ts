@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import * as z from "zod";
+import { type Role, roles } from "../contract/roles.ts";
+import type { Actor } from "../ledger/audit.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ALL_TIMES, listKeys } from "../ledger/query-index.ts";
+import { PEOPLE_LIST, personPk } from "../ledger/schema.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
+import { isoTime } from "../platform/time.ts";
+
+/** A person who has signed in and may do something, in the ledger table. */
+export const personItemSchema = z.object({
+  pk: z.string(),
+  /** As audit entries name the person. */
+  by: z.string(),
+  /** What the person was at the last sign-in; none: an owner. */
+  roles: z.array(z.enum(roles)),
+  /** At the last sign-in: the keys of the items (owner-item.ts) by which the person owned accounts. */
+  owner_keys: z.array(z.string()),
+  /** The address that the provider had verified at the last sign-in. */
+  email: z.string().nullable(),
+  list_key: z.literal(PEOPLE_LIST),
+  /** The first sign-in since the service keeps them. */
+  created_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime(),
+});
+export type PersonItem = z.output<typeof personItemSchema>;
+
+/** A page that is opened again soon after is the same sign-in. */
+const SAME_SIGN_IN_MS = 15 * 60_000;
+
+/** What names a person at the identity provider. */
+export const identityOfPerson = ({ issuer, sub }: NonNullable<Actor["person"]>): string =>
+  JSON.stringify([issuer, sub]);
+
+/** A hash of how the provider names the person. */
+export const personIdOfIdentity = (identity: string): string =>
+  createHash("sha256").update(identity).digest("base64url");
+
+const pkOfPerson = (identity: string): string => personPk(personIdOfIdentity(identity));
+
+/** Whether the person has signed in at the console, with a role or as an owner. */
+export const hasSignedIn = async (ledger: Ledger, person: NonNullable<Actor["person"]>): Promise<boolean> =>
+  (await getItem(ledger, pkOfPerson(identityOfPerson(person)), personItemSchema)) !== undefined;
+
+/**
+ * Records a sign-in. `identity` names the person at the provider, who cannot change it. Of one who may do nothing only if
+ * the person is known: then the person lost what there was.
+ */
+export const recordSignIn = async (
+  { db, table, clock }: Ledger,
+  person: Pick<PersonItem, "by"> & {
+    readonly identity: string;
+    readonly roles: readonly Role[];
+    readonly ownerKeys: readonly string[];
+    readonly email: string | undefined;
+  },
+): Promise<void> => {
+  const nowMs = clock();
+  const mayDoSomething = person.roles.length > 0 || person.ownerKeys.length > 0;
+  const isOther = "#last_seen_at < :before OR #roles <> :roles OR #owner_keys <> :owner_keys OR #email <> :email";
+  const update: UpdateCommandInput = {
+    TableName: table,
+    Key: { pk: pkOfPerson(person.identity) },
+    UpdateExpression:
+      "SET #by = :by, #roles = :roles, #owner_keys = :owner_keys, #email = :email, #list_key = :list, #created_at = if_not_exists(#created_at, :now), #last_seen_at = :now",
+    ConditionExpression: mayDoSomething
+      ? `attribute_not_exists(#last_seen_at) OR ${isOther}`
+      : `attribute_exists(#last_seen_at) AND (${isOther})`,
+    ExpressionAttributeNames: {
+      ...{ "#by": "by", "#roles": "roles", "#owner_keys": "owner_keys", "#list_key": "list_key" },
+      ...{ "#email": "email", "#created_at": "created_at", "#last_seen_at": "last_seen_at" },
+    },
+    ExpressionAttributeValues: {
+      ...{ ":by": person.by, ":roles": [...person.roles], ":list": PEOPLE_LIST },
+      ...{ ":owner_keys": [...person.ownerKeys], ":email": person.email ?? null },
+      ...{ ":now": isoTime(nowMs), ":before": isoTime(nowMs - SAME_SIGN_IN_MS) },
+    },
+  };
+  try {
+    await db.update(update);
+  } catch (error) {
+    if (!isConditionFailure(error)) throw error;
+  }
+};
+
+/** Everybody who has signed in, the first one first. */
+export const listPeople = async (ledger: Ledger): Promise<readonly PersonItem[]> => {
+  const keys = await listKeys(ledger, PEOPLE_LIST, ALL_TIMES);
+  const items = await getItems(
+    ledger,
+    keys.map(({ pk }) => ({ pk })),
+    personItemSchema,
+  );
+  return items.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
+};

@@ -1,0 +1,80 @@
+import type { Account } from "../access/account-store.ts";
+import { findKeys, lastUsedMs } from "../access/key-store.ts";
+import { listPeople } from "../access/person-item.ts";
+import type { accessActions } from "../contract/actions/access.ts";
+import { allows } from "../contract/permission.ts";
+import { accountIdsOf } from "../ledger/query-index.ts";
+import { isoTime } from "../platform/time.ts";
+import { keyView, ownerText, readAccounts } from "./accounts.ts";
+import type { ActionRuns } from "./action-runs.ts";
+
+type Owned = { readonly account_id: string; readonly name: string };
+
+/** The accounts of each owner, by the address or the group as an owner is written. */
+const ownedBy = (accounts: readonly Account[]): ReadonlyMap<string, readonly Owned[]> => {
+  const owned = new Map<string, readonly Owned[]>();
+  for (const { account_id, name, owners } of accounts) {
+    for (const owner of owners) {
+      // An address is in the audit log as it is, so people are found by it.
+      const key = owner.kind === "email" ? owner.value.toLowerCase() : ownerText(owner);
+      owned.set(key, [...(owned.get(key) ?? []), { account_id, name }]);
+    }
+  }
+  return owned;
+};
+
+export const accessRuns: ActionRuns<typeof accessActions> = {
+  "access people": async (context) => {
+    const { ledger } = context;
+    const [people, accounts] = await Promise.all([
+      listPeople(ledger),
+      accountIdsOf(ledger).then((ids) => readAccounts(context, ids)),
+    ]);
+    const owned = ownedBy(accounts);
+    const known = new Set(people.map(({ by }) => by));
+    const signedIn = people
+      .toSorted((one, other) => (one.last_seen_at < other.last_seen_at ? 1 : -1))
+      .map(({ by, roles, created_at, last_seen_at }) => ({
+        name: by,
+        roles,
+        accounts: [...(owned.get(by) ?? [])],
+        first_signed_in_at: created_at,
+        last_signed_in_at: last_seen_at,
+      }));
+    const never = [...owned]
+      .filter(([name]) => !known.has(name))
+      .map(([name, ownedAccounts]) => ({
+        ...{ name, roles: [], accounts: [...ownedAccounts] },
+        ...{ first_signed_in_at: null, last_signed_in_at: null },
+      }));
+    return { people: [...signedIn, ...never] };
+  },
+
+  "access review": async (context) => {
+    const { accounts: stores, ledger } = context;
+    const accounts = await readAccounts(context, await accountIdsOf(ledger));
+    const items = await findKeys(
+      stores,
+      accounts.flatMap(({ keys }) => keys.map(({ hash }) => hash)),
+    );
+    const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
+    return {
+      access: accounts.flatMap(({ account_id, name: accountName, status, entitlements, keys, owners }) => {
+        const account = { account_id, account: accountName, is_restricted: status !== "active" };
+        const usable = keys.filter((key) => keyView(key, ledger.clock()).status === "active");
+        return [
+          ...usable.map(({ key_id, name, mode, permissions, created_at, hash }) => {
+            const usedMs = lastUsed.get(hash);
+            const may = permissions.filter((each) => allows(entitlements, each));
+            const last_used_at = usedMs === undefined ? null : isoTime(usedMs);
+            return { ...account, kind: "key" as const, holder: key_id, name, mode, may, created_at, last_used_at };
+          }),
+          ...owners.map((owner) => {
+            const unknown = { name: null, mode: null, may: [], created_at: null, last_used_at: null };
+            return { ...account, kind: "owner" as const, holder: ownerText(owner), ...unknown };
+          }),
+        ];
+      }),
+    };
+  },
+};

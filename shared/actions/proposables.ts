@@ -1,0 +1,231 @@
+import { isDeepStrictEqual } from "node:util";
+import type * as z from "zod";
+import { requireAccount } from "../access/account-store.ts";
+import { ENTITLEMENTS_CHANGED, LIMITS_CHANGED } from "../access/accounts.ts";
+import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
+import { koboFromNaira, koboText } from "../contract/money.ts";
+import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
+import { entitlementsText, raisesEntitlements } from "../contract/permission.ts";
+import { readFunding } from "../ledger/ledger-entry.ts";
+import { referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { closedError, readWallet } from "../ledger/wallet.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
+import { assertResolvable, type Difference, requireMatch } from "../upstream-events/operator-resolution.ts";
+import { accountsRuns } from "./accounts.ts";
+import type { ActionContext } from "./action-context.ts";
+import { floatRuns } from "./float.ts";
+import { requireEvent, requireTransaction } from "./lookup.ts";
+import { priceConsequence, pricesRuns } from "./prices.ts";
+import { transactionsRuns } from "./transactions.ts";
+import { upstreamEventsRuns } from "./upstream-events.ts";
+import { assertWithinBound, walletRuns } from "./wallet.ts";
+
+/** What an action would do now. Throws OperatorError if it would be refused. */
+type Preview = {
+  readonly account?: string;
+  /** A sentence. */
+  readonly consequence: string;
+  readonly amountKobo?: number;
+  readonly balance?: { readonly before: number; readonly after: number };
+  /** What is proposed if it is not the input: an approval is refused if what the proposer saw has changed. */
+  readonly input?: object;
+  /** False: one person may do it alone. */
+  readonly needsApproval: boolean;
+};
+
+type Proposable = {
+  readonly preview: (context: ActionContext, input: unknown) => Promise<Preview>;
+  readonly carryOut: (context: ActionContext, input: unknown) => Promise<unknown>;
+};
+
+/** The actions whose entry says `fourEyes`. */
+type ProposableName = {
+  [Name in ActionName]: (typeof actions)[Name] extends { readonly fourEyes: true } ? Name : never;
+}[ActionName];
+
+const proposable = <Name extends ProposableName>(
+  schema: z.ZodType<ActionInput<Name>>,
+  run: (context: ActionContext, input: ActionInput<Name>) => Promise<unknown>,
+  preview: (context: ActionContext, input: ActionInput<Name>) => Promise<Preview>,
+): Proposable => {
+  const inputOf = (value: unknown): ActionInput<Name> => {
+    const { data, error } = schema.safeParse(value);
+    if (data !== undefined) return data;
+    throw new OperatorError("This version cannot read what was proposed: propose it again", { cause: error });
+  };
+  return {
+    preview: async (context, value) => preview(context, inputOf(value)),
+    carryOut: async (context, value) => run(context, inputOf(value)),
+  };
+};
+
+const entry = async (
+  context: ActionContext,
+  account: string,
+  amountKobo: number,
+  what: (name: string, amount: string) => string,
+): Promise<Preview> => {
+  assertWithinBound(context, amountKobo);
+  const { name } = await requireAccount(context.accounts, account);
+  const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
+  if (closed) throw closedError(account);
+  const after = before + amountKobo;
+  if (after < 0) throw new OperatorError(`The balance is ${koboText(before)} NGN and must not become negative`);
+  const consequence = what(name, `${koboText(Math.abs(amountKobo))} NGN`);
+  return { account, consequence, amountKobo, balance: { before, after }, needsApproval: true };
+};
+
+const settlement = async (
+  context: ActionContext,
+  transaction: Transaction,
+  status: string,
+  reported = "",
+): Promise<Preview> => {
+  const { account_id: account, amount_kobo, mode } = transaction;
+  const { name } = await requireAccount(context.accounts, account);
+  const isRefund = status === "failed" && mode === "live";
+  const { balance_kobo: before, closed } = await readWallet(context.ledger, account);
+  if (closed && isRefund) throw closedError(account);
+  const amount = koboText(amount_kobo);
+  const effect = isRefund ? ` and refunds ${amount} NGN` : `, which keeps the ${amount} NGN that it cost`;
+  return {
+    account,
+    consequence: `Settles ${referenceOf(transaction)} of ${name} as ${status} for good${effect}${reported}`,
+    amountKobo: amount_kobo,
+    balance: { before, after: isRefund ? before + amount_kobo : before },
+    needsApproval: mode === "live" && amount_kobo > koboFromNaira(context.fourEyes?.resolveAboveNaira ?? 0),
+  };
+};
+
+/** Without the digits of phone numbers, because proposals and audit entries are kept. */
+const differencesText = (differences: readonly Difference[]): string =>
+  differences
+    .map(({ field, event, transaction }) =>
+      field === "phone number" ? field : `${field} (${event} reported, ${transaction} expected)`,
+    )
+    .join(" and ");
+
+export const proposables: Readonly<Record<ProposableName, Proposable>> = {
+  "wallet fund": proposable<"wallet fund">(
+    actions["wallet fund"].input,
+    walletRuns["wallet fund"],
+    (context, { account, amount_kobo, id }) =>
+      entry(context, account, amount_kobo, (name, amount) => `Credits ${amount} to ${name} for the transfer ${id}`),
+  ),
+  "wallet adjust": proposable<"wallet adjust">(
+    actions["wallet adjust"].input,
+    walletRuns["wallet adjust"],
+    (context, { account, amount_kobo, id }) =>
+      entry(context, account, amount_kobo, (name, amount) =>
+        amount_kobo < 0 ? `Takes ${amount} from ${name} (${id})` : `Gives ${amount} to ${name} (${id})`,
+      ),
+  ),
+  "wallet reverse": proposable<"wallet reverse">(
+    actions["wallet reverse"].input,
+    walletRuns["wallet reverse"],
+    async (context, { account, id }) => {
+      const funding = await readFunding(context.ledger, id);
+      if (funding?.account_id !== account) {
+        throw new NotFoundError(`There is no funding ${id} of account ${account}`);
+      }
+      return entry(
+        context,
+        account,
+        -funding.amount_kobo,
+        (name, amount) => `Takes the funding ${id} of ${amount} back from ${name}`,
+      );
+    },
+  ),
+  "float fund": proposable<"float fund">(
+    actions["float fund"].input,
+    floatRuns["float fund"],
+    async (_, { amount_kobo, id }) => ({
+      consequence: `Books a payment of ${koboText(amount_kobo)} NGN to the upstream (${id})`,
+      amountKobo: amount_kobo,
+      needsApproval: true,
+    }),
+  ),
+  "transactions refund": proposable<"transactions refund">(
+    actions["transactions refund"].input,
+    transactionsRuns["transactions refund"],
+    async (context, { reference }) => {
+      const transaction = await requireTransaction(context, reference);
+      const ours = referenceOf(transaction);
+      if (transaction.mode !== "live" || transaction.status !== "success") {
+        throw new OperatorError(
+          `${ours} is ${transaction.status} in mode ${transaction.mode}: nothing is to be refunded`,
+        );
+      }
+      return entry(
+        context,
+        transaction.account_id,
+        transaction.amount_kobo,
+        (name, amount) => `Gives ${amount} for ${ours} back to ${name}`,
+      );
+    },
+  ),
+  "transactions resolve": proposable<"transactions resolve">(
+    actions["transactions resolve"].input,
+    transactionsRuns["transactions resolve"],
+    async (context, { reference, status }) => {
+      const transaction = await requireTransaction(context, reference);
+      assertResolvable(context.ledger, transaction, status);
+      return settlement(context, transaction, status);
+    },
+  ),
+  "events match": proposable<"events match">(
+    actions["events match"].input,
+    upstreamEventsRuns["events match"],
+    async (context, { event: id, reference, accepts_differences: acceptsDifferences = false }) => {
+      const [stored, transaction] = await Promise.all([
+        requireEvent(context, id),
+        requireTransaction(context, reference),
+      ]);
+      const { event, differences } = requireMatch(context, stored, transaction, acceptsDifferences);
+      const differs = differences.length === 0 ? "" : `, although they differ in ${differencesText(differences)}`;
+      return settlement(context, transaction, event.says, `, as ${id} reports${differs}`);
+    },
+  ),
+  "accounts limits": proposable<"accounts limits">(
+    actions["accounts limits"].input,
+    accountsRuns["accounts limits"],
+    async (context, { before, ...input }) => {
+      const { account, limits } = input;
+      const { name, order_limits: stored = {} } = await requireAccount(context.accounts, account);
+      if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(LIMITS_CHANGED);
+      return {
+        account,
+        input: { ...input, before: stored },
+        consequence: `Changes the limits of ${name} from ${orderLimitsText(stored)} to ${orderLimitsText(limits)}`,
+        needsApproval: raisesLimits(stored, limits),
+      };
+    },
+  ),
+  "accounts entitle": proposable<"accounts entitle">(
+    actions["accounts entitle"].input,
+    accountsRuns["accounts entitle"],
+    async (context, { before, ...input }) => {
+      const { account, entitlements } = input;
+      const { name, entitlements: stored } = await requireAccount(context.accounts, account);
+      if (before !== undefined && !isDeepStrictEqual(stored, before)) throw new OperatorError(ENTITLEMENTS_CHANGED);
+      return {
+        account,
+        input: { ...input, before: stored },
+        consequence: `Changes what ${name} may do from ${entitlementsText(stored)} to ${entitlementsText(entitlements)}`,
+        needsApproval: raisesEntitlements(stored, entitlements),
+      };
+    },
+  ),
+  "prices set": proposable<"prices set">(
+    actions["prices set"].input,
+    pricesRuns["prices set"],
+    async (context, input) => ({
+      account: input.account,
+      consequence: await priceConsequence(context, input),
+      needsApproval: input.below_cost === true,
+    }),
+  ),
+};
+
+export const proposableOf = (action: string): Proposable | undefined =>
+  Object.entries(proposables).find(([name]) => name === action)?.[1];

@@ -1,0 +1,88 @@
+import * as z from "zod";
+import { permissionSchema } from "../permission.ts";
+import { readRoles, roles } from "../roles.ts";
+import { modeSchema } from "../transaction.ts";
+import type { ActionTable } from "./action.ts";
+
+/**
+ * Who may use and manage accounts. Operators and readers are groups at the identity provider, which has their members: here
+ * are those who signed in.
+ */
+export const accessActions = {
+  "access people": {
+    scope: "service",
+    roles: readRoles,
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      /** Who signed in last first; then owners who never did. */
+      people: z.array(
+        z.object({
+          /** As audit entries name the person; `group:checkout-team` for the members of a group that owns accounts. */
+          name: z.string(),
+          /** At the last sign-in; none: an owner. */
+          roles: z.array(z.enum(roles)),
+          /** The accounts whose owners name the person's address, or the group. */
+          accounts: z.array(z.object({ account_id: z.string(), name: z.string() })),
+          /** Null: never. Of a group: not known. */
+          first_signed_in_at: z.iso.datetime().nullable(),
+          last_signed_in_at: z.iso.datetime().nullable(),
+        }),
+      ),
+    }),
+    summary: "List who has signed in to the console, as what, and since when; and owners who never did",
+    command: {
+      table: {
+        rows: "people",
+        columns: ["name", "roles", "first_signed_in_at: first", "last_signed_in_at: last"],
+      },
+    },
+  },
+  "access review": {
+    scope: "service",
+    roles: readRoles,
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      /** Each owner, and each key that is neither revoked nor ended, by account. */
+      access: z.array(
+        z.object({
+          account_id: z.string(),
+          account: z.string(),
+          kind: z.enum(["key", "owner"]),
+          /** A key's id; an owner as `email:ada@example.com` or `group:checkout-team`. */
+          holder: z.string(),
+          /** The key's. Null of owners. */
+          name: z.string().nullable(),
+          /** Null: an owner has both. */
+          mode: modeSchema.nullable(),
+          /** What a key may do of what its account is entitled to. Empty: nothing, or an owner, who manages the account. */
+          may: z.array(permissionSchema),
+          /** A restricted account's keys are refused. */
+          is_restricted: z.boolean(),
+          /** Null of owners: the account's audit log has it. */
+          created_at: z.iso.datetime().nullable(),
+          /** As in `keys list`. Null of owners too: the log has the requests of people. */
+          last_used_at: z.iso.datetime().nullable(),
+        }),
+      ),
+    }),
+    summary: "List the keys and owners of all accounts: what each may do, and when a key was last used",
+    command: {
+      table: {
+        rows: "access",
+        columns: [
+          "account",
+          "kind",
+          "holder",
+          "name",
+          "mode",
+          "may",
+          "is_restricted: restricted",
+          "created_at",
+          "last_used_at",
+        ],
+      },
+    },
+  },
+} as const satisfies ActionTable;

@@ -1,0 +1,108 @@
+import * as z from "zod";
+import { bookReadRoles, bookRoles } from "../roles.ts";
+import { type ActionTable, changeInput, nairaAmount, whySchema } from "./action.ts";
+
+const proposalId = z
+  .string()
+  .regex(/^prop_[0-9a-f]{18}$/, "Must be the id of a proposal, which begins with prop_")
+  .describe("its id, as `proposals list` shows it");
+
+/** What a person proposed, and another one decides. Amounts are NGN. */
+export const proposalView = z.object({
+  proposal: z.string(),
+  state: z.enum(["open", "expired", "approved", "rejected"]),
+  action: z.string(),
+  account_id: z.string().nullable(),
+  /** What it does, in one sentence. */
+  consequence: z.string(),
+  /** What it moves. */
+  amount: nairaAmount.nullable(),
+  /** Of the account's wallet now, and once it is approved; null if it changes none, or is decided. */
+  balance_before: nairaAmount.nullable(),
+  balance_after: nairaAmount.nullable(),
+  why: z.string().nullable(),
+  proposed_by: z.string(),
+  proposed_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+  decided_by: z.string().nullable(),
+  decided_at: z.iso.datetime().nullable(),
+  decided_why: z.string().nullable(),
+  /** One person did it alone. */
+  broke_glass: z.boolean(),
+  /** Why the person who asks cannot approve it; null if they can. */
+  refusal: z.string().nullable(),
+});
+export type ProposalView = z.output<typeof proposalView>;
+
+/** `data` of a 202: nothing has changed yet. */
+export const proposedData = z.object({ proposal: proposalView });
+
+const decisionResult = proposalView.extend({
+  /** It was decided so before: nothing was changed now. */
+  repeated: z.boolean(),
+});
+
+/** What one person proposes and another approves, in a stage with the setting `fourEyes`. */
+export const proposalsActions = {
+  "proposals list": {
+    scope: "service",
+    roles: bookReadRoles,
+    kind: "read",
+    input: z.object({
+      state: z.enum(["open", "all"], "Must be open or all").default("open").describe("open, or all: the latest 100"),
+    }),
+    /** Newest first. */
+    output: z.object({ proposals: z.array(proposalView) }),
+    summary: "List what waits for the approval of another person",
+    command: {
+      takes: { state: "--state <state>" },
+      table: {
+        rows: "proposals",
+        columns: [
+          "proposal",
+          "state",
+          "consequence",
+          "balance_before",
+          "balance_after",
+          "proposed_by: by",
+          "why",
+          "expires_at",
+        ],
+      },
+    },
+  },
+  "proposals approve": {
+    scope: "service",
+    roles: bookRoles,
+    kind: "change",
+    input: changeInput.extend({ proposal: proposalId }),
+    output: decisionResult,
+    summary: "Carry out, once, exactly what another person proposed",
+    command: { takes: { proposal: "<proposal>" }, example: "prop_0123456789abcdef01" },
+  },
+  "proposals reject": {
+    scope: "service",
+    roles: bookRoles,
+    kind: "change",
+    input: z.object({ proposal: proposalId, why: whySchema }),
+    output: decisionResult,
+    summary: "Refuse a proposal, or withdraw one's own",
+    command: {
+      takes: { proposal: "<proposal>" },
+      example: 'prop_0123456789abcdef01 --why "the transfer did not arrive"',
+    },
+  },
+  "proposals break-glass": {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    irreversible: true,
+    input: z.object({ proposal: proposalId, why: whySchema }),
+    output: decisionResult,
+    summary: "Carry out a proposal alone where nobody else can be reached; it pages the operators",
+    command: {
+      takes: { proposal: "<proposal>" },
+      example: 'prop_0123456789abcdef01 --why "sales are stopped, nobody answers, ticket 97"',
+    },
+  },
+} as const satisfies ActionTable;

@@ -1,0 +1,35 @@
+/** What a person may be for the whole service, the widest first. Each action names the roles that may do it. */
+export const roles = ["operator", "finance", "support", "auditor", "reader"] as const;
+export type Role = (typeof roles)[number];
+
+/** As what a person does one action. */
+export type Capacity = Role | "owner" | "person";
+
+/** Those that look at what operators work on. */
+export const readRoles = ["operator", "auditor", "reader"] as const;
+/** Those, and who keeps the books. */
+export const bookReadRoles = [...readRoles, "finance"] as const;
+/** Those that look, and who answers callers and their customers. */
+export const orderReadRoles = [...readRoles, "support"] as const;
+/** Those that keep the books. */
+export const bookRoles = ["operator", "finance"] as const;
+/** Those that get files for auditors. */
+export const exportRoles = ["operator", "finance", "auditor"] as const;
+
+/** The groups of the identity provider that give each role, as the setting `console` names them. */
+export const roleGroups = {
+  operator: "operatorGroup",
+  finance: "financeGroup",
+  support: "supportGroup",
+  auditor: "auditorGroup",
+  reader: "readerGroup",
+} as const satisfies Readonly<Record<Role, string>>;
+
+/** How many of the last digits of a phone number each role sees; undefined: all. */
+export const phoneDigitsShown: Readonly<Record<Role, number | undefined>> = {
+  operator: undefined,
+  finance: 2,
+  support: 4,
+  auditor: 2,
+  reader: 2,
+};

@@ -1,0 +1,35 @@
+import type { Table } from "./ledger.ts";
+import { classifyWriteError } from "./transact.ts";
+
+/** Attributes with their values as they were read, and the new ones; without the latter they are removed. */
+export type Replacements = Readonly<Record<string, { readonly from: unknown; readonly to?: unknown }>>;
+
+/** DynamoDB refuses a clause without a part. */
+const clause = (name: "SET" | "REMOVE", parts: readonly string[]): string =>
+  parts.length === 0 ? "" : `${name} ${parts.join(", ")}`;
+
+/** Replaces attributes of an item. False if another write has changed one of them since it was read. */
+export const replaceFields = async ({ db, table }: Table, pk: string, change: Replacements): Promise<boolean> => {
+  const changes = Object.entries(change);
+  const sets = changes.flatMap(([, { to }], index) => (to === undefined ? [] : [`#${index} = :to${index}`]));
+  const removes = changes.flatMap(([, { to }], index) => (to === undefined ? [`#${index}`] : []));
+  try {
+    await db.update({
+      TableName: table,
+      Key: { pk },
+      UpdateExpression: [clause("SET", sets), clause("REMOVE", removes)].join(" "),
+      ConditionExpression: changes.map((_, index) => `#${index} = :from${index}`).join(" AND "),
+      ExpressionAttributeNames: Object.fromEntries(changes.map(([name], index) => [`#${index}`, name])),
+      ExpressionAttributeValues: Object.fromEntries(
+        changes.flatMap(([, { from, to }], index) => [
+          [`:from${index}`, from],
+          ...(to === undefined ? [] : [[`:to${index}`, to]]),
+        ]),
+      ),
+    });
+    return true;
+  } catch (error) {
+    if (classifyWriteError(error).kind === "condition_failed") return false;
+    throw error;
+  }
+};

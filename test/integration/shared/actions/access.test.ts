@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Account } from "../../../../shared/access/account-store.ts";
+import { accessRuns } from "../../../../shared/actions/access.ts";
+import { accountsRuns } from "../../../../shared/actions/accounts.ts";
+import type { ConsoleRequest } from "../../../../shared/actions/action-context.ts";
+import { keysRuns } from "../../../../shared/actions/keys.ts";
+import { personRuns } from "../../../../shared/actions/person.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { type AccessFixture, MINUTE_MS, openAccess } from "../../../builders/access.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+
+let access: AccessFixture;
+beforeAll(async () => {
+  access = await openAccess();
+});
+afterAll(() => access.proxy.stop());
+
+test("a review has each account's owners and usable keys, what a key may still do, and its last use", async () => {
+  const context = anActionContext(access.tables, { clock: () => access.nowMs });
+  const first = await access.anAccount({ permissions: ["vtu", "identity", "read"] });
+  access.nowMs += MINUTE_MS;
+  const second = await access.anAccount({ permissions: ["read"] });
+  await accountsRuns["accounts restrict"](context, { account: second.accountId });
+  const owners = [
+    { kind: "email" as const, value: "ada@example.com" },
+    { kind: "group" as const, value: "checkout-team" },
+  ];
+  await accountsRuns["accounts owners"](context, { account: second.accountId, owners });
+  const rotated = await keysRuns["keys rotate"](context, { key: first.keyId, overlap_ms: MINUTE_MS });
+  await accountsRuns["accounts entitle"](context, { account: first.accountId, entitlements: { vtu: null } });
+  access.nowMs += 5 * MINUTE_MS;
+  await access.withKey(rotated.key);
+  const review = await accessRuns["access review"](context, {});
+  const rows = review.access.map(({ account_id, kind, holder, may, is_restricted, last_used_at }) => ({
+    ...{ account_id, kind, holder, may: may.join(), is_restricted, last_used_at },
+  }));
+  const used = isoTime(NOON_MS + 6 * MINUTE_MS);
+  const ofFirst = { account_id: first.accountId, is_restricted: false };
+  const ofSecond = { account_id: second.accountId, is_restricted: true, last_used_at: null };
+  expect(rows).toEqual([
+    { ...ofFirst, kind: "key", holder: rotated.key_id, may: "vtu,read", last_used_at: used },
+    { ...ofSecond, kind: "key", holder: second.keyId, may: "read" },
+    { ...ofSecond, kind: "owner", holder: "email:ada@example.com", may: "" },
+    { ...ofSecond, kind: "owner", holder: "group:checkout-team", may: "" },
+  ]);
+});
+
+test("people are listed with their first and last sign-in, the last one first, then owners who never came", async () => {
+  const at = (minute: number, request: Partial<ConsoleRequest>, account?: Account) =>
+    anActionContext(access.tables, {
+      clock: () => NOON_MS + minute * MINUTE_MS,
+      ...anOwnersRequest({ ...request, ownedAccounts: async () => (account === undefined ? [] : [account]) }),
+    });
+  const { accountId } = await access.anAccount();
+  const owners = [
+    { kind: "email" as const, value: "bola@example.com" },
+    { kind: "email" as const, value: "never@example.com" },
+  ];
+  await accountsRuns["accounts owners"](at(0, {}), { account: accountId, owners });
+  const owned = await access.account(accountId);
+  const bola = { by: "bola@example.com", identity: "bola" };
+  const cleo = { by: "cleo@example.com", identity: "cleo", roles: ["reader" as const] };
+  await personRuns.me(at(0, bola, owned), {});
+  await personRuns.me(at(1, cleo), {});
+  // A page that is opened again is the same sign-in; one of a person who may do nothing is none.
+  await personRuns.me(at(10, cleo), {});
+  await personRuns.me(at(11, { by: "nobody@example.com", identity: "nobody" }), {});
+  await personRuns.me(at(60, bola, owned), {});
+  // AWS verifies the ARN of a caller, not the name that the caller gives.
+  const arn = "arn:aws:iam::123456789012:user/eve";
+  const spoofed = { by: "cfo@example.com", actor: { by: "cfo@example.com", caller_arn: arn }, identity: arn };
+  await personRuns.me(at(60, { ...spoofed, roles: ["auditor"] }), {});
+  const { people } = await accessRuns["access people"](at(61, {}), {});
+  const accounts = [{ account_id: accountId, name: "demo" }];
+  const time = (minute: number) => isoTime(NOON_MS + minute * MINUTE_MS);
+  expect(people.filter(({ name }) => !name.startsWith("ada") && !name.startsWith("group"))).toEqual([
+    {
+      ...{ name: bola.by, roles: [], accounts },
+      ...{ first_signed_in_at: time(0), last_signed_in_at: time(60) },
+    },
+    {
+      ...{ name: cleo.by, roles: ["reader"], accounts: [] },
+      ...{ first_signed_in_at: time(1), last_signed_in_at: time(1) },
+    },
+    {
+      ...{ name: "never@example.com", roles: [], accounts },
+      ...{ first_signed_in_at: null, last_signed_in_at: null },
+    },
+  ]);
+});

@@ -1,0 +1,617 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, describe, expect, test } from "vitest";
+import * as z from "zod";
+import { setAccountLimits, setEntitlements } from "../../../../shared/access/accounts.ts";
+import { type FourEyes, fourEyesSettings } from "../../../../shared/actions/four-eyes.ts";
+import { countApprovable, propose } from "../../../../shared/actions/proposals.ts";
+import { consoleRuns } from "../../../../shared/actions/runs.ts";
+import { consoleHandler } from "../../../../shared/console/console-handler.ts";
+import { consoleSettings } from "../../../../shared/console/console-settings.ts";
+import { consoleActions } from "../../../../shared/contract/actions/actions.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import type { Role } from "../../../../shared/contract/roles.ts";
+import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { readFunding } from "../../../../shared/ledger/ledger-entry.ts";
+import { readProposal } from "../../../../shared/ledger/proposal.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts";
+import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
+import { listEvents, recordEvent, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
+import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { anApiEvent } from "../../../builders/api-event.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
+import { aTransactionPk } from "../../../builders/event-message.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+
+/**
+ * Goal: what one person proposes is carried out once, exactly, and only by another person. Method: verified requests of
+ * people with tokens and with AWS credentials go through the handler of console-api, with its actions.
+ */
+const ISSUER = "https://login.example.com/";
+const settings = consoleSettings.parse({
+  issuer: ISSUER,
+  clientId: "console",
+  operatorGroup: "operators",
+  financeGroup: "finance",
+  readerGroup: "readers",
+});
+const ACCOUNT = "123456789012";
+const adaAtAws = `arn:aws:iam::${ACCOUNT}:user/ada`;
+const adaInIdentityCenter = `arn:aws:sts::${ACCOUNT}:assumed-role/AWSReservedSSO_operate_0123/ada@example.com`;
+const adasRole = `arn:aws:sts::${ACCOUNT}:assumed-role/adas-laptop`;
+const bolaAtAws = `arn:aws:iam::${ACCOUNT}:user/bola`;
+const fourEyes: FourEyes = {
+  ...fourEyesSettings.parse({
+    resolveAboveNaira: 600,
+    people: { ada: [adaAtAws, adaInIdentityCenter, adasRole], bola: [bolaAtAws] },
+  }),
+  issuer: ISSUER,
+};
+
+/** Who asks: a person with a token, or with AWS credentials in a role. */
+type Asker =
+  | { readonly sub: string; readonly groups: readonly string[]; readonly email?: string }
+  | { readonly arn: string; readonly role?: string; readonly by?: string };
+const ada = { sub: "ada", groups: ["operators"] };
+const bola = { sub: "bola", groups: ["operators"] };
+const fay = { sub: "fay", groups: ["finance"] };
+
+let ledger: OperatorLedger;
+beforeAll(async () => {
+  ledger = await openOperatorLedger();
+  await Promise.all([ada, bola].map((person) => send(person, "me", {})));
+});
+
+const envelope = z.object({ message: z.string(), data: z.record(z.string(), z.unknown()).optional() });
+
+type Options = { readonly nowMs?: number; readonly db?: DocumentClient; readonly rules?: FourEyes | "off" };
+
+const send = async (
+  asker: Asker,
+  name: keyof typeof consoleActions,
+  input: object,
+  { nowMs = NOON_MS, db = ledger.tables.db, rules = fourEyes }: Options = {},
+) => {
+  const { actor: _, capacity: __, ...stores } = anActionContext(ledger.tables, { clock: () => nowMs });
+  const context = {
+    ...stores,
+    fourEyes: rules === "off" ? undefined : rules,
+    ledger: { ...stores.ledger, db },
+    accounts: { ...stores.accounts, db },
+  };
+  const handle = consoleHandler(consoleActions, consoleRuns, settings, context, { propose });
+  const method = consoleActions[name].kind === "read" ? "GET" : "POST";
+  const path = name.replaceAll(" ", "/");
+  const isAws = "arn" in asker;
+  const claims = { iss: ISSUER, aud: "console", iat: nowMs / 1_000, exp: nowMs / 1_000 + 600, ...asker };
+  const event = anApiEvent({
+    method,
+    path: `/${isAws ? `operations/${asker.role ?? "operator"}` : "console-api"}/${path}`,
+    routeKey: `${method} ${isAws ? "/operations/{role}/{path+}" : "/console-api/{path+}"}`,
+    pathParameters: { ...(isAws && { role: asker.role ?? "operator" }), path },
+    headers: isAws
+      ? { ...(asker.by !== undefined && { "x-operator-name": asker.by }) }
+      : { authorization: `Bearer e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln` },
+    ...(method === "POST" ? { body: JSON.stringify(input) } : { query: { ...input } }),
+  });
+  const authorizer = isAws ? { iam: { userArn: asker.arn } } : { jwt: { claims: textClaims(claims), scopes: null } };
+  const { statusCode, body = "" } = await handle({ ...event, requestContext: { ...event.requestContext, authorizer } });
+  const { message, data = {} } = envelope.parse(JSON.parse(body));
+  return { status: statusCode, message, data };
+};
+
+const proposalIn = ({ data }: { readonly data: Readonly<Record<string, unknown>> }) =>
+  z.looseObject({ proposal: z.string() }).parse(data.proposal);
+
+/** A proposal of ada to credit 500 NGN. */
+const aProposal = async (by: Asker = ada) => {
+  const account = await ledger.anAccount();
+  const input = { account: account.accountId, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
+  const answer = await send(by, "wallet fund", input);
+  expect(answer.status, answer.message).toBe(202);
+  return { ...account, input, id: proposalIn(answer).proposal };
+};
+
+const auditOf = async (account: string) =>
+  (await readAudit(ledger.ledgerAt(), account)).map(({ by, action, details }) => ({ by, action, details }));
+
+test("a funding is proposed by one person and approved by another: then it is credited once, and both are on record", async () => {
+  const { accountId, balance, input, id, isReconciled } = await aProposal();
+  expect(await balance()).toBe(1_000);
+  const { data } = await send(fay, "proposals list", {});
+  const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
+  expect(listed.find(({ proposal }) => proposal === id)).toMatchObject({
+    state: "open",
+    consequence: `Credits 500.00 NGN to test for the transfer ${input.id}`,
+    amount: 500,
+    balance_before: 1_000,
+    balance_after: 1_500,
+    proposed_by: "ada",
+    why: "transfer",
+    refusal: null,
+  });
+  expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject({
+    status: 200,
+    data: { state: "approved", decided_by: "fay", repeated: false },
+  });
+  expect([await balance(), await isReconciled()]).toEqual([1_500, true]);
+  expect(await readFunding(ledger.ledgerAt(), input.id)).toMatchObject({ account_id: accountId, amount_kobo: 500_00 });
+  expect(await auditOf(accountId)).toMatchObject([
+    { by: "ada", action: "proposals propose", details: { proposal: id, action: "wallet fund" } },
+    { by: "fay", action: "wallet fund", details: { proposal: id, id: input.id, amount: 500 } },
+  ]);
+  expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject({ data: { repeated: true } });
+  expect(await send(bola, "proposals reject", { proposal: id, why: "too late" })).toMatchObject({
+    status: 409,
+    message: expect.stringContaining("was approved by fay"),
+  });
+  expect(await balance()).toBe(1_500);
+});
+
+describe("nobody approves their own proposal", () => {
+  const ways: Readonly<Record<string, Asker>> = {
+    "in the console": ada,
+    "under another name and address at the provider": { ...ada, email: "bola@example.com" },
+    "in another role": { ...ada, groups: ["finance"] },
+    "with the own IAM user": { arn: adaAtAws },
+    "with the own IAM user, under another name": { arn: adaAtAws, by: "bola" },
+    "with the own IAM user, in the role finance": { arn: adaAtAws, role: "finance" },
+    "with the own session of IAM Identity Center": { arn: adaInIdentityCenter },
+    "with the own role, in a session with another's name": { arn: `${adasRole}/bola` },
+    "with a role that is nobody's, in a session with another's name": {
+      arn: `arn:aws:sts::${ACCOUNT}:assumed-role/operators/bola`,
+    },
+    "with an IAM user that is nobody's": { arn: `arn:aws:iam::${ACCOUNT}:user/spare` },
+    "with an IAM user of a like name in another account": { arn: "arn:aws:iam::999999999999:user/bola" },
+  };
+
+  test.each([
+    ["in the console", ada],
+    ["at the command line", { arn: adaInIdentityCenter }],
+  ])("that was made %s, whatever they try", async (_, by) => {
+    const { id, balance } = await aProposal(by);
+    for (const [way, asker] of Object.entries(ways)) {
+      const { status, message } = await send(asker, "proposals approve", { proposal: id });
+      expect([status, message], way).toEqual([403, expect.stringMatching(/You proposed it|belongs to nobody/)]);
+    }
+    expect(await balance()).toBe(1_000);
+    expect(await send({ arn: bolaAtAws }, "proposals approve", { proposal: id })).toMatchObject({ status: 200 });
+    expect(await balance()).toBe(1_500);
+  });
+
+  test("and an AWS identity that is nobody's proposes nothing, because nobody could approve it", async () => {
+    const { accountId: account, balance } = await ledger.anAccount();
+    const input = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
+    const stranger = { arn: `arn:aws:sts::${ACCOUNT}:assumed-role/operators/ada` };
+    expect(await send(stranger, "wallet fund", input)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining("fourEyes.people"),
+    });
+    expect(await balance()).toBe(1_000);
+  });
+
+  test.each(["ada@example.com", "Ada", "spare"])(
+    "and an AWS identity of the subject %s, who never signed in, neither proposes nor approves",
+    async (subject) => {
+      const rules = { ...fourEyes, people: { [subject]: [adaAtAws] } };
+      const { id, input, balance } = await aProposal();
+      for (const [name, fields] of [
+        ["wallet fund", { ...input, id: randomUUID() }],
+        ["proposals approve", { proposal: id }],
+      ] as const) {
+        expect(await send({ arn: adaAtAws }, name, fields, { rules })).toMatchObject({
+          status: 403,
+          message: expect.stringMatching(new RegExp(`belongs to ${subject}, .*: sign in there once`)),
+        });
+      }
+      expect(await balance()).toBe(1_000);
+    },
+  );
+
+  test("in a stage without a console, where the keys of people are names that the company chose", async () => {
+    const rules = { ...fourEyesSettings.parse({ people: { "Ada's": [adaAtAws], bola: [bolaAtAws] } }) };
+    const { accountId: account, balance } = await ledger.anAccount();
+    const input = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
+    const { proposal } = proposalIn(await send({ arn: adaAtAws }, "wallet fund", input, { rules }));
+    expect(await send({ arn: adaAtAws }, "proposals approve", { proposal }, { rules })).toMatchObject({ status: 403 });
+    expect(await send({ arn: bolaAtAws }, "proposals approve", { proposal }, { rules })).toMatchObject({ status: 200 });
+    expect(await balance()).toBe(1_500);
+  });
+
+  test("and readers, and roles that may not do the action, approve nothing", async () => {
+    const { id } = await aProposal();
+    const reader = { sub: "rea", groups: ["readers"] };
+    expect(await send(reader, "proposals approve", { proposal: id })).toMatchObject({ status: 403 });
+    const { accountId: account } = await ledger.anAccount();
+    const correction = { account, amount_kobo: -500_00, id: "case-1", why: "ticket 88" };
+    const adjustment = proposalIn(await send(ada, "wallet adjust", correction)).proposal;
+    expect(await send(fay, "proposals approve", { proposal: adjustment })).toMatchObject({
+      status: 403,
+      message: "Your role may not do what is proposed",
+    });
+    const rejection = { proposal: adjustment, why: "ticket 89" };
+    for (const asker of [fay, { arn: `arn:aws:iam::${ACCOUNT}:user/spare`, role: "finance" }]) {
+      expect(await send(asker, "proposals reject", rejection)).toMatchObject({
+        status: 403,
+        message: "Your role may not do what is proposed, and another person proposed it",
+      });
+    }
+    // The proposer may, in any role.
+    expect(await send({ ...ada, groups: ["finance"] }, "proposals reject", rejection)).toMatchObject({ status: 200 });
+  });
+});
+
+test("two people who approve at once, and each again, have one effect", async () => {
+  const { id, balance, accountId } = await aProposal();
+  const approvers = [bola, fay, { arn: bolaAtAws }, bola, fay];
+  const answers = await Promise.all(approvers.map((by) => send(by, "proposals approve", { proposal: id })));
+  expect(answers.map(({ status, data }) => [status, data.state])).toEqual(approvers.map(() => [200, "approved"]));
+  expect(answers.filter(({ data }) => data.repeated === false)).toHaveLength(1);
+  expect(await balance()).toBe(1_500);
+  expect((await auditOf(accountId)).filter(({ action }) => action === "wallet fund")).toHaveLength(1);
+});
+
+/** The methods of a client. */
+const passing = (db: DocumentClient): DocumentClient => ({
+  get: (...args) => db.get(...args),
+  put: (...args) => db.put(...args),
+  update: (...args) => db.update(...args),
+  query: (...args) => db.query(...args),
+  batchGet: (...args) => db.batchGet(...args),
+  transactWrite: (...args) => db.transactWrite(...args),
+});
+
+/** A client whose process dies at one call, before or after AWS has carried it out. */
+const dyingClient = (at: number, moment: "before" | "after"): { readonly db: DocumentClient; calls: () => number } => {
+  let calls = 0;
+  const { db } = ledger.tables;
+  const dying =
+    <Input, Output>(call: (input: Input) => Promise<Output>) =>
+    async (input: Input): Promise<Output> => {
+      calls += 1;
+      if (calls > at || (calls === at && moment === "before")) throw new Error("The process died");
+      const output = await call(input);
+      if (calls === at) throw new Error("The process died");
+      return output;
+    };
+  return {
+    calls: () => calls,
+    db: {
+      get: dying((input) => db.get(input)),
+      put: dying((input) => db.put(input)),
+      update: dying((input) => db.update(input)),
+      query: dying((input) => db.query(input)),
+      batchGet: dying((input) => db.batchGet(input)),
+      transactWrite: dying((input) => db.transactWrite(input)),
+    },
+  };
+};
+
+test.each(["before", "after"] as const)(
+  "an approver whose process dies %s any call of it, and who tries again, has one effect",
+  async (moment) => {
+    captureLog();
+    for (let at = 1; ; at += 1) {
+      const { id, balance, accountId } = await aProposal();
+      const { db, calls } = dyingClient(at, moment);
+      await send(bola, "proposals approve", { proposal: id }, { db });
+      const isOver = calls() < at;
+      const stored = await readProposal(ledger.ledgerAt(), id);
+      expect(await balance(), `call ${at}`).toBe(stored?.state === "approved" ? 1_500 : 1_000);
+      expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject({ data: { state: "approved" } });
+      expect(await balance(), `call ${at}`).toBe(1_500);
+      expect((await auditOf(accountId)).filter(({ action }) => action === "wallet fund")).toHaveLength(1);
+      if (isOver) return expect(at).toBeGreaterThan(5);
+    }
+  },
+);
+
+describe("a proposal", () => {
+  test("that has expired cannot be approved, can be rejected, and can be made again", async () => {
+    const { id, input, balance } = await aProposal();
+    const later = { nowMs: NOON_MS + fourEyes.hours * 3_600_000 };
+    expect(await send(bola, "proposals approve", { proposal: id }, later)).toMatchObject({
+      status: 403,
+      message: expect.stringContaining("It expired"),
+    });
+    expect(await balance()).toBe(1_000);
+    const again = proposalIn(await send(ada, "wallet fund", input, later)).proposal;
+    expect(again).not.toBe(id);
+    expect(await send(ada, "proposals reject", { proposal: id, why: "too late" }, later)).toMatchObject({
+      data: { state: "rejected", decided_by: "ada", decided_why: "too late" },
+    });
+  });
+
+  test("that was rejected cannot be approved", async () => {
+    const { id, balance } = await aProposal();
+    await send(bola, "proposals reject", { proposal: id, why: "no such transfer" });
+    expect(await send(fay, "proposals approve", { proposal: id })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining("was rejected by bola"),
+    });
+    expect(await balance()).toBe(1_000);
+  });
+
+  test("that this version cannot read is listed, and changes nothing", async () => {
+    const { db, ledgerTable: TableName } = ledger.tables;
+    const { id, balance } = await aProposal();
+    const unreadable = { UpdateExpression: "SET #input = :input", ExpressionAttributeNames: { "#input": "input" } };
+    const Key = { pk: `proposal#${id}` };
+    await db.update({ TableName, Key, ...unreadable, ExpressionAttributeValues: { ":input": "{}" } });
+    const listed = await send(bola, "proposals list", {});
+    expect(JSON.stringify(listed.data)).toContain("This version cannot read what was proposed");
+    expect(await send(bola, "proposals approve", { proposal: id })).toMatchObject({ status: 409 });
+    expect(await balance()).toBe(1_000);
+    await send(ada, "proposals reject", { proposal: id, why: "unreadable" });
+  });
+
+  test("that is sent again is the same one while it is open", async () => {
+    const { id, input } = await aProposal();
+    expect(proposalIn(await send(ada, "wallet fund", input)).proposal).toBe(id);
+    expect(proposalIn(await send(bola, "wallet fund", input)).proposal).not.toBe(id);
+  });
+
+  test("that two equal requests make at once is one", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    const input = { account, amount_kobo: 500_00, id: randomUUID(), why: "transfer" };
+    const answers = await Promise.all([1, 2, 3].map(() => send(ada, "wallet fund", input)));
+    const ids = answers.map((answer) => proposalIn(answer).proposal);
+    expect(new Set(ids).size).toBe(1);
+    await send(ada, "proposals reject", { proposal: ids[0], why: "a mistake" });
+    expect(ids).not.toContain(proposalIn(await send(ada, "wallet fund", input)).proposal);
+  });
+
+  test("is one of at most 20 of a person, and hides no other; expired ones do not count", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    const gus = { sub: "gus", groups: ["finance"] };
+    const funding = (why: string) => ({ account, amount_kobo: 1_00, id: randomUUID(), why });
+    const later = { nowMs: NOON_MS + fourEyes.hours * 3_600_000 };
+    for (let count = 0; count < 20; count += 1) {
+      expect(await send(gus, "wallet fund", funding("many"))).toMatchObject({ status: 202 });
+    }
+    const refused = { status: 409, message: expect.stringContaining("20 of your proposals are open") };
+    expect(await send(gus, "wallet fund", funding("too many"))).toMatchObject(refused);
+    expect(await send(ada, "wallet fund", funding("another's"))).toMatchObject({ status: 202 });
+    expect(await send(gus, "wallet fund", funding("later"), later)).toMatchObject({ status: 202 });
+  });
+
+  test("of a transfer that was credited before changes nothing, and says so", async () => {
+    const { id, input, balance } = await aProposal();
+    const twin = proposalIn(await send(bola, "wallet fund", input)).proposal;
+    await send(bola, "proposals approve", { proposal: id });
+    expect(await send(ada, "proposals approve", { proposal: twin })).toMatchObject({
+      status: 409,
+      message: expect.stringContaining("It was done before"),
+    });
+    expect(await balance()).toBe(1_500);
+  });
+
+  test("of a booking in an account that was closed since then is refused, and stays open", async () => {
+    const { accountId: account, balance } = await ledger.anAccount();
+    const bookings = [
+      ["wallet fund", { account, amount_kobo: 100_00, id: `late-${account}`, why: "transfer" }],
+      ["wallet adjust", { account, amount_kobo: 100_00, id: "late", why: "gift" }],
+    ] as const;
+    const proposals = await Promise.all(
+      bookings.map(async ([action, input]) => proposalIn(await send(bola, action, input)).proposal),
+    );
+    await send(bola, "accounts restrict", { account, why: "ended" });
+    const payout = { account, amount_kobo: -1_000_00, id: "payout", why: "ended" };
+    await send(ada, "proposals approve", { proposal: proposalIn(await send(bola, "wallet adjust", payout)).proposal });
+    const close = { nowMs: NOON_MS + 180_000 };
+    expect(await send(ada, "accounts close", { account, why: "ended" }, close)).toMatchObject({ status: 200 });
+    for (const proposal of proposals) {
+      expect(await send(ada, "proposals approve", { proposal })).toMatchObject({
+        status: 409,
+        message: expect.stringContaining("is closed"),
+      });
+      expect(await readProposal(ledger.ledgerAt(), proposal)).toMatchObject({ state: "open" });
+    }
+    expect(await balance()).toBe(0);
+  });
+
+  test("that would be refused is refused at once, and one that became so stays open", async () => {
+    const { accountId: account, balance } = await ledger.anAccount();
+    const less = (amount: number, id: string) => ({ account, amount_kobo: -amount * 100, id, why: "ticket" });
+    expect(await send(ada, "wallet adjust", less(1_001, "a"))).toMatchObject({ status: 409 });
+    const first = proposalIn(await send(ada, "wallet adjust", less(700, "b"))).proposal;
+    const second = proposalIn(await send(ada, "wallet adjust", less(700, "c"))).proposal;
+    await send(bola, "proposals approve", { proposal: first });
+    expect(await send(bola, "proposals approve", { proposal: second })).toMatchObject({ status: 409 });
+    expect(await balance()).toBe(300);
+    expect(await readProposal(ledger.ledgerAt(), second)).toMatchObject({ state: "open" });
+  });
+
+  test("is carried out alone with a reason where the glass is broken, by operators only, and pages", async () => {
+    const { id, balance } = await aProposal();
+    const log = captureLog();
+    const why = "sales are stopped";
+    expect(await send(fay, "proposals break-glass", { proposal: id, why })).toMatchObject({ status: 403 });
+    expect(log.lines("proposal.broke_glass")).toEqual([]);
+    expect(await send(ada, "proposals break-glass", { proposal: id, why })).toMatchObject({
+      status: 200,
+      data: { state: "approved", broke_glass: true, decided_why: why },
+    });
+    expect(await balance()).toBe(1_500);
+    expect(log.lines("proposal.broke_glass")).toMatchObject([{ level: "error", proposal: id, action: "wallet fund" }]);
+  });
+});
+
+describe("needs another person", () => {
+  test("a resolution above the amount, and not one up to it", async () => {
+    const small = await ledger.anOrder({ pk: await aTransactionPk() });
+    const why = "ticket 88";
+    const resolve = (reference: string) => ({ reference, status: "failed", why });
+    expect(await send(ada, "transactions resolve", resolve(referenceOf(small.transaction)))).toMatchObject({
+      status: 200,
+    });
+    const rules = { ...fourEyes, resolveAboveNaira: 499 };
+    const large = await ledger.anOrder({ pk: await aTransactionPk() });
+    const answer = await send(ada, "transactions resolve", resolve(referenceOf(large.transaction)), { rules });
+    expect(answer.status).toBe(202);
+    expect(await large.stored()).toMatchObject({ status: "processing" });
+    await send(bola, "proposals approve", { proposal: proposalIn(answer).proposal }, { rules });
+    expect(await large.stored()).toMatchObject({ status: "failed" });
+    expect(await large.balance()).toBe(1_000);
+  });
+
+  test("a raised or removed limit, and not a lowered one", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
+    const limit = (limits: object) => send(ada, "accounts limits", { account, limits, why: "ticket" });
+    expect(await limit({ day_naira: 900, order_naira: 100 })).toMatchObject({ status: 200 });
+    expect(await limit({ order_naira: 100 })).toMatchObject({ status: 202 });
+    const raised = await limit({ day_naira: 5_000, order_naira: 100 });
+    const { proposal, consequence } = proposalIn(raised);
+    expect(consequence).toBe(
+      "Changes the limits of test from order_naira=100 day_naira=900 to order_naira=100 day_naira=5000",
+    );
+    expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ data: { state: "approved" } });
+    const { data } = await send(bola, "accounts show", { account });
+    expect(data.order_limits).toEqual({ day_naira: 5_000, order_naira: 100 });
+  });
+
+  test("and a limit that was lowered since then is not raised by an approval, nor by a lowering that was under way", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
+    const limit = (day_naira: number, options: Options = {}) =>
+      send(ada, "accounts limits", { account, limits: { day_naira }, why: "ticket" }, options);
+    const lower = () => send(bola, "accounts limits", { account, limits: { day_naira: 10 }, why: "fraud" });
+    const limits = async () => (await send(bola, "accounts show", { account })).data.order_limits;
+    const { proposal } = proposalIn(await limit(2_000));
+    expect(await lower()).toMatchObject({ status: 200 });
+    const changed = expect.stringContaining("Another person has changed the limits");
+    const { data } = await send(bola, "proposals list", {});
+    const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
+    expect(listed.find((each) => each.proposal === proposal)).toMatchObject({ refusal: changed });
+    expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ status: 409, message: changed });
+    expect(await limits()).toEqual({ day_naira: 10 });
+
+    for (const moment of ["transactWrite", "get"] as const) {
+      await setAccountLimits(ledger.storeAt(), account, { day_naira: 1_000 });
+      const { db } = ledger.tables;
+      let calls = 0;
+      const racing: DocumentClient = {
+        ...passing(db),
+        // The second read of the account is the action's, after the preview.
+        get: async (input, ...rest) => {
+          if (moment === "get" && input.Key?.pk === `account#${account}` && ++calls === 2) await lower();
+          return db.get(input, ...rest);
+        },
+        transactWrite: async (input, ...rest) => {
+          if (moment === "transactWrite" && ++calls === 1) await lower();
+          return db.transactWrite(input, ...rest);
+        },
+      };
+      expect(await limit(900, { db: racing }), moment).toMatchObject({ status: 409, message: changed });
+      expect(await limits()).toEqual({ day_naira: 10 });
+    }
+  });
+
+  test("a raised daily quota or another kind of orders, and not a lowered quota, nor one that was lowered since then", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    await setEntitlements(ledger.storeAt(), account, { vtu: null, identity: 1_000 });
+    const entitle = (by: typeof ada, entitlements: object) =>
+      send(by, "accounts entitle", { account, entitlements, why: "ticket" });
+    expect(await entitle(ada, { vtu: 50, identity: 1_000 })).toMatchObject({ status: 200 });
+    for (const raised of [{ identity: 1_001 }, { identity: null }, { vtu: null }, { vtu: 1, "identity:retrieve": 1 }]) {
+      const answer = await entitle(ada, raised);
+      expect(answer.status, JSON.stringify(raised)).toBe(202);
+      await send(ada, "proposals reject", { proposal: proposalIn(answer).proposal, why: "tried" });
+    }
+    const { proposal, consequence } = proposalIn(await entitle(ada, { vtu: 50, identity: 2_000 }));
+    expect(consequence).toBe("Changes what test may do from vtu=50 identity=1000 to vtu=50 identity=2000");
+    expect(await send(ada, "proposals approve", { proposal })).toMatchObject({ status: 403 });
+    expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ data: { state: "approved" } });
+    const later = proposalIn(await entitle(ada, { vtu: null, identity: 2_000 })).proposal;
+    expect(await entitle(bola, { identity: 20 })).toMatchObject({ status: 200 });
+    const changed = expect.stringContaining("Another person has changed what the account may do");
+    expect(await send(bola, "proposals approve", { proposal: later })).toMatchObject({ status: 409, message: changed });
+    const { data } = await send(bola, "accounts show", { account });
+    expect(data.entitlements).toEqual({ identity: 20 });
+  });
+
+  test("a price below cost, which says what an order costs, and not another price", async () => {
+    const { accountId: account } = await ledger.anAccount();
+    const price = (fields: object) => send(ada, "prices set", { account, kind: "airtime", why: "contract", ...fields });
+    expect(await price({ percent: 2 })).toMatchObject({ status: 200 });
+    const sentences = {
+      "Sets a price below cost for test, airtime -49,999.99 NGN: a top-up of 50,000.00 NGN costs 0.01 NGN": {
+        amount_kobo: -4_999_999,
+      },
+      "Sets a price below cost for test, airtime mtn -20 percent: a top-up of 1,000.00 NGN costs 800.00 NGN": {
+        percent: -20,
+        network: "mtn",
+      },
+    };
+    for (const [sentence, fields] of Object.entries(sentences)) {
+      const answer = await price({ ...fields, below_cost: true });
+      expect(answer, answer.message).toMatchObject({ status: 202 });
+      expect(proposalIn(answer).consequence).toBe(`${sentence}; the upstream's discount is 0 percent, or unknown`);
+    }
+    const rules = async () => z.array(z.unknown()).parse((await send(bola, "prices list", { account })).data.rules);
+    expect(await rules()).toHaveLength(1);
+    const { proposal } = proposalIn(await price({ percent: -20, below_cost: true }));
+    expect(await send(bola, "proposals approve", { proposal })).toMatchObject({ data: { state: "approved" } });
+    expect((await rules()).at(-1)).toMatchObject({ percent: -20, below_cost: true });
+    expect(await price({ percent: -20 })).toMatchObject({ status: 409 });
+  });
+
+  test("a match with an event, whose sentence names the event and the differences that the proposer accepted", async () => {
+    const order = await ledger.anOrder({ pk: await aTransactionPk(), amount_kobo: koboFromNaira(900) });
+    const upstreamReference = `U-${randomUUID()}`;
+    const reported = { reference: upstreamReference, status: "failed", type: "airtime" } as const;
+    const phone = { hmac: "h", masked: "0909****111" };
+    const event = { ...reported, phone, amount_kobo: koboFromNaira(100) };
+    await recordEvent(ledger.ledgerAt(), event, "no_candidate");
+    const events = await listEvents(ledger.ledgerAt(), "0000");
+    const [stored] = events.filter((each) => each.reference === upstreamReference);
+    if (stored === undefined) throw new Error("The event was not stored");
+    const id = storedEventId(stored);
+    const match = { event: id, reference: referenceOf(order.transaction), why: "ticket" };
+    expect(await send(ada, "events match", match)).toMatchObject({
+      status: 409,
+      message: expect.stringContaining("The event differs"),
+    });
+    const answer = await send(ada, "events match", { ...match, accepts_differences: true });
+    const { proposal, consequence } = proposalIn(answer);
+    expect(consequence).toBe(
+      `Settles ${match.reference} of test as failed for good and refunds 900.00 NGN, as ${id} reports, although they differ in type (airtime reported, data expected) and amount (100.00 NGN reported, 900.00 NGN expected) and phone number`,
+    );
+    await discardEvent(ledger.ledgerAt(), stored, { by: "fay", why: "a copy" });
+    const { data } = await send(bola, "proposals list", {});
+    const listed = z.array(z.looseObject({ proposal: z.string() })).parse(data.proposals);
+    expect(listed.find((each) => each.proposal === proposal)).toMatchObject({
+      refusal: `It would be refused now: ${id} is discarded already`,
+    });
+  });
+
+  test("a reversal and a payment to the upstream; and without the setting nothing does", async () => {
+    const { accountId: account, balance } = await ledger.anAccount();
+    const funding = { account, amount_kobo: 100_00, id: randomUUID(), why: "transfer" };
+    const off = { rules: "off" } as const;
+    expect(await send(ada, "wallet fund", funding, off)).toMatchObject({ status: 200, data: { balance: 1_100 } });
+    const reversal = await send(fay, "wallet reverse", { account, id: funding.id, why: "another account's" });
+    const payment = await send(fay, "float fund", { amount_kobo: 100_00, id: randomUUID(), why: "weekly" });
+    for (const answer of [reversal, payment]) {
+      expect(answer.status).toBe(202);
+      const approved = await send(bola, "proposals approve", { proposal: proposalIn(answer).proposal });
+      expect(approved, approved.message).toMatchObject({ status: 200 });
+    }
+    expect(await balance()).toBe(1_000);
+  });
+});
+
+test("the count of what waits is of proposals that the person who asks may approve", async () => {
+  const countFor = (sub: string, role: Role) => {
+    const actor = { by: sub, person: { issuer: ISSUER, sub } };
+    return countApprovable(anActionContext(ledger.tables, { fourEyes, ...anOwnersRequest({ actor, roles: [role] }) }));
+  };
+  const counts = () =>
+    Promise.all([countFor("ada", "operator"), countFor("bola", "operator"), countFor("rea", "reader")]);
+  const [byAda, byBola] = await counts();
+  await aProposal();
+  expect(await counts()).toEqual([byAda, byBola + 1, 0]);
+});
