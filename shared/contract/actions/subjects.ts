@@ -1,0 +1,136 @@
+import * as z from "zod";
+import { hasLongNumber, isVirtualNin } from "../own-number.ts";
+import { phoneNumberOf } from "../phone-spelling.ts";
+import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
+import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
+import { consentView } from "./consents.ts";
+
+export const subjectKind = z.enum(["nin", "bvn", "phone_number"]);
+export type SubjectKind = z.infer<typeof subjectKind>;
+
+/** The number in 11 digits, or a virtual NIN; undefined if the text is none. A phone number may have any spelling. */
+export const subjectNumberOf = (kind: SubjectKind, text: string): string | undefined => {
+  if (kind === "phone_number") return phoneNumberOf(text);
+  const number = text.trim();
+  return /^[0-9]{11}$/.test(number) || (kind === "nin" && isVirtualNin(number)) ? number : undefined;
+};
+
+/** Which request is answered. It is recorded, so that the number has no place in it. */
+export const requestReason = whySchema.refine(
+  (why) => !hasLongNumber(why),
+  "Must contain no number of ten or more digits: it is recorded",
+);
+
+const subjectInput = z
+  .object({
+    kind: subjectKind,
+    number: z.string().max(60),
+    why: requestReason,
+    cursor: z.string().max(1_000).optional(),
+  })
+  // The message does not repeat it.
+  .refine(({ kind, number }) => subjectNumberOf(kind, number) !== undefined, {
+    path: ["number"],
+    error: "Must be a NIN or BVN of 11 digits, or a Nigerian mobile number",
+  });
+
+const owner = { account_id: z.string(), account_name: z.string(), key_id: z.string(), mode: modeSchema };
+
+/** A consent with the name of its account, and how the check ended. */
+const subjectCheck = consentView.extend({ account_name: z.string(), status: transactionStatus });
+const subjectOrder = z.object({
+  reference: z.string(),
+  ...owner,
+  type: transactionType,
+  network: z.string().nullable(),
+  amount: nairaAmount,
+  status: transactionStatus,
+  created_at: z.iso.datetime(),
+});
+
+const page = {
+  /** What is newer may not be found yet. */
+  until: z.iso.datetime(),
+  /** Null on the last page. A page may be empty although it is set. */
+  next_cursor: z.string().nullable(),
+};
+
+/** What is kept of a person, by their number. A number is in the body of a POST, so in no address and no log. */
+export const subjectsActions = {
+  "subjects report": {
+    scope: "service",
+    roles: ["operator", "auditor"],
+    kind: "read",
+    inBody: true,
+    audited: true,
+    input: subjectInput,
+    /** Oldest first: the checks of the person, then, of a phone number, the orders for it. */
+    output: z.object({ checks: z.array(subjectCheck), orders: z.array(subjectOrder), ...page }),
+    summary: "Report the identity checks of a person, or the orders for a phone number, of all accounts",
+    command: "by hand",
+  },
+  "subjects erase": {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    irreversible: true,
+    input: subjectInput,
+    output: z.object({
+      /** So far, of this and the earlier pages. */
+      checks: z.int(),
+      orders: z.int(),
+      /** Not erased: they are open, or another write changed them at the same time. Erase again later. */
+      open: z.int(),
+      ...page,
+    }),
+    summary: "Erase the link between a person and their identity checks, or a phone number, in all accounts",
+    command: "by hand",
+  },
+} as const satisfies ActionTable;
+
+type Erasure = { readonly field: string; readonly result: "removed" | "masked" | "kept"; readonly because: string };
+
+/** What an erasure does with each field about the person. */
+export const erasure: readonly Erasure[] = [
+  {
+    field: "consent: subject, subject_key",
+    result: "removed",
+    because: "nobody can find the person's checks by them any more",
+  },
+  {
+    field: "check: fingerprint",
+    result: "removed",
+    because: "it is made from the number too; its reference is 422 from then on",
+  },
+  {
+    field: "order: phone_number, description",
+    result: "masked",
+    because: "the last two digits tell a customer's orders apart",
+  },
+  { field: "order: phone_key", result: "removed", because: "nobody can find the orders by it any more" },
+  { field: "event: phone_masked", result: "masked", because: "the event is kept with the order" },
+  { field: "delivery: what an endpoint answered", result: "removed", because: "it is a text of an app" },
+  {
+    field: "consent: account, key, time, purpose, evidence",
+    result: "kept",
+    because: "they prove that the check was lawful, until consentRetentionDays",
+  },
+  {
+    field: "order: amount, network, time, status, references",
+    result: "kept",
+    because: "tax and company law require the books",
+  },
+  { field: "order: fingerprint", result: "kept", because: "without it a repeated request would buy a second time" },
+  {
+    field: "statement of the upstream: recipient's hash",
+    result: "kept",
+    because: "the supplier's bill is compared with the books",
+  },
+  { field: "audit entry", result: "kept", because: "it says who looked, and has at most two digits of a number" },
+  {
+    field: "cache: sealed result, window for duplicates",
+    result: "kept",
+    because: "they end by themselves, after 10 minutes and at most 24 hours",
+  },
+  { field: "backup", result: "kept", because: "it ends after 35 days, or as recovery says" },
+];

@@ -1,0 +1,218 @@
+import { createHmac } from "node:crypto";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { requireAccount } from "../../../../shared/access/account-store.ts";
+import type { ConsoleRequest } from "../../../../shared/actions/action-context.ts";
+import { SEARCHES_PER_MINUTE } from "../../../../shared/actions/search-limit.ts";
+import { type SubjectsContext, subjectsRuns } from "../../../../shared/actions/subjects.ts";
+import { type Consent, consentSchema } from "../../../../shared/identity/consent.ts";
+import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { getItem } from "../../../../shared/ledger/get-item.ts";
+import { consentPk } from "../../../../shared/ledger/schema.ts";
+import type { DocumentClient } from "../../../../shared/platform/aws-clients.ts";
+import { OperatorError } from "../../../../shared/platform/operator-error.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import {
+  findEvent,
+  recordEvent,
+  storedEventId,
+  storedEventPk,
+} from "../../../../shared/upstream-events/stored-event.ts";
+import { newDelivery, readDelivery } from "../../../../shared/webhooks/delivery.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { everyFunction } from "../../../builders/console.ts";
+import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
+import { dynamodbEndpoint } from "../../../builders/emulator.ts";
+import { keyedHashes } from "../../../builders/event-message.ts";
+import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
+import { evaluate } from "../../../builders/iam/evaluate.ts";
+import { arnOf } from "../../../builders/iam/resolve.ts";
+import { stagePolicies } from "../../../builders/iam/roles.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { putTransactions } from "../../../builders/put-transactions.ts";
+import { emulatorClient } from "../../../builders/tables.ts";
+import { templatesOf } from "../../../builders/templates.ts";
+
+const PHONE = "08031234567";
+const NIN = "12345678901";
+const why = "request 2026-014";
+const timeOf = (index: number): string => isoTime(NOON_MS - 86_400_000 + index * 1_000);
+const hash = (field: string, number: string): string =>
+  createHmac("sha256", "k").update(`${field}${number}`).digest("base64url");
+
+let operator: OperatorLedger;
+beforeAll(async () => {
+  operator = await openOperatorLedger();
+});
+/** Each test asks as another person, because searches are counted. */
+let asker = 0;
+beforeEach(() => {
+  asker += 1;
+});
+
+const role = stagePolicies(templatesOf("prod", everyFunction)).functions.get("answer-subjects") ?? [];
+/** The updates of a client are refused which the function's role does not allow. */
+const asAnswerSubjects = (db: DocumentClient): DocumentClient => {
+  const update: DocumentClient["update"] = (input, ...options) => {
+    const requests = dynamoDbRequests("UpdateItem", input, () => arnOf("AWS::DynamoDB::Table", "Ledger"));
+    const refused = requests.filter((request) => evaluate(role, request) !== "allowed");
+    if (refused.length > 0) throw new Error(`The role of answer-subjects does not allow ${JSON.stringify(refused)}`);
+    return db.update(input, ...options);
+  };
+  return Object.assign(Object.create(db), { update });
+};
+
+const contextOn = (db = operator.tables.db): SubjectsContext => {
+  const context = anActionContext(operator.tables);
+  const request: ConsoleRequest | undefined = anOwnersRequest({
+    identity: `ada-${asker}`,
+    roles: ["operator"],
+  }).request;
+  return {
+    ...{ actor: context.actor, keyedHashes, ledger: { ...context.ledger, db: asAnswerSubjects(db) } },
+    ...(request && { request }),
+    cache: { db: operator.tables.db, table: operator.tables.cacheTable },
+    hashSubject: async (field, number) => ({ hash: hash(field, number), keyId: "mrk-1" }),
+  };
+};
+
+/** Delivered orders for the number, which are also checks that were made with it. */
+const addOrders = async (count: number, phone = PHONE) => {
+  const { accountId } = await operator.anAccount();
+  const { db, table } = operator.ledgerAt();
+  const phone_key = (await keyedHashes()).phoneKey(phone);
+  const orders = (await putTransactions(operator.ledgerAt(), accountId, count, timeOf)).map((order) => ({
+    ...order,
+    ...{ phone_number: phone, description: `1GB for ${phone}`, phone_key },
+  }));
+  for (const Item of orders) await db.put({ TableName: table, Item });
+  return { accountId, orders };
+};
+const addChecks = async (count: number, nin: string) => {
+  const { accountId } = await operator.anAccount();
+  const { db, table } = operator.ledgerAt();
+  const checks = await putTransactions(operator.ledgerAt(), accountId, count, timeOf);
+  for (const { pk, account_id, key_id, created_at } of checks) {
+    const Item: Consent = {
+      ...{ pk: consentPk({ pk }), account_id, key_id, mode: "live", subject: hash("nin", nin), subject_key: "mrk-1" },
+      ...{ operation: "nin_verification", extent: "basic", purpose: "loan", request_id: "r", created_at },
+    };
+    await db.put({ TableName: table, Item });
+  }
+  return { accountId, checks };
+};
+
+const erase = async (context: SubjectsContext, kind: "nin" | "phone_number", number: string) => {
+  let cursor: string | undefined;
+  for (;;) {
+    const page = await subjectsRuns["subjects erase"](context, { kind, number, why, cursor });
+    if (page.next_cursor === null) return page;
+    cursor = page.next_cursor;
+  }
+};
+const report = (kind: "nin" | "phone_number", number: string) =>
+  subjectsRuns["subjects report"](contextOn(), { kind, number, why });
+
+test("a check that another write changes after it was read is counted as open, and is erased by the next erasure", async () => {
+  const { checks } = await addChecks(1, "12345678909");
+  const { db, table } = operator.ledgerAt();
+  const [check] = checks;
+  let isChanged = false;
+  const update = async (input: UpdateCommandInput) => {
+    if (input.Key?.pk === check?.pk && !isChanged) {
+      isChanged = true;
+      await db.put({ TableName: table, Item: { ...check, fingerprint: "another" } });
+    }
+    return db.update(input);
+  };
+  const racing = contextOn(Object.assign(Object.create(db), { update }));
+  expect(await erase(racing, "nin", "12345678909")).toMatchObject({ checks: 0, open: 1 });
+  expect(await erase(contextOn(), "nin", "12345678909")).toMatchObject({ checks: 1, open: 0 });
+  expect((await report("nin", "12345678909")).checks).toEqual([]);
+});
+
+test("an erasure that dies after any of its writes is finished by the next one, over several pages", async () => {
+  const { orders } = await addOrders(30);
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint);
+  try {
+    const broken = contextOn(emulatorClient(proxy.endpoint));
+    for (const alive of [0, 3, 11]) {
+      let updates = 0;
+      proxy.fault = ({ operation, body }) => {
+        if (operation !== "UpdateItem" || body.includes("searches")) return undefined;
+        updates += 1;
+        return updates > alive ? "throttled" : undefined;
+      };
+      await expect(erase(broken, "phone_number", PHONE)).rejects.toThrow();
+    }
+    const left = orders.length - 3 - 11;
+    expect(await erase(contextOn(), "phone_number", PHONE)).toMatchObject({ orders: left, open: 0 });
+  } finally {
+    await proxy.stop();
+  }
+  const { db, table } = operator.ledgerAt();
+  for (const { pk } of orders) {
+    const { Item } = await db.get({ TableName: table, Key: { pk } });
+    expect(Item).toMatchObject({ phone_number: "*********67", description: "1GB for *********67" });
+    expect(Item?.phone_key).toBeUndefined();
+  }
+});
+
+test("an erased consent keeps all but whom it is about, and its check's fingerprint is nobody's", async () => {
+  const { checks } = await addChecks(2, NIN);
+  const { ledger } = contextOn();
+  const before = await Promise.all(checks.map((check) => getItem(ledger, consentPk(check), consentSchema)));
+  expect(await erase(contextOn(), "nin", NIN)).toMatchObject({ checks: 2 });
+  for (const [index, check] of checks.entries()) {
+    const { subject: _subject, subject_key: _key, ...kept } = before[index] ?? {};
+    expect(await getItem(ledger, consentPk(check), consentSchema)).toEqual(kept);
+    const { Item } = await ledger.db.get({ TableName: ledger.table, Key: { pk: check.pk } });
+    expect(Item).toEqual({ ...check, fingerprint: "erased" });
+  }
+});
+
+test("what an endpoint answered is removed, and an event about the order is masked", async () => {
+  const phone = "08039999999";
+  const { accountId, orders } = await addOrders(1, phone);
+  const pk = orders[0]?.pk ?? "";
+  const { ledger } = contextOn();
+  const event = { reference: "u-1", status: "failed", phone: { masked: "0803****999" } } as const;
+  await recordEvent(operator.ledgerAt(), event, "contradiction", pk);
+  const message = { event: "transaction.updated", transaction_pk: pk, status: "success", endpoint: "1" } as const;
+  const delivery = newDelivery(message, { accountId, webhookId: "w-1" }, NOON_MS);
+  const account = await requireAccount(operator.storeAt(), accountId);
+  await ledger.db.put({ TableName: ledger.table, Item: { ...account, endpoints_made: 1 } });
+  const attempt = { number: 1, at: timeOf(0), outcome: "status", response_body: "Dear Ada", duration_ms: 1 };
+  const Item = { ...delivery, state: "exhausted", attempts: [attempt] };
+  await ledger.db.put({ TableName: ledger.table, Item });
+  await erase(contextOn(), "phone_number", phone);
+  const { response_body: _body, ...rest } = attempt;
+  expect((await readDelivery(ledger, delivery.pk))?.attempts).toEqual([rest]);
+  expect(await findEvent(ledger, storedEventId({ pk: storedEventPk(event) }))).toMatchObject({
+    phone_masked: "*********99",
+  });
+});
+
+test("pages go on by a cursor that another person, or another action, does not take", async () => {
+  await addChecks(30, "12345678902");
+  const first = await report("nin", "12345678902");
+  expect(first.checks).toHaveLength(25);
+  const cursor = first.next_cursor ?? "";
+  const next = await subjectsRuns["subjects report"](contextOn(), { kind: "nin", number: "12345678902", why, cursor });
+  expect([next.checks.length, next.next_cursor]).toEqual([5, null]);
+  const others = [
+    subjectsRuns["subjects report"](contextOn(), { kind: "nin", number: "12345678903", why, cursor }),
+    subjectsRuns["subjects erase"](contextOn(), { kind: "nin", number: "12345678902", why, cursor }),
+  ];
+  for (const refused of others) await expect(refused).rejects.toThrow(OperatorError);
+});
+
+test("a person asks at most as often as they search, and is on record before anything is read", async () => {
+  for (let asked = 0; asked < SEARCHES_PER_MINUTE; asked += 1) await report("nin", "12345678904");
+  await expect(report("nin", "12345678904")).rejects.toThrow(expect.objectContaining({ code: "rate_limited" }));
+  const entries = (await readAudit(operator.ledgerAt(), SERVICE)).slice(-SEARCHES_PER_MINUTE);
+  expect(new Set(entries.map(({ action, why: reason, details }) => JSON.stringify([action, reason, details])))).toEqual(
+    new Set([JSON.stringify(["subjects report", why, { kind: "nin" }])]),
+  );
+});
