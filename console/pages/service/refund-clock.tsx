@@ -1,0 +1,79 @@
+import * as z from "zod";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useFilters } from "../../api/use-filters.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead } from "../../api/use-read.ts";
+import { CsvButton } from "../../components/csv-button.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { thisMonth } from "../../components/period.ts";
+import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
+import { Query } from "../../components/query.tsx";
+import { Time } from "../../components/time.tsx";
+import { typeText } from "../../components/transaction-values.tsx";
+
+type Report = ActionOutput<"refund-clock report">;
+type ClockRow = Report["rows"][number];
+
+const filterFields = z.object(periodFilters);
+
+/** "2 / 0 / 1": orders that ended so within 30 s, within 24 h, and later. */
+const counts = (row: ClockRow, how: "delivered" | "refunded" | "resolved"): string =>
+  [row[`${how}_30_s`], row[`${how}_24_h`], row[`${how}_later`]].join(" / ");
+
+export const RefundClockPage = () => {
+  const [chosen, choose] = useFilters(filterFields);
+  const month = thisMonth(Date.now(), usePerson().time_zone);
+  const { from = month.from, to = month.to } = chosen;
+  const report = useRead("refund-clock report", { from, to });
+  return (
+    <Page
+      title="Refund clock"
+      actions={
+        <CsvButton
+          name={`refund-clock-${from}-to-${to}`}
+          rows={report.data?.rows}
+          columns={[
+            ...(["kind", "network", "orders", "within_30_s_percent"] as const),
+            ...(["delivered_30_s", "delivered_24_h", "delivered_later"] as const),
+            ...(["refunded_30_s", "refunded_24_h", "refunded_later"] as const),
+            ...(["resolved_30_s", "resolved_24_h", "resolved_later"] as const),
+          ]}
+        />
+      }
+      description="How long after their debit live orders were delivered or refunded. The refund framework of NCC and CBN asks for 30 seconds where nothing was delivered, and 24 hours where an outcome is pending. Nothing is refunded because of this clock."
+    >
+      <Row>
+        <PeriodFields period={{ from, to }} hasLimits onChange={choose} />
+      </Row>
+      <Query of={report}>{(shown) => <Shown report={shown} />}</Query>
+    </Page>
+  );
+};
+
+const Shown = ({ report: { rows, open_over_24_h, complete_until } }: { readonly report: Report }) => (
+  <>
+    <Facts
+      facts={[
+        { name: "Open for more than 24 hours, now", value: open_over_24_h },
+        { name: "Complete until", value: complete_until === null ? undefined : <Time iso={complete_until} /> },
+      ]}
+    />
+    <DataTable
+      label="Orders by how they ended"
+      rows={rows}
+      rowKey={({ kind, network }) => `${kind} ${network}`}
+      columns={[
+        { header: "Kind", cell: ({ kind }) => typeText(kind) },
+        { header: "Network", cell: ({ network }) => network ?? "–" },
+        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
+        { header: "Within 30 s", align: "end", cell: ({ within_30_s_percent: percent }) => `${percent} %` },
+        { header: "Delivered in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "delivered") },
+        { header: "Refunded in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "refunded") },
+        { header: "Ended by an operator", align: "end", cell: (row) => counts(row, "resolved") },
+      ]}
+      emptyText="No order that was debited on these days has ended."
+    />
+  </>
+);

@@ -1,0 +1,17 @@
+/**
+ * Names of adjustments that correct another record, each once. No person can type one, because of its spaces, so it is
+ * always of the whole amount of that record.
+ */
+export const refundName = (reference: string): string => `refund of ${reference}`;
+export const reversalName = (fundingId: string): string => `reversal of ${fundingId}`;
+
+/** The id under which a reversed funding is credited again: one id for all operators, so it is credited once. */
+export const recreditId = (fundingId: string): string => `${fundingId}-again`;
+
+const NAME = /^(refund|reversal) of (\S+)$/;
+
+/** The order or the funding that an adjustment with this name corrects. */
+export const correctedBy = (name: string): { readonly kind: "order" | "funding"; readonly id: string } | undefined => {
+  const [, correction, id] = NAME.exec(name) ?? [];
+  return id === undefined ? undefined : { kind: correction === "refund" ? "order" : "funding", id };
+};

@@ -1,0 +1,37 @@
+import { isoTime } from "../platform/time.ts";
+import type { Ledger } from "./ledger.ts";
+import { isFinalStatus, type Transaction } from "./transaction.ts";
+
+/** How long an order that an operator took is nobody else's to take. */
+const TAKEN_MS = 30 * 60_000;
+
+/** Who is on an open order, and since when. */
+export const takerOf = (
+  { taken_by: by, taken_at: at, status }: Pick<Transaction, "taken_by" | "taken_at" | "status">,
+  nowMs: number,
+): { readonly by: string; readonly at: string } | undefined =>
+  by === undefined || at === undefined || isFinalStatus(status) || Date.parse(at) <= nowMs - TAKEN_MS
+    ? undefined
+    : { by, at };
+
+/**
+ * Makes an open order this person's, unless another one took it less than 30 minutes ago: one part of a transaction of
+ * writes. `updated_at` stays: it says whether the order's own request has recorded anything.
+ */
+export const takeUpdate = ({ table, clock }: Ledger, { pk }: Pick<Transaction, "pk">, by: string) => ({
+  Update: {
+    TableName: table,
+    Key: { pk },
+    UpdateExpression: "SET taken_by = :by, taken_at = :now",
+    ConditionExpression:
+      "#status = :processing AND (attribute_not_exists(taken_by) OR taken_by = :by OR taken_at <= :expired)",
+    ExpressionAttributeNames: { "#status": "status" },
+    ExpressionAttributeValues: {
+      ":by": by,
+      ":now": isoTime(clock()),
+      ":expired": isoTime(clock() - TAKEN_MS),
+      ":processing": "processing",
+    },
+    ReturnValuesOnConditionCheckFailure: "ALL_OLD" as const,
+  },
+});
