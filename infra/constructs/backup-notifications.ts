@@ -5,7 +5,7 @@ import { Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
 import type { Construct } from "constructs";
 import { backupVaultName } from "../outputs.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import type { Alarms } from "./alarms.ts";
 
 export interface BackupNotificationsProps {

@@ -1,0 +1,192 @@
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import {
+  isOfAllAccounts,
+  type NotificationKind,
+  notificationKind,
+  SIGN_IN_DAYS_MAX,
+} from "../../../shared/contract/notification-kinds.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead } from "../../api/use-read.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { DataTable } from "../../components/data-table.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Notice } from "../../components/notice.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { Query } from "../../components/query.tsx";
+import { Status } from "../../components/status.tsx";
+import { Time } from "../../components/time.tsx";
+
+type Choices = ActionOutput<"notifications show">;
+type Recipient = ActionOutput<"notifications list">["recipients"][number];
+
+export const NotificationsPage = () => {
+  const choices = useRead("notifications show", {});
+  const { may } = usePerson();
+  return (
+    <Page
+      title="Notifications"
+      description={`Messages about your accounts when you are not in the console: once, and again after a day while the problem lasts. They end ${SIGN_IN_DAYS_MAX} days after your last sign-in.`}
+    >
+      <Query of={choices}>{(data) => <Own choices={data} />}</Query>
+      {may("notifications list") && <People />}
+    </Page>
+  );
+};
+
+const kindTexts: Readonly<Record<NotificationKind, { readonly label: string; readonly description: string }>> = {
+  "wallet.low": { label: "Wallet low", description: "A balance is below its threshold" },
+  "endpoint.down": { label: "Webhook endpoint down", description: "Or switched off, because it kept failing" },
+  "order.stuck": { label: "Orders without an outcome", description: "For more than 15 minutes" },
+  "statement.ready": { label: "Statement ready", description: "A month was closed" },
+};
+
+const kindsText = (kinds: readonly NotificationKind[]): string =>
+  kinds.length === 0 ? "Nothing" : kinds.map((kind) => kindTexts[kind].label).join(", ");
+
+const statusTexts: Readonly<
+  Record<Choices["email"]["status"], { readonly tone: "good" | "bad" | "attention" | "neutral"; readonly text: string }>
+> = {
+  off: { tone: "neutral", text: "Off" },
+  on: { tone: "good", text: "On" },
+  failing: { tone: "attention", text: "The last message was not taken; it is tried again" },
+  given_up: { tone: "bad", text: "Given up: no message was taken for 11 hours" },
+  expired: { tone: "bad", text: `Ended: no sign-in for ${SIGN_IN_DAYS_MAX} days` },
+  unconfirmed: { tone: "attention", text: "Not confirmed" },
+  unsubscribed: { tone: "bad", text: "Unsubscribed" },
+};
+
+const StatusText = ({ of }: { readonly of: Choices["email"]["status"] }) => (
+  <Status tone={statusTexts[of].tone}>{statusTexts[of].text}</Status>
+);
+
+const Own = ({ choices: { email, slack } }: { readonly choices: Choices }) => (
+  <Section title="Your notifications" actions={<Choose choices={{ email, slack }} />}>
+    {email.status === "unconfirmed" && (
+      <Notice tone="attention" title="Confirm your address">
+        AWS has sent an e-mail to {email.address}. Open the link in it within 2 days: until then you get no e-mails. To
+        get it again, choose and save.
+      </Notice>
+    )}
+    {email.status === "unsubscribed" && (
+      <Notice tone="attention" title="Your address gets no e-mails">
+        The link at the end of an e-mail was followed, the address was not confirmed within 2 days, or your provider has
+        verified another one since. Choose and save, then open the link in the e-mail of AWS.
+      </Notice>
+    )}
+    {(email.status === "given_up" || slack.status === "given_up") && (
+      <Notice tone="attention" title="Messages were not taken">
+        Nothing is sent there any more. Choose and save to try again, with a new webhook URL if it is the chat.
+      </Notice>
+    )}
+    <Facts
+      facts={[
+        { name: "E-mail", value: email.address ?? "Your identity provider has verified no address" },
+        { name: "By e-mail", value: kindsText(email.kinds) },
+        { name: "E-mail status", value: <StatusText of={email.status} /> },
+        { name: "Chat", value: slack.host ?? "None" },
+        { name: "To the chat", value: kindsText(slack.kinds) },
+        { name: "Chat status", value: <StatusText of={slack.status} /> },
+      ]}
+    />
+  </Section>
+);
+
+const isKind = (value: string): value is NotificationKind => notificationKind.safeParse(value).success;
+
+const Choose = ({ choices: { email, slack } }: { readonly choices: Choices }) => {
+  const { roles } = usePerson();
+  const options = notificationKind.options.map((kind) => {
+    const { label, description } = kindTexts[kind];
+    const whose = isOfAllAccounts(kind, roles) ? "of any account" : "of an account that you own";
+    return { value: kind, label, description: `${description}, ${whose}` };
+  });
+  return (
+    <ChangeDialog
+      action="notifications choose"
+      button="Choose"
+      title="Choose your notifications"
+      fields={{
+        email: { kind: "choices", label: "By e-mail", options, initial: email.kinds },
+        slack: { kind: "choices", label: "To a chat", options, initial: slack.kinds },
+        slack_url: {
+          kind: "secret",
+          isOptional: true,
+          label:
+            slack.host === null ? "Webhook URL of the chat" : `New webhook URL, instead of the one at ${slack.host}`,
+          description:
+            "An incoming webhook of Slack, or of a chat that takes the same. A message is posted to it now. It is not shown again.",
+        },
+      }}
+      inputOf={(values, why) => ({
+        email: values.email.filter(isKind),
+        slack: values.slack.filter(isKind),
+        ...(values.slack_url.trim() !== "" && { slack_url: values.slack_url.trim() }),
+        why,
+      })}
+      success={(output) =>
+        output.email.status === "unconfirmed"
+          ? "Saved. Open the link in the e-mail that AWS has sent to you."
+          : "Your notifications were saved."
+      }
+    >
+      Choose nothing to get none; the address and the URL are then forgotten.
+    </ChangeDialog>
+  );
+};
+
+const People = () => {
+  const list = useRead("notifications list", {});
+  return (
+    <Section title="All people" description="Who is notified of what. End the notifications of a person who left.">
+      <Query of={list}>
+        {({ recipients }) => (
+          <DataTable
+            label="Notifications of all people"
+            rows={recipients}
+            rowKey={({ name, since }) => `${name} ${since}`}
+            emptyText="Nobody has chosen any notification."
+            columns={[
+              { header: "Person", cell: ({ name }) => name, sort: ({ name }) => name },
+              { header: "By e-mail", cell: (each) => <Chosen kinds={each.email} status={each.email_status} /> },
+              {
+                header: "To a chat",
+                cell: (each) => <Chosen kinds={each.slack} status={each.slack_status} host={each.slack_host} />,
+              },
+              { header: "Since", cell: ({ since }) => <Time iso={since} />, sort: ({ since }) => since },
+              { header: "Until", cell: ({ until }) => until && <Time iso={until} /> },
+              { header: "Action", cell: ({ name }) => <Stop name={name} /> },
+            ]}
+          />
+        )}
+      </Query>
+    </Section>
+  );
+};
+
+type ChosenProps = {
+  readonly kinds: readonly NotificationKind[];
+  readonly status: Recipient["email_status"];
+  readonly host?: string | null;
+};
+
+const Chosen = ({ kinds, status, host }: ChosenProps) => (
+  <>
+    {kindsText(kinds)}
+    {host && ` at ${host}`} {status !== "on" && status !== "off" && <StatusText of={status} />}
+  </>
+);
+
+const Stop = ({ name }: Pick<Recipient, "name">) => (
+  <ChangeDialog
+    action="notifications stop"
+    button="End notifications"
+    subject={name}
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`End the notifications of ${name}`}
+    inputOf={(_, why) => ({ person: name, why })}
+    success={`The notifications of ${name} were ended.`}
+  >
+    No more messages are sent. A person who still has a role or an account can choose again.
+  </ChangeDialog>
+);

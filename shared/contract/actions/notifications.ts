@@ -1,0 +1,107 @@
+import * as z from "zod";
+import { notificationKind } from "../notification-kinds.ts";
+import { readRoles, roles } from "../roles.ts";
+import { type ActionTable, changeInput, operatorName, whySchema } from "./action.ts";
+
+const kinds = z.array(notificationKind);
+
+/** What is wrong with a channel, or that nothing is. */
+const channelStatus = z.enum([
+  "off",
+  "on",
+  /** The last message could not be sent; it is tried again. */
+  "failing",
+  /** It failed for hours: nothing is sent until the person chooses again. */
+  "given_up",
+  /** The person has not signed in for 30 days: nothing is sent until the next sign-in. */
+  "expired",
+]);
+/** `unconfirmed`: the person has not opened the link in the e-mail of AWS. `unsubscribed`: AWS has no such address any more. */
+const emailStatus = z.enum([...channelStatus.options, "unconfirmed", "unsubscribed"]);
+
+const choices = z.object({
+  email: z.object({
+    /** Null: the provider has verified no address of the person. */
+    address: z.string().nullable(),
+    kinds,
+    status: emailStatus,
+  }),
+  slack: z.object({
+    /** Of the URL, which is never shown. */
+    host: z.string().nullable(),
+    kinds,
+    status: channelStatus,
+  }),
+});
+
+/** What people are notified of when nobody looks at the console: each person for themselves. */
+export const notificationsActions = {
+  "notifications show": {
+    scope: "member",
+    roles,
+    kind: "read",
+    input: z.object({}),
+    output: choices,
+    summary: "Show what the person who signed in is notified of, and how",
+    command: "none",
+  },
+  "notifications choose": {
+    scope: "member",
+    roles,
+    kind: "change",
+    input: changeInput.extend({
+      email: kinds.describe("what to send by e-mail, to the person's own address"),
+      slack: kinds.describe("what to post to the chat"),
+      /** Needed once; without it the URL stays. It is posted to before it is stored. */
+      slack_url: z
+        .string()
+        .max(2_000)
+        .optional()
+        .describe("an incoming webhook of Slack, or of a chat that takes the same"),
+    }),
+    output: choices,
+    summary: "Choose what one is notified of, and how; nothing at all ends it, and forgets the addresses",
+    command: "none",
+  },
+  "notifications list": {
+    scope: "service",
+    roles: readRoles,
+    kind: "read",
+    input: z.object({}),
+    output: z.object({
+      recipients: z.array(
+        z.object({
+          /** As audit entries name the person. */
+          name: z.string(),
+          email: kinds,
+          email_status: emailStatus,
+          slack: kinds,
+          slack_host: z.string().nullable(),
+          slack_status: channelStatus,
+          since: z.iso.datetime(),
+          /** When messages end, unless the person signs in before. Null: the person has never signed in. */
+          until: z.iso.datetime().nullable(),
+        }),
+      ),
+    }),
+    summary: "List who is notified of what",
+    command: {
+      table: {
+        rows: "recipients",
+        columns: ["name", "email", "email_status", "slack", "slack_host", "slack_status", "since", "until"],
+      },
+    },
+  },
+  "notifications stop": {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    input: z.object({
+      person: operatorName.describe("the name of the person in notifications list"),
+      why: whySchema.optional(),
+    }),
+    output: z.object({ stopped: z.int() }),
+    summary: "End the notifications of a person who left, at once",
+    command: { takes: { person: "<person>" }, example: "ada@example.com" },
+  },
+} as const satisfies ActionTable;

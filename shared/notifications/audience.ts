@@ -1,0 +1,35 @@
+import { personItemSchema } from "../access/person-item.ts";
+import { SIGN_IN_DAYS_MAX } from "../contract/notification-kinds.ts";
+import type { Role } from "../contract/roles.ts";
+import { getItems } from "../ledger/get-item.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { personIdOf, personPk } from "../ledger/schema.ts";
+import { isoTime } from "../platform/time.ts";
+import type { Recipient } from "./recipient.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+/** A recipient as what the person was at the last sign-in. */
+export type Audience = {
+  readonly recipient: Recipient;
+  readonly roles: readonly Role[];
+  readonly ownerKeys: readonly string[];
+  /** Where e-mails go: the address that the provider had verified. */
+  readonly email: string | null;
+  /** When messages end. */
+  readonly until: string;
+};
+
+/** In the order of the recipients, without those who never signed in. */
+export const audienceOf = async (table: Table, recipients: readonly Recipient[]): Promise<readonly Audience[]> => {
+  const keys = recipients.map((recipient) => ({ pk: personPk(personIdOf(recipient)) }));
+  const people = await getItems(table, keys, personItemSchema);
+  const personOf = new Map(people.map((person) => [person.pk, person]));
+  return recipients.flatMap((recipient) => {
+    const person = personOf.get(personPk(personIdOf(recipient)));
+    if (person === undefined) return [];
+    const { roles, owner_keys, email, last_seen_at } = person;
+    const until = isoTime(Date.parse(last_seen_at) + SIGN_IN_DAYS_MAX * DAY_MS);
+    return [{ recipient, roles, ownerKeys: owner_keys, email, until }];
+  });
+};

@@ -1,0 +1,57 @@
+import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
+import type { Role } from "../contract/roles.ts";
+import { dateIn } from "../platform/time-zone.ts";
+import type { Finding } from "./findings.ts";
+
+/** SNS takes fewer than 100 characters of ASCII as a subject. Source: AWS, "Publish". */
+const titles: Readonly<Record<NotificationKind, string>> = {
+  "wallet.low": "Wallet low",
+  "endpoint.down": "Webhook endpoint down",
+  "order.stuck": "Orders without an outcome",
+  "statement.ready": "Statement ready",
+};
+
+/** What to do, as a person who works on all accounts, and as an owner. */
+const advice: Readonly<Record<NotificationKind, { readonly ofAll: string; readonly own: string }>> = {
+  "wallet.low": {
+    ofAll: "Tell the account's owner, or credit a payment that has arrived.",
+    own: "Pay in before the balance is used up. An order that costs more than the balance is refused, and charges nothing.",
+  },
+  "endpoint.down": {
+    ofAll: 'Tell the account\'s owner: "Webhook endpoint down" in the runbook.',
+    own: "Repair the endpoint, then send a test event on the page. Orders are not affected: your app can look them up.",
+  },
+  "order.stuck": {
+    ofAll: 'Ask the upstream, then resolve them: "Stuck purchase" in the runbook.',
+    own: "Do not buy again and do not pay the customer back: each order ends as success or failed, and a failed one is refunded to the wallet.",
+  },
+  "statement.ready": {
+    ofAll: "Compare it with the bank, and give it to those who keep the books.",
+    own: "Compare it with your own records.",
+  },
+};
+
+/** What a message lists; the rest is counted. */
+const LISTED_MAX = 20;
+
+export type Message = { readonly subject: string; readonly text: string };
+
+/** One message about findings of one kind. */
+export const notificationMessage = (
+  { stage, consoleUrl, timeZone }: { readonly stage: string; readonly consoleUrl: string; readonly timeZone: string },
+  kind: NotificationKind,
+  { roles, until }: { readonly roles: readonly Role[]; readonly until: string },
+  findings: readonly Finding[],
+): Message => {
+  const listed = findings.slice(0, LISTED_MAX).map(({ text, path }) => `${text}\n${consoleUrl}${path}`);
+  const rest = findings.length - listed.length;
+  return {
+    subject: `${stage}: ${titles[kind]}`,
+    text: [
+      ...listed,
+      ...(rest > 0 ? [`${rest} more are in the console.`] : []),
+      `What to do: ${advice[kind][isOfAllAccounts(kind, roles) ? "ofAll" : "own"]}`,
+      `You chose this message in the console. Choose others or none at ${consoleUrl}/notifications\nMessages end on ${dateIn(Date.parse(until), timeZone)}, unless you sign in to the console before.`,
+    ].join("\n\n"),
+  };
+};

@@ -1,0 +1,216 @@
+import { type NotificationKind, notificationKind } from "../contract/notification-kinds.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { putIf } from "../ledger/put-if.ts";
+import { notifiedPk, personIdOf } from "../ledger/schema.ts";
+import type { Deadline } from "../platform/deadline.ts";
+import { errorFields, type LogFields, log } from "../platform/log.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
+import type { Secret } from "../platform/secrets.ts";
+import { isoTime, minuteOf } from "../platform/time.ts";
+import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import type { Post } from "../webhooks/post-webhook.ts";
+import { type Audience, audienceOf } from "./audience.ts";
+import { type Finding, type FindingsFor, findFindings, type Wanted } from "./findings.ts";
+import { type MailSender, mailSubscriptions, publishMail } from "./mail-topic.ts";
+import { type Message, notificationMessage } from "./message.ts";
+import {
+  failureOf,
+  isGivenUp,
+  listNotified,
+  type Notified,
+  type NotifiedBy,
+  retryMsAfter,
+  type Sent,
+} from "./notified.ts";
+import { type Channel, channels, listRecipients, openUrl, type Recipient } from "./recipient.ts";
+import { postToSlack } from "./slack.ts";
+
+export type NotificationDeps = {
+  readonly ledger: Ledger;
+  readonly topic: MailSender;
+  readonly post: Post;
+  /** Seals the URLs of chats. */
+  readonly sealingKey: Secret;
+  readonly timeZone: string;
+  readonly stage: string;
+  readonly consoleUrl: string;
+};
+
+/** How often accounts are checked (docs/costs.md has the cost). */
+const CHECK_MINUTES = 5;
+const DAY_MS = 24 * 3_600_000;
+/** What lasts is repeated; a statement is ready once. */
+const REMIND_MS: Readonly<Record<NotificationKind, number>> = {
+  "wallet.low": DAY_MS,
+  "endpoint.down": DAY_MS,
+  "order.stuck": DAY_MS,
+  "statement.ready": Number.POSITIVE_INFINITY,
+};
+/** What ends and begins again within this time is not said again, unless it then lasts for as long. */
+const FLAPPING_MS = 3_600_000;
+const CONCURRENT_RECIPIENTS = 10;
+
+type Run = NotificationDeps & { readonly subscriptions: () => ReturnType<typeof mailSubscriptions> };
+type Counts = Pick<LogFields<"send-notifications.ran">, "sent" | "not_sent">;
+
+/**
+ * Every 5 minutes: tells each person who chose it what is wrong now, once, and again after a day. What could not be sent
+ * is found again by a later run, so that nothing has to be queued.
+ */
+export const sendNotifications = async (
+  deps: NotificationDeps,
+  deadline: Deadline,
+): Promise<LogFields<"send-notifications.ran">> => {
+  const { ledger } = deps;
+  const recipients = await listRecipients(ledger);
+  const counts = { recipients: recipients.length, sent: 0, not_sent: 0 };
+  if (recipients.length === 0 || minuteOf(ledger.clock()) % CHECK_MINUTES !== 0) return counts;
+  // Only a sign-in shows that a person still has a role.
+  const audience = (await audienceOf(ledger, recipients)).filter(({ until }) => until >= isoTime(ledger.clock()));
+  const findingsFor = await findFindings(deps, audience.map(wantedOf));
+  const stored = await listNotified(
+    ledger,
+    audience.map(({ recipient }) => personIdOf(recipient)),
+  );
+  const notifiedOf = new Map(stored.map((each) => [each.pk, each]));
+  const errors: unknown[] = [];
+  let listed: ReturnType<Run["subscriptions"]> | undefined;
+  const subscriptions: Run["subscriptions"] = () => {
+    listed ??= mailSubscriptions(deps.topic);
+    return listed;
+  };
+  const thisRun = { ...deps, subscriptions };
+  const results = mapInOrder(audience, CONCURRENT_RECIPIENTS, async (each): Promise<Counts> => {
+    if (deadline.remainingMs() <= RUN_RESERVE_MS) return { sent: 0, not_sent: 0 };
+    const pk = notifiedPk(personIdOf(each.recipient));
+    try {
+      return await notify(thisRun, each, findingsFor, notifiedOf.get(pk) ?? { pk });
+    } catch (error) {
+      errors.push(error);
+      return { sent: 0, not_sent: 0 };
+    }
+  });
+  for await (const { sent, not_sent } of results) {
+    counts.sent += sent;
+    counts.not_sent += not_sent;
+  }
+  // Only now: the other recipients are notified.
+  if (errors.length > 0) throw errors[0];
+  return counts;
+};
+
+const wantedOf = ({ recipient: { email, slack }, roles, ownerKeys }: Audience): Wanted => ({
+  kinds: [...new Set([...(email?.kinds ?? []), ...(slack?.kinds ?? [])])],
+  roles,
+  ownerKeys,
+});
+
+/** Tells one person what is new, by each channel. The record follows: a crash in between repeats a message and loses none. */
+const notify = async (run: Run, audience: Audience, findingsFor: FindingsFor, before: Notified): Promise<Counts> => {
+  const findings = findingsFor(wantedOf(audience));
+  const counts = { sent: 0, not_sent: 0 };
+  let after = before;
+  for (const channel of channels) {
+    const chosen = audience.recipient[channel]?.kinds ?? [];
+    const own = findings.filter(({ kind }) => chosen.includes(kind));
+    const result = await notifyBy(run, audience, channel, own, before);
+    if (result === undefined) continue;
+    counts.sent += result.sent;
+    counts.not_sent += result.notified.failing === undefined ? 0 : 1;
+    after = { ...after, [`by_${channel}`]: result.notified };
+  }
+  if (after !== before) await putIf(run.ledger, after, {});
+  return counts;
+};
+
+/** Undefined if nothing is to be sent by the channel, nor to be recorded. */
+const notifyBy = async (
+  run: Run,
+  audience: Audience,
+  channel: Channel,
+  findings: readonly Finding[],
+  before: Notified,
+): Promise<{ readonly notified: NotifiedBy; readonly sent: number } | undefined> => {
+  const { recipient } = audience;
+  const nowMs = run.ledger.clock();
+  const { sent: known } = before[`by_${channel}`] ?? { sent: {} };
+  const failing = failureOf(recipient, before, channel);
+  if (failing !== undefined && (isGivenUp(failing) || Date.parse(failing.next_at) > nowMs)) return undefined;
+  const { remembered, hasChanged } = remember(known, findings, nowMs);
+  const due = findings.filter(({ kind, key }) => isDue(kind, remembered[key], nowMs));
+  const now: Record<string, Sent> = { ...remembered };
+  let sent = 0;
+  for (const kind of notificationKind.options) {
+    const ofKind = due.filter((finding) => finding.kind === kind);
+    if (ofKind.length === 0) continue;
+    const result = await send(run, audience, channel, notificationMessage(run, kind, audience, ofKind));
+    if (result === "not_subscribed") break;
+    if (result !== "sent")
+      return { notified: { sent: now, failing: failed(recipient, channel, result.reason, failing, nowMs) }, sent };
+    const at = isoTime(nowMs);
+    for (const { key } of ofKind) now[key] = { at, status: "lasts", since: now[key]?.since ?? at };
+    sent += 1;
+  }
+  if (sent === 0 && !hasChanged && failing === undefined) return undefined;
+  // Failures count until something was sent, or nothing is to be sent any more.
+  return { notified: { sent: now }, sent };
+};
+
+/** What the recipient was notified of, as this run finds it. What ended is forgotten after a while. */
+const remember = (known: NotifiedBy["sent"], findings: readonly Finding[], nowMs: number) => {
+  const keys = new Set(findings.map(({ key }) => key));
+  const remembered: Record<string, Sent> = {};
+  let hasChanged = false;
+  for (const [key, sent] of Object.entries(known)) {
+    const status = keys.has(key) ? "lasts" : "ended";
+    const isForgotten = sent.status === "ended" && nowMs - Date.parse(sent.since) >= FLAPPING_MS;
+    if (!isForgotten) remembered[key] = status === sent.status ? sent : { ...sent, status, since: isoTime(nowMs) };
+    hasChanged ||= remembered[key] !== sent;
+  }
+  return { remembered, hasChanged };
+};
+
+/** `sent`: undefined if the recipient was not notified of it, or it ended long ago. */
+const isDue = (kind: NotificationKind, sent: Sent | undefined, nowMs: number): boolean => {
+  if (sent === undefined || nowMs - Date.parse(sent.at) >= REMIND_MS[kind]) return true;
+  return sent.since > sent.at && nowMs - Date.parse(sent.since) >= FLAPPING_MS;
+};
+
+/** `not_subscribed`: the person's address takes no e-mails yet. SNS would take the message, and deliver it to nobody. */
+type Sending = "sent" | "not_subscribed" | { readonly reason: string };
+
+const send = async (
+  { topic, post, sealingKey, subscriptions }: Run,
+  { recipient: { pk, slack }, email }: Audience,
+  channel: Channel,
+  message: Message,
+): Promise<Sending> => {
+  try {
+    if (channel === "email") {
+      if (email === null || (await subscriptions())(email) !== "confirmed") return "not_subscribed";
+      await publishMail(topic, email, message);
+    } else if (slack !== undefined) {
+      const reason = await postToSlack(post, await openUrl(sealingKey, pk, slack.url), message);
+      if (reason !== undefined) return { reason };
+    }
+    return "sent";
+  } catch (error) {
+    return { reason: errorFields(error).error };
+  }
+};
+
+/** Counts a failed attempt. The log names the person by a hash, and the reason is a code. */
+const failed = (
+  recipient: Recipient,
+  channel: Channel,
+  reason: string,
+  before: NotifiedBy["failing"],
+  nowMs: number,
+): NonNullable<NotifiedBy["failing"]> => {
+  const attempts = (before?.attempts ?? 0) + 1;
+  const failing = { version: recipient.version, attempts, next_at: isoTime(nowMs + retryMsAfter(attempts)) };
+  const fields = { recipient: personIdOf(recipient), channel, reason, attempts };
+  if (isGivenUp(failing)) log.alarm("notification.given_up", fields);
+  else log.warn("notification.not_sent", fields);
+  return failing;
+};

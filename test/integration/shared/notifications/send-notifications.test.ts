@@ -1,0 +1,615 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { ListSubscriptionsByTopicCommand, SNSClient } from "@aws-sdk/client-sns";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import * as z from "zod";
+import { accountsRuns } from "../../../../shared/actions/accounts.ts";
+import type { ActionContext, ConsoleRequest } from "../../../../shared/actions/action-context.ts";
+import { notificationsRuns } from "../../../../shared/actions/notifications.ts";
+import { personRuns } from "../../../../shared/actions/person.ts";
+import { walletRuns } from "../../../../shared/actions/wallet.ts";
+import { webhookRuns } from "../../../../shared/actions/webhook.ts";
+import { ownedAccounts } from "../../../../shared/console/authorisation.ts";
+import { type NotificationKind, notificationKind } from "../../../../shared/contract/notification-kinds.ts";
+import { recipientPk } from "../../../../shared/ledger/schema.ts";
+import { sendNotifications } from "../../../../shared/notifications/send-notifications.ts";
+import { openSns } from "../../../../shared/platform/aws/sdk.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
+import { maskedDigits } from "../../../../shared/platform/mask-phones.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
+import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { type Inbox, openInbox } from "../../../../tools/local/inbox.ts";
+import { localClient } from "../../../../tools/local/local-aws.ts";
+import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
+import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
+import { closeMonth } from "../../../builders/close-month.ts";
+import { firstEndpoint } from "../../../builders/endpoint.ts";
+import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { CLOSED_MONTH } from "../../../builders/old-account.ts";
+import { until } from "../../../builders/until.ts";
+
+/**
+ * Goal: each person is notified once of what the person chose and may see, and of nothing else. Method: real tables, the
+ * emulator of SNS, whose e-mails arrive in a file, and a chat that is a server.
+ */
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const ALL_KINDS = notificationKind.options;
+const CONSOLE = "https://airtime.example.com/console";
+
+let ledger: LedgerAtNoon;
+let sns: LocalQueues;
+let inbox: Inbox;
+let client: ReturnType<typeof openSns>;
+const file = join(tmpdir(), `emails-${process.pid}.txt`);
+const arrived: string[] = [];
+
+/** What the chat was posted, and how it answers. */
+const chat = { url: "", posted: [] as string[], all: [] as string[], status: 200, onPost: async () => {} };
+const server = createServer(async (request, response) => {
+  const { text: posted } = z.object({ text: z.string() }).parse(JSON.parse(await text(request)));
+  chat.posted.push(posted);
+  chat.all.push(posted);
+  await chat.onPost();
+  response.writeHead(chat.status, { location: "https://elsewhere.example.com/" }).end("ok");
+});
+
+beforeAll(async () => {
+  sns = await startQueues({});
+  inbox = await openInbox(sns, file, (address) => void arrived.push(address));
+  const { region, credentials } = localClient(sns.endpoint);
+  vi.stubEnv("AWS_REGION", region);
+  vi.stubEnv("AWS_ACCESS_KEY_ID", credentials.accessKeyId);
+  vi.stubEnv("AWS_SECRET_ACCESS_KEY", credentials.secretAccessKey);
+  vi.stubEnv("AWS_ENDPOINT_URL_SNS", sns.endpoint);
+  client = openSns();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  chat.url = `http://127.0.0.1:${port}/services/T0/B0/s3cr3t`;
+});
+afterAll(async () => {
+  server.close();
+  client.destroy();
+  await inbox.stop();
+  await sns.stop();
+});
+beforeEach(async () => {
+  ledger = await openLedgerAtNoon();
+  chat.posted.length = 0;
+  chat.status = 200;
+  chat.onPost = async () => {};
+  arrived.length = 0;
+});
+
+const addressRules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: async () => [] };
+const operators = (): ActionContext => context();
+const context = (changes: Partial<ActionContext> = {}): ActionContext => ({
+  ...anActionContext(ledger.tables, { clock: ledger.clock }),
+  mail: { sns: client, arn: inbox.topicArn },
+  addressRules,
+  ...changes,
+});
+
+type Person = Partial<Pick<ConsoleRequest, "roles" | "owner">>;
+
+/** Someone who may sign in. */
+const aPerson = (name: string, { roles = [], owner = { email: `${name}@example.com`, groups: [] } }: Person = {}) => {
+  const by = owner.email ?? name;
+  const asOf = (person: Required<Person>): ActionContext =>
+    context(
+      anOwnersRequest({
+        ...{ by, identity: name, actor: { by, person: { issuer: "https://login.example.com/", sub: name } } },
+        ...person,
+        ownedAccounts: () => ownedAccounts(ledger, person.owner),
+      }),
+    );
+  const self = { roles, owner };
+  return {
+    signIn: (now: Person = {}) => personRuns.me(asOf({ ...self, ...now }), {}),
+    choose: async (choice: { email?: NotificationKind[]; slack?: NotificationKind[]; slack_url?: string }) => {
+      const { email = [], slack = [], slack_url } = choice;
+      await personRuns.me(asOf(self), {});
+      const shown = await notificationsRuns["notifications choose"](asOf(self), { email, slack, slack_url });
+      // The first message says that messages arrive.
+      chat.posted.length = 0;
+      return shown;
+    },
+    show: () => notificationsRuns["notifications show"](asOf(self), {}),
+  };
+};
+
+const anAccount = async (name: string, ...owners: string[]): Promise<string> => {
+  const account = await ledger.anAccount(1_000);
+  const all = owners.map((value) => ({ kind: "email" as const, value }));
+  await accountsRuns["accounts owners"](operators(), { account, owners: all });
+  await ledger.db.update({
+    TableName: ledger.table,
+    Key: { pk: `account#${account}` },
+    UpdateExpression: "SET #name = :name",
+    ExpressionAttributeNames: { "#name": "name" },
+    ExpressionAttributeValues: { ":name": name },
+  });
+  return account;
+};
+
+/** The next run, after this time; at least 5 minutes. */
+const run = async (afterMs = 5 * MINUTE_MS) => {
+  ledger.nowMs += afterMs;
+  const endpoint = { allowed: addressRules.allowed, refusedHosts: [], resolve: addressRules.resolve };
+  return sendNotifications(
+    {
+      ...{ ledger, topic: { sns: client, arn: inbox.topicArn }, post: createPost(endpoint) },
+      sealingKey: context().endpoints.webhookSealingKey,
+      ...{ timeZone: "Africa/Lagos", stage: "prod", consoleUrl: CONSOLE },
+    },
+    deadlineIn(60_000),
+  );
+};
+
+const pass = (ms: number): void => {
+  ledger.nowMs += ms;
+};
+
+const makeLow = async (account: string): Promise<void> => {
+  await walletRuns["wallet threshold"](operators(), { account, amount_kobo: 2_000_00 });
+};
+const endLow = async (account: string): Promise<void> => {
+  await walletRuns["wallet threshold"](operators(), { account, amount_kobo: 0 });
+};
+
+const makeEndpointDown = async (account: string, switchOff?: true): Promise<void> => {
+  const since = isoTime(ledger.nowMs);
+  for (const event of ["one", "two", "three"]) {
+    await recordEndpointHealth(ledger, { ...firstEndpoint(account), generation: 0 }, { kind: "failing", since, event });
+  }
+  const last = { kind: "failing", since, event: "four", switchOff } as const;
+  if (switchOff) await recordEndpointHealth(ledger, { ...firstEndpoint(account), generation: 0 }, last);
+};
+
+const PHONE = "08031234567";
+const orderOf = (account: string) =>
+  ledger.anOpenTransaction(account, { phone_number: PHONE, description: `MTN 1GB data for ${PHONE}` });
+
+describe("one of each kind", () => {
+  test("an owner and an operator are notified of a low wallet, an endpoint that is down and then switched off, a stuck order and a statement", async () => {
+    const account = await anAccount(`Checkout ${PHONE}`, "bola@example.com");
+    const other = await anAccount("Payroll", "cleo@example.com");
+    for (const each of [account, other])
+      await webhookRuns["webhook set"](operators(), { account: each, url: chat.url });
+    const bola = aPerson("bola");
+    const ada = aPerson("ada", { roles: ["operator"] });
+    await bola.choose({ slack: [...ALL_KINDS], slack_url: chat.url });
+    expect(await run()).toEqual({ recipients: 1, sent: 0, not_sent: 0 });
+
+    await makeLow(account);
+    await makeLow(other);
+    expect(await run()).toEqual({ recipients: 1, sent: 1, not_sent: 0 });
+    const masked = "Checkout *********67";
+    const end = `You chose this message in the console. Choose others or none at ${CONSOLE}/notifications\nMessages end on 2026-12-21, unless you sign in to the console before.`;
+    const low = `The balance of ${masked} is 1,000.00 NGN, below its threshold of 2,000.00 NGN.`;
+    expect(chat.posted).toEqual([
+      [
+        "prod: Wallet low",
+        `${low}\n${CONSOLE}/accounts/${account}`,
+        "What to do: Pay in before the balance is used up. An order that costs more than the balance is refused, and charges nothing.",
+        end,
+      ].join("\n\n"),
+    ]);
+
+    await makeEndpointDown(account);
+    await makeEndpointDown(other);
+    await run();
+    expect(chat.posted.slice(1)).toEqual([
+      expect.stringContaining(
+        `prod: Webhook endpoint down\n\nThe webhook endpoint "Endpoint 1" of ${masked} has been down since 2026-11-21 13:10 (12:10 UTC).`,
+      ),
+    ]);
+    await makeEndpointDown(account, true);
+    await run();
+    expect(chat.posted.slice(2)).toEqual([
+      expect.stringContaining(
+        `The webhook endpoint "Endpoint 1" of ${masked} was switched off, because every delivery had failed since`,
+      ),
+    ]);
+
+    const { pk } = await orderOf(account);
+    await orderOf(other);
+    await run();
+    expect(chat.posted).toHaveLength(3);
+    await run(15 * MINUTE_MS);
+    const reference = pk.replace("transaction#", "DATA_");
+    expect(chat.posted.slice(3)).toEqual([
+      expect.stringContaining(
+        `prod: Orders without an outcome\n\n1 order of ${masked} has had no outcome for more than 15 minutes. The oldest is ${reference}, 500.00 NGN, MTN, of 2026-11-21 13:20 (12:20 UTC).\n${CONSOLE}/accounts/${account}/transactions`,
+      ),
+    ]);
+
+    ledger.nowMs = Date.parse("2026-12-05T12:00:00.000Z");
+    await bola.signIn();
+    await run();
+    chat.posted.length = 0;
+    await closeMonth(operators(), "2026-11", pass);
+    ledger.nowMs = Math.ceil(ledger.nowMs / HOUR_MS) * HOUR_MS;
+    await run();
+    expect(chat.posted).toEqual([
+      expect.stringContaining(
+        `prod: Statement ready\n\nThe statement of ${masked} for 2026-11 is ready. It is final.\n${CONSOLE}/accounts/${account}/statement`,
+      ),
+    ]);
+
+    // One who works on all accounts chooses later, and gets all that is wrong, each kind in one e-mail.
+    await ada.choose({ email: [...ALL_KINDS] });
+    expect(await run()).toEqual({ recipients: 2, sent: 4, not_sent: 0 });
+    await until("all e-mails are in the file", () => arrived.length === 4);
+    const emails = readFileSync(file, "utf8");
+    expect(emails.match(/^To: .*$/gm)).toEqual(Array(4).fill("To: ada@example.com"));
+    for (const [id, name] of [
+      [account, masked],
+      [other, "Payroll"],
+    ]) {
+      expect(emails).toContain(
+        `The balance of ${name} is 500.00 NGN, below its threshold of 2,000.00 NGN.\n${CONSOLE}/accounts/${id}\n`,
+      );
+    }
+    expect(emails).toContain(`${CONSOLE}/accounts/${other}/webhook`);
+    expect(emails).toContain("2 orders have had no outcome for more than 15 minutes.");
+    expect(emails).toContain(
+      `2026-11 is closed: the statements of 2 accounts are ready and final.\n${CONSOLE}/periods/2026-11`,
+    );
+
+    // No number of a person is in any of them, the three reminders of December included.
+    const all = [...chat.all, emails].join("\n").replaceAll(/acc_\w+|\d{4}-\d\d-\d\d/g, "");
+    expect(all.match(/^What to do: /gm)).toHaveLength(5 + 3 + 4);
+    expect(all).not.toContain(PHONE);
+    expect(maskedDigits(all)).toBe(all);
+  });
+});
+
+describe("noise", () => {
+  const aLowWallet = async (): Promise<string> => {
+    const account = await anAccount("Checkout", "bola@example.com");
+    await aPerson("bola").choose({ slack: ["wallet.low"], slack_url: chat.url });
+    await makeLow(account);
+    await run();
+    expect(chat.posted).toHaveLength(1);
+    return account;
+  };
+
+  test("what lasts is said once, and again after a day; what ended an hour ago and begins again is new", async () => {
+    const account = await aLowWallet();
+    await run();
+    await run(20 * HOUR_MS);
+    expect(chat.posted).toHaveLength(1);
+    await run(4 * HOUR_MS);
+    expect(chat.posted).toHaveLength(2);
+    await endLow(account);
+    await run();
+    await makeLow(account);
+    await run(HOUR_MS);
+    expect(chat.posted).toHaveLength(3);
+  });
+
+  test("what ends and begins again within an hour is said once it lasts for an hour, however long it lasted before", async () => {
+    const account = await aLowWallet();
+    for (const messages of [2, 3]) {
+      await endLow(account);
+      await run(20 * MINUTE_MS);
+      await makeLow(account);
+      await run(20 * MINUTE_MS);
+      await run(55 * MINUTE_MS);
+      expect(chat.posted).toHaveLength(messages - 1);
+      await run();
+      expect(chat.posted).toHaveLength(messages);
+      await run(5 * HOUR_MS);
+      expect(chat.posted).toHaveLength(messages);
+    }
+  });
+
+  test("a wallet that keeps crossing its threshold is said once a day", async () => {
+    const account = await aLowWallet();
+    for (let change = 0; change < 27; change += 1) {
+      await (change % 2 === 0 ? endLow : makeLow)(account);
+      await run(55 * MINUTE_MS);
+    }
+    expect(chat.posted).toHaveLength(1);
+    await makeLow(account);
+    await run(55 * MINUTE_MS);
+    expect(chat.posted).toHaveLength(2);
+  });
+
+  test("many accounts are one message, which lists 20 of them", async () => {
+    await aPerson("ada", { roles: ["operator"] }).choose({ slack: ["wallet.low"], slack_url: chat.url });
+    for (let count = 0; count < 22; count += 1) await makeLow(await ledger.anAccount(1_000));
+    await run();
+    expect(chat.posted).toHaveLength(1);
+    expect(chat.posted[0]?.match(/The balance of/g)).toHaveLength(20);
+    expect(chat.posted[0]).toContain("2 more are in the console.");
+  });
+
+  test("accounts are looked at every 5 minutes", async () => {
+    const account = await anAccount("Checkout", "bola@example.com");
+    await aPerson("bola").choose({ slack: ["wallet.low"], slack_url: chat.url });
+    await makeLow(account);
+    for (let minute = 1; minute <= 4; minute += 1) expect(await run(MINUTE_MS)).toMatchObject({ sent: 0 });
+    expect(await run(MINUTE_MS)).toMatchObject({ sent: 1 });
+  });
+});
+
+describe("who is notified", () => {
+  test.each([
+    ["whose role was taken away, from the next sign-in on", { roles: [] }, 0],
+    ["who has not signed in for 30 days", undefined, 30 * DAY_MS],
+  ] as const)("nothing is sent to a person %s", async (_who, now, afterMs) => {
+    const account = await anAccount("Checkout");
+    const ada = aPerson("ada", { roles: ["operator"] });
+    await ada.choose({ slack: ["wallet.low"], slack_url: chat.url });
+    await makeLow(account);
+    expect(await run()).toMatchObject({ sent: 1 });
+    await endLow(account);
+    await run();
+    await makeLow(account);
+    pass(2 * HOUR_MS);
+    if (now !== undefined) await ada.signIn(now);
+    expect(await run(Math.max(afterMs, 5 * MINUTE_MS))).toEqual({ recipients: 1, sent: 0, not_sent: 0 });
+    await ada.signIn();
+    expect(await run()).toMatchObject({ sent: 1 });
+  });
+
+  test("who has not signed in for 30 days is shown to operators as one whom nothing is sent to", async () => {
+    await anAccount("Checkout", "bola@example.com");
+    await aPerson("bola").choose({ email: ["wallet.low"], slack: ["wallet.low"], slack_url: chat.url });
+    const until = isoTime(ledger.nowMs + 30 * DAY_MS);
+    const list = async () => (await notificationsRuns["notifications list"](operators(), {})).recipients;
+    expect(await list()).toMatchObject([{ email_status: "on", slack_status: "on", until }]);
+    pass(30 * DAY_MS + 1);
+    expect(await list()).toMatchObject([{ email_status: "expired", slack_status: "expired", until }]);
+  });
+
+  test("nothing is sent to one who no longer owns the account, nor to a member of a group that does not", async () => {
+    const account = await anAccount("Checkout", "bola@example.com");
+    const group = [{ kind: "group" as const, value: "checkout-team" }];
+    const cleo = aPerson("cleo", { owner: { email: "cleo@example.com", groups: ["checkout-team", "another"] } });
+    const choice = { slack: ["wallet.low" as const], slack_url: chat.url };
+    await aPerson("bola").choose(choice);
+    await cleo.choose(choice);
+    await makeLow(account);
+    expect(await run()).toEqual({ recipients: 2, sent: 1, not_sent: 0 });
+    await accountsRuns["accounts owners"](operators(), { account, owners: group });
+    await cleo.signIn();
+    expect(await run(DAY_MS)).toEqual({ recipients: 2, sent: 1, not_sent: 0 });
+  });
+
+  test("an operator ends the notifications of one who left; nothing of the address is kept", async () => {
+    const account = await anAccount("Checkout", "bola@example.com");
+    const bola = aPerson("bola");
+    await bola.choose({ email: ["wallet.low"], slack: ["wallet.low"], slack_url: chat.url });
+    await makeLow(account);
+    expect(await run()).toMatchObject({ sent: 2 });
+    const stop = (person: string) => notificationsRuns["notifications stop"](operators(), { person, why: "left" });
+    await expect(stop("nobody@example.com")).rejects.toThrow("nobody@example.com has chosen no notifications");
+    expect(await stop("bola@example.com")).toEqual({ stopped: 1 });
+    expect(await run(DAY_MS)).toEqual({ recipients: 0, sent: 0, not_sent: 0 });
+    expect(await notificationsRuns["notifications list"](operators(), {})).toEqual({ recipients: [] });
+    const { Items = [] } = await ledger.db.scan({ TableName: ledger.table });
+    const [recipient] = Items.filter(({ pk }) => String(pk).startsWith(recipientPk("")));
+    expect(recipient).toEqual({
+      ...{ pk: expect.any(String), by: "bola@example.com", version: 2, created_at: expect.any(String) },
+    });
+    const { Subscriptions = [] } = await new SNSClient(localClient(sns.endpoint)).send(
+      new ListSubscriptionsByTopicCommand({ TopicArn: inbox.topicArn }),
+    );
+    expect(Subscriptions.map(({ Endpoint }) => Endpoint)).not.toContain("bola@example.com");
+  });
+});
+
+describe("a channel that fails", () => {
+  test("is tried 8 times in 11 hours, then given up with an alarm, until the person chooses again", async () => {
+    const account = await anAccount("Checkout", "bola@example.com");
+    const bola = aPerson("bola");
+    await bola.choose({ slack: ["wallet.low"], slack_url: chat.url });
+    await makeLow(account);
+    const log = captureLog();
+    chat.status = 404;
+    const attempts: number[] = [];
+    for (const minutes of [5, 5, 5, 5, 20, 40, 80, 160, 320, 640]) {
+      await run(minutes * MINUTE_MS);
+      attempts.push(chat.posted.length);
+      if (attempts.length === 1) expect((await bola.show()).slack.status).toBe("failing");
+    }
+    expect(attempts).toEqual([1, 2, 2, 3, 4, 5, 6, 7, 8, 8]);
+    expect(log.lines("notification.not_sent")).toHaveLength(7);
+    const [alarm] = log.lines("notification.given_up");
+    expect(alarm).toMatchObject({ Alarms: 1, channel: "slack", reason: "status_404", attempts: 8 });
+    expect(log.text()).not.toMatch(/bola|s3cr3t|127\.0\.0\.1/);
+    expect((await bola.show()).slack).toEqual({
+      host: new URL(chat.url).host,
+      kinds: ["wallet.low"],
+      status: "given_up",
+    });
+    chat.status = 200;
+    expect(await run()).toMatchObject({ sent: 0, not_sent: 0 });
+    await bola.choose({ slack: ["wallet.low"] });
+    expect(await run()).toMatchObject({ sent: 1, not_sent: 0 });
+    expect((await bola.show()).slack.status).toBe("on");
+  });
+
+  test("is tried 8 times for what is wrong then: what ended does not count, unless the channel is given up", async () => {
+    const account = await anAccount("Checkout", "bola@example.com");
+    const bola = aPerson("bola");
+    await bola.choose({ slack: ["wallet.low"], slack_url: chat.url });
+    const log = captureLog();
+    chat.status = 404;
+    const fail = async (attempts: number): Promise<void> => {
+      await makeLow(account);
+      for (let attempt = 0; attempt < attempts; attempt += 1) await run(11 * HOUR_MS);
+      await endLow(account);
+      await run(11 * HOUR_MS);
+    };
+    await fail(7);
+    expect((await bola.show()).slack.status).toBe("on");
+    await fail(8);
+    expect(log.lines("notification.given_up")).toHaveLength(1);
+    expect(log.lines("notification.not_sent")).toHaveLength(7 + 7);
+    expect((await bola.show()).slack.status).toBe("given_up");
+  });
+
+  test("a run that cannot record what it sent to one person notifies the others, and fails", async () => {
+    const names = Array.from({ length: 12 }, (_, count) => `owner${count}`);
+    const account = await anAccount("Checkout", ...names.map((name) => `${name}@example.com`));
+    for (const name of names) await aPerson(name).choose({ slack: ["wallet.low"], slack_url: chat.url });
+    await makeLow(account);
+    const put = vi.spyOn(ledger.db, "put").mockRejectedValueOnce(new Error("no answer"));
+    onTestFinished(() => put.mockRestore());
+    await expect(run()).rejects.toThrow("no answer");
+    expect(chat.posted).toHaveLength(12);
+    expect(await run()).toMatchObject({ sent: 1 });
+    expect(await run()).toMatchObject({ sent: 0 });
+  });
+
+  test("does not keep another channel, or another person, from being notified", async () => {
+    const account = await anAccount("Checkout", "bola@example.com", "cleo@example.com");
+    await aPerson("bola").choose({ email: ["wallet.low"], slack: ["wallet.low"], slack_url: chat.url });
+    await aPerson("cleo").choose({ email: ["wallet.low"] });
+    await makeLow(account);
+    captureLog();
+    // A redirect is not followed.
+    chat.status = 302;
+    expect(await run()).toEqual({ recipients: 2, sent: 2, not_sent: 1 });
+    chat.status = 200;
+    expect(await run()).toEqual({ recipients: 2, sent: 1, not_sent: 0 });
+    expect(chat.posted).toHaveLength(2);
+  });
+});
+
+describe("choosing", () => {
+  test("a chat's URL is stored once it has taken a message, and is in no answer, item or audit entry", async () => {
+    await anAccount("Checkout", "bola@example.com");
+    const bola = aPerson("bola");
+    const choice = { slack: ["wallet.low" as const], slack_url: chat.url };
+    const { host } = new URL(chat.url);
+    chat.status = 403;
+    await expect(bola.choose(choice)).rejects.toThrow(`${host} did not take a message (status_403): check the URL`);
+    await expect(bola.choose({ ...choice, slack_url: "https://10.0.0.7/hook" })).rejects.toThrow(
+      "not a public address",
+    );
+    await expect(bola.choose({ slack: ["wallet.low"] })).rejects.toThrow("Give the chat's webhook URL");
+    expect(await bola.show()).toMatchObject({ slack: { host: null, status: "off" } });
+    chat.status = 200;
+    const answer = await bola.choose(choice);
+    expect(answer.slack).toEqual({ host, kinds: ["wallet.low"], status: "on" });
+    const tables = [ledger.table, ledger.auditTable];
+    const items = await Promise.all(tables.map(async (TableName) => (await ledger.db.scan({ TableName })).Items));
+    const list = await notificationsRuns["notifications list"](operators(), {});
+    expect(JSON.stringify([answer, items, list])).not.toContain("s3cr3t");
+    expect(JSON.stringify(items[1])).toContain(`"slack_host":"${host}"`);
+  });
+
+  test("a choice that was made before an operator ended a person's notifications does not undo that", async () => {
+    await anAccount("Checkout", "bola@example.com");
+    const bola = aPerson("bola");
+    const choice = { slack: ["wallet.low" as const], slack_url: chat.url };
+    await bola.choose(choice);
+    chat.onPost = async () => {
+      chat.onPost = async () => {};
+      await notificationsRuns["notifications stop"](operators(), { person: "bola@example.com" });
+    };
+    await expect(bola.choose(choice)).rejects.toThrow("were changed at the same time");
+    expect(await notificationsRuns["notifications list"](operators(), {})).toEqual({ recipients: [] });
+    await bola.choose(choice);
+    expect((await bola.show()).slack.status).toBe("on");
+  });
+
+  test("an address is the verified one of the person, and is subscribed to the person's own messages only", async () => {
+    const nobody = aPerson("dayo", { roles: ["reader"], owner: { groups: [] } });
+    await expect(nobody.choose({ email: ["wallet.low"] })).rejects.toThrow(
+      "has not verified an e-mail address for you",
+    );
+    await anAccount("Checkout", "bola@example.com");
+    const bola = aPerson("bola");
+    expect((await bola.show()).email).toEqual({ address: "bola@example.com", kinds: [], status: "off" });
+    const { email } = await bola.choose({ email: ["wallet.low"] });
+    expect(email).toEqual({ address: "bola@example.com", kinds: ["wallet.low"], status: "on" });
+    expect((await bola.choose({})).email).toMatchObject({ kinds: [], status: "off" });
+  });
+
+  test("what an address that takes no e-mails would have got is sent once it takes them, with nothing given up", async () => {
+    const account = await anAccount("Checkout", "bola@example.com", "cleo@example.com");
+    for (const name of ["bola", "cleo"]) await aPerson(name).choose({ email: ["wallet.low"] });
+    await makeLow(account);
+    const list = vi.spyOn(client, "listSubscriptionsByTopic");
+    onTestFinished(() => list.mockRestore());
+    const put = vi.spyOn(ledger.db, "put");
+    onTestFinished(() => put.mockRestore());
+    for (const SubscriptionArn of ["PendingConfirmation", "Deleted"]) {
+      list.mockClear();
+      const Subscriptions = ["bola", "cleo"].map((name) => ({ Endpoint: `${name}@example.com`, SubscriptionArn }));
+      list.mockResolvedValueOnce({ $metadata: {}, Subscriptions });
+      expect(await run(DAY_MS)).toEqual({ recipients: 2, sent: 0, not_sent: 0 });
+      expect(list).toHaveBeenCalledTimes(1);
+    }
+    expect(put).not.toHaveBeenCalled();
+    expect(await run()).toEqual({ recipients: 2, sent: 2, not_sent: 0 });
+    list.mockClear();
+    expect(await run()).toMatchObject({ sent: 0 });
+    expect(list).not.toHaveBeenCalled();
+  });
+
+  test("an e-mail goes to the address that the provider verified at the last sign-in, once it is subscribed", async () => {
+    const account = await anAccount("Checkout");
+    const bola = aPerson("bola", { roles: ["finance"] });
+    await bola.choose({ email: ["wallet.low"] });
+    await makeLow(account);
+    const moved = aPerson("bola", { roles: ["finance"], owner: { email: "bola@example.org", groups: [] } });
+    await moved.signIn();
+    expect(await run()).toMatchObject({ sent: 0, not_sent: 0 });
+    expect((await moved.show()).email).toMatchObject({ address: "bola@example.org", status: "unsubscribed" });
+    expect((await notificationsRuns["notifications list"](operators(), {})).recipients).toMatchObject([
+      { email_status: "unsubscribed" },
+    ]);
+    await moved.choose({ email: ["wallet.low"] });
+    expect(await run()).toMatchObject({ sent: 1 });
+    await until("the e-mail is in the file", () => arrived.length === 1);
+    expect(arrived).toEqual(["bola@example.org"]);
+  });
+
+  test("what SNS says of an address is shown", async () => {
+    await anAccount("Checkout", "bola@example.com");
+    const bola = aPerson("bola");
+    await bola.choose({ email: ["wallet.low"] });
+    const list = vi.spyOn(client, "listSubscriptionsByTopic");
+    onTestFinished(() => list.mockRestore());
+    const answer = (Subscriptions: { Endpoint: string; SubscriptionArn: string }[], NextToken?: string) =>
+      list.mockResolvedValueOnce({ $metadata: {}, Subscriptions, ...(NextToken !== undefined && { NextToken }) });
+    const other = { Endpoint: "ada@example.com", SubscriptionArn: "arn:1" };
+    const own = (SubscriptionArn: string) => ({ Endpoint: "Bola@example.com", SubscriptionArn });
+    answer([other, own("Deleted")], "next");
+    answer([own("PendingConfirmation")]);
+    expect((await bola.show()).email.status).toBe("unconfirmed");
+    answer([own("Deleted"), own("PendingConfirmation")], "next");
+    answer([own("arn:2")]);
+    expect((await bola.show()).email.status).toBe("on");
+    answer([other, own("Deleted")]);
+    expect((await bola.show()).email.status).toBe("unsubscribed");
+    answer([other]);
+    expect((await bola.show()).email.status).toBe("unsubscribed");
+    const unsubscribe = vi.spyOn(client, "unsubscribe");
+    onTestFinished(() => unsubscribe.mockRestore());
+    answer([other, own("Deleted"), own("PendingConfirmation")]);
+    await bola.choose({});
+    expect(unsubscribe).not.toHaveBeenCalled();
+  });
+});
+
+test(`the month ${CLOSED_MONTH} that was closed long ago is no news`, async () => {
+  await aPerson("ada", { roles: ["finance"] }).choose({ slack: ["statement.ready"], slack_url: chat.url });
+  await closeMonth(operators(), CLOSED_MONTH, pass);
+  ledger.nowMs = Math.ceil(ledger.nowMs / HOUR_MS) * HOUR_MS;
+  expect(await run(4 * DAY_MS)).toMatchObject({ sent: 0 });
+});
