@@ -1,6 +1,6 @@
 import { createPostpone } from "../../shared/lambda/postpone.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";
@@ -33,5 +33,5 @@ const deps = {
 export const handler = queueHandler(
   deliveryMessage,
   deliverWebhook(deps),
-  createPostpone(sqsClient(), env.DELIVERY_QUEUE_URL),
+  createPostpone(queueClient(), env.DELIVERY_QUEUE_URL),
 );

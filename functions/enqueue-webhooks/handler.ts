@@ -1,5 +1,5 @@
 import { streamHandler } from "../../shared/lambda/stream-handler.ts";
-import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
 import { enqueueWebhook } from "../../shared/webhooks/enqueue-webhook.ts";
@@ -7,5 +7,10 @@ import { enqueueWebhooksSpec } from "../specs.ts";
 
 const env = readEnv(enqueueWebhooksSpec.environment);
 
-/** Reads the ledger's stream, and enqueues a webhook for each transaction that becomes final. */
-export const handler = streamHandler(enqueueWebhook(deliveryQueue(sqsClient(), env.DELIVERY_QUEUE_URL)));
+/** Reads the ledger's stream, and enqueues the webhooks of each transaction that becomes final. */
+export const handler = streamHandler(
+  enqueueWebhook({
+    ledger: { db: documentClient(), table: env.LEDGER_TABLE },
+    queue: deliveryQueue(queueClient(), env.DELIVERY_QUEUE_URL),
+  }),
+);

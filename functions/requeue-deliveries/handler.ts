@@ -1,5 +1,5 @@
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
-import { documentClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { deliveryQueue } from "../../shared/webhooks/delivery-queue.ts";
@@ -13,7 +13,7 @@ const db = documentClient();
 const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
   accounts: { db, ledgerTable: env.LEDGER_TABLE },
-  queue: deliveryQueue(sqsClient(), env.DELIVERY_QUEUE_URL),
+  queue: deliveryQueue(queueClient(), env.DELIVERY_QUEUE_URL),
 };
 
 /** Each minute: puts parked deliveries that are due back into the delivery queue, and enqueues `wallet.low` and `limit.near`. */

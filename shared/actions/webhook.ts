@@ -1,144 +1,193 @@
 import { type Account, requireAccount } from "../access/account-store.ts";
+import type { ActionOutput } from "../contract/actions/actions.ts";
 import type { webhookActions } from "../contract/actions/webhook.ts";
 import { isMaskedUrl, shownUrl } from "../contract/shown-url.ts";
-import type { AccountEventName } from "../contract/webhook-events.ts";
+import type { EndpointKey } from "../ledger/schema.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { parseEndpointUrl } from "../webhooks/address-guard.ts";
 import { deliveryQueue } from "../webhooks/delivery-queue.ts";
 import {
+  addEndpoint,
+  chosenEndpoint,
   disableEndpoint,
   type EndpointStore,
   enableEndpoint,
   endEndpointFailures,
-  findEndpoint,
+  removeEndpoint,
+  requireEndpoint,
   rotateWebhookSecret,
+  type SetEndpoint,
   setEndpoint,
+  setEndpointEvents,
 } from "../webhooks/endpoint.ts";
-import { type EndpointState, readEndpointState } from "../webhooks/endpoint-health.ts";
+import { type EndpointState, readEndpointStates } from "../webhooks/endpoint-health.ts";
 import { isDelivered, isDown } from "../webhooks/next-step.ts";
 import { createPost } from "../webhooks/post-webhook.ts";
 import { requeueAtOnce } from "../webhooks/requeue-deliveries.ts";
 import { signedHeaders, webhookId } from "../webhooks/signature.ts";
-import { setSubscribedEvents, subscribedEvents } from "../webhooks/subscription.ts";
 import { testEventBody } from "../webhooks/webhook-body.ts";
-import { TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
-import { type ActionContext, type AuditFields, audited, auditItem, recordAudited } from "./action-context.ts";
+import { type ActionContext, type AuditFields, audited, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const webhookRuns: ActionRuns<typeof webhookActions> = {
-  "webhook show": (context, { account }) => show(context, account),
-  "webhook set": async (context, { account, url, events, why }) => {
-    // The first secret is shown once, so the write that makes it comes last.
-    await requireAccount(context.accounts, account);
-    if (isMaskedUrl(url)) throw new OperatorError("The URL has masked values (***), as it is shown: write them out");
-    const { href } = await parseEndpointUrl(url, context.addressRules);
-    if (events !== undefined) await setEvents(context, { account, events, why });
-    const chosen = await eventsOf(context, account);
-    const store = auditedEndpoints(context, { action: "webhook set", why, details: { url: shownUrl(href) } });
-    const set = await setEndpoint(store, context.addressRules, account, url);
-    return {
-      account_id: account,
-      url: shownUrl(set.url),
-      webhook_secret: set.isNewSecret ? set.webhookSecret : null,
-      events: chosen,
-      // Nothing waits for a first endpoint, and no step may come between its secret and the answer.
-      requeued: set.isNewSecret ? 0 : await requeue(context, account),
-    };
+  "webhook list": async (context, { account }) => ({
+    endpoints: (await statesOf(context, account)).map((endpoint) => view(account, endpoint)),
+  }),
+  "webhook show": (context, { account, endpoint }) => show(context, account, endpoint),
+  "webhook add": async (context, { account, url, name, events, why }) => {
+    const store = await setting(context, { action: "webhook add", account, url, why });
+    return setView(account, await addEndpoint(store, context.addressRules, account, url, { name, events }), 0);
   },
-  "webhook events": async (context, { account, events, why }) => {
-    const { webhook } = await requireAccount(context.accounts, account);
-    if (webhook?.url === undefined) throw noEndpoint(account);
-    await setEvents(context, { account, events, why });
-    return show(context, account);
+  "webhook set": async (context, { account, endpoint, url, name, events, why }) => {
+    const store = await setting(context, { action: "webhook set", account, url, why });
+    const set = await setEndpoint(store, context.addressRules, account, url, { endpoint, name, events });
+    // Nothing waits for a new endpoint, and no step may come between its secret and the answer.
+    const requeued = set.isNewSecret ? 0 : await requeue(context, { accountId: account, endpoint: set.endpoint.id });
+    return setView(account, set, requeued);
   },
-  "webhook enable": async (context, { account, why }) => {
-    await enableEndpoint(auditedEndpoints(context, { action: "webhook enable", why }), account);
-    return { ...(await show(context, account)), requeued: await requeue(context, account) };
+  "webhook events": async (context, { account, endpoint, events, why }) => {
+    const key = await keyOf(context, account, endpoint);
+    await setEndpointEvents(changing(context, "webhook events", key, why, { events: events.join(",") }), key, events);
+    return show(context, account, key.endpoint);
   },
-  "webhook disable": async (context, { account, why }) => {
-    await disableEndpoint(auditedEndpoints(context, { action: "webhook disable", why }), account);
-    return show(context, account);
+  "webhook enable": async (context, { account, endpoint, why }) => {
+    const key = await keyOf(context, account, endpoint);
+    await enableEndpoint(changing(context, "webhook enable", key, why), key);
+    return { ...(await show(context, account, key.endpoint)), requeued: await requeue(context, key) };
   },
-  "webhook test": async (context, { account, why }) => {
-    const endpoint = await findEndpoint(context.endpoints, account);
-    if (endpoint?.url === undefined) throw noEndpoint(account);
-    await recordAudited(context, account, { action: "webhook test", why, details: { url: shownUrl(endpoint.url) } });
+  "webhook disable": async (context, { account, endpoint, why }) => {
+    const key = await keyOf(context, account, endpoint);
+    await disableEndpoint(changing(context, "webhook disable", key, why), key);
+    return show(context, account, key.endpoint);
+  },
+  "webhook test": async (context, { account, endpoint: chosen, why }) => {
+    const endpoint = await requireEndpoint(context.endpoints, account, chosen);
+    const key = { accountId: account, endpoint: endpoint.id };
+    const details = { endpoint: endpoint.id, url: shownUrl(endpoint.url) };
+    await recordAudited(context, account, { action: "webhook test", why, details });
     const atMs = context.ledger.clock();
     const id = webhookId(account, isoTime(atMs));
     const body = testEventBody(account, isoTime(atMs));
     const headers = signedHeaders({ id, atMs, body, secrets: endpoint.secrets });
     const result = await createPost(context.addressRules)({ url: endpoint.url, headers, body });
     const hasRecovered = isDelivered(result) && endpoint.status === "on" && endpoint.failingSince !== undefined;
-    if (hasRecovered) await endEndpointFailures(context.endpoints, account, endpoint.generation);
+    if (hasRecovered) await endEndpointFailures(context.endpoints, { ...key, generation: endpoint.generation });
     return {
       account_id: account,
-      url: shownUrl(endpoint.url),
+      ...details,
       webhook_id: id,
       ok: isDelivered(result),
       http_status: result.status ?? null,
       reason: result.kind === "failed" ? result.reason : null,
       response_headers: result.headers === undefined ? null : { ...result.headers },
       duration_ms: Math.max(0, context.ledger.clock() - atMs),
-      requeued: hasRecovered ? await requeue(context, account) : 0,
+      requeued: hasRecovered ? await requeue(context, key) : 0,
     };
   },
-  "webhook secret rotate": async (context, { account, why }) => {
-    const store = auditedEndpoints(context, { action: "webhook secret rotate", why });
-    const { webhookSecret, previousUntil = null } = await rotateWebhookSecret(store, account);
-    return { account_id: account, webhook_secret: webhookSecret, previous_until: previousUntil };
+  "webhook secret rotate": async (context, { account, endpoint, why }) => {
+    const key = await keyOf(context, account, endpoint);
+    const store = changing(context, "webhook secret rotate", key, why);
+    const { webhookSecret, previousUntil } = await rotateWebhookSecret(store, key);
+    return {
+      account_id: account,
+      endpoint: key.endpoint,
+      webhook_secret: webhookSecret,
+      previous_until: previousUntil,
+    };
+  },
+  "webhook remove": async (context, { account, endpoint, why }) => {
+    const { url } = chosenEndpoint(await requireAccount(context.accounts, account), endpoint);
+    const key = { accountId: account, endpoint };
+    await removeEndpoint(changing(context, "webhook remove", key, why, { url: shownUrl(url) }), key);
+    await requeue(context, key);
+    return { account_id: account, endpoint, url: shownUrl(url) };
   },
 };
 
-const auditedEndpoints = (context: ActionContext, auditFields: AuditFields): EndpointStore => ({
+const auditedEndpoints = (context: ActionContext, auditFields: (account: Account) => AuditFields): EndpointStore => ({
   ...context.endpoints,
-  accounts: audited(context, () => auditFields),
+  accounts: audited(context, auditFields),
+});
+
+/** The store for a change of one endpoint. */
+const changing = (
+  context: ActionContext,
+  action: string,
+  { endpoint }: EndpointKey,
+  why: string | undefined,
+  details: AuditFields["details"] = {},
+): EndpointStore => auditedEndpoints(context, () => ({ action, why, details: { endpoint, ...details } }));
+
+type Setting = {
+  readonly action: string;
+  readonly account: string;
+  readonly url: string;
+  readonly why: string | undefined;
+};
+
+/** The store that sets or adds the endpoint with this URL; no other endpoint of the account has it. */
+const setting = async (context: ActionContext, { action, account, url, why }: Setting): Promise<EndpointStore> => {
+  await requireAccount(context.accounts, account);
+  if (isMaskedUrl(url)) throw new OperatorError("The URL has masked values (***), as it is shown: write them out");
+  const { href } = await parseEndpointUrl(url, context.addressRules);
+  return auditedEndpoints(context, ({ endpoints }) => {
+    const { id: endpoint = "", events = [] } = endpoints.find((each) => each.url === href) ?? {};
+    return { action, why, details: { endpoint, url: shownUrl(href), events: events.join(",") } };
+  });
+};
+
+const keyOf = async (
+  context: ActionContext,
+  accountId: string,
+  endpoint: string | undefined,
+): Promise<EndpointKey> => ({
+  accountId,
+  endpoint: chosenEndpoint(await requireAccount(context.accounts, accountId), endpoint).id,
 });
 
 /** A fault does not undo the change: the schedule sends what waits within minutes. */
-const requeue = async ({ ledger, sqs, queues }: ActionContext, account: string): Promise<number | null> => {
+const requeue = async ({ ledger, sqs, queues }: ActionContext, key: EndpointKey): Promise<number | null> => {
   try {
-    return await requeueAtOnce({ ledger, queue: deliveryQueue(sqs, queues.delivery) }, account);
+    return await requeueAtOnce({ ledger, queue: deliveryQueue(sqs, queues.delivery) }, key);
   } catch {
     return null;
   }
 };
 
-const setEvents = (
-  context: ActionContext,
-  change: {
-    readonly account: string;
-    readonly events: readonly AccountEventName[];
-    readonly why: string | undefined;
-  },
-): Promise<void> => {
-  const { account, events, why } = change;
-  const details = { events: [TRANSACTION_UPDATED, ...events].join(",") };
-  const audit = auditItem(context, account, { action: "webhook events", why, details });
-  return setSubscribedEvents(context.ledger, account, events, audit);
-};
+const statesOf = async ({ ledger, accounts }: ActionContext, accountId: string): Promise<readonly EndpointState[]> =>
+  readEndpointStates(ledger, [await requireAccount(accounts, accountId)]);
 
-const eventsOf = async ({ ledger }: ActionContext, account: string): Promise<string[]> => [
-  TRANSACTION_UPDATED,
-  ...(await subscribedEvents(ledger, account)),
-];
-
-export const noEndpoint = (account: string): OperatorError =>
-  new OperatorError(`Account ${account} has no webhook endpoint`, { command: "Set one with webhook set" });
-
-const show = async (context: ActionContext, accountId: string) => {
+const show = async (context: ActionContext, accountId: string, endpoint: string | undefined) => {
   const account = await requireAccount(context.accounts, accountId);
-  return {
-    ...view(account, await readEndpointState(context.ledger, account)),
-    events: await eventsOf(context, accountId),
-  };
+  if (account.endpoints.length === 0 && endpoint === undefined) return view(accountId, undefined);
+  const chosen = chosenEndpoint(account, endpoint);
+  const [state] = await readEndpointStates(context.ledger, [{ ...account, endpoints: [chosen] }]);
+  return view(accountId, state);
 };
 
-const view = ({ account_id, webhook }: Account, endpoint: EndpointState | undefined) => ({
-  account_id,
-  url: endpoint?.url === undefined ? null : shownUrl(endpoint.url),
-  status: endpoint?.url === undefined ? ("none" as const) : endpoint.status,
+const view = (accountId: string, endpoint: EndpointState | undefined): ActionOutput<"webhook show"> => ({
+  account_id: accountId,
+  endpoint: endpoint?.id ?? null,
+  name: endpoint?.name ?? null,
+  url: endpoint === undefined ? null : shownUrl(endpoint.url),
+  status: endpoint?.status ?? "none",
   failing_since: endpoint?.failing?.since ?? null,
   down: isDown(endpoint?.failing?.events),
-  previous_secret_until: webhook?.replaced_secrets[0]?.until ?? null,
+  previous_secret_until: endpoint?.replaced_secrets[0]?.until ?? null,
+  events: endpoint?.events ?? [],
+});
+
+const setView = (
+  accountId: string,
+  { endpoint, webhookSecret, isNewSecret }: SetEndpoint,
+  requeued: number | null,
+) => ({
+  account_id: accountId,
+  endpoint: endpoint.id,
+  name: endpoint.name,
+  url: shownUrl(endpoint.url),
+  webhook_secret: isNewSecret ? webhookSecret : null,
+  events: endpoint.events,
+  requeued,
 });

@@ -155,7 +155,7 @@ export const webhooks = {
     operationId: "transactionUpdated",
     summary: "A transaction became final",
     description:
-      "Sent to the account's endpoint when the status of a transaction becomes `success` or `failed`. Answer 2xx within 5 seconds. " +
+      "Sent to each endpoint of the account that gets it when the status of a transaction becomes `success` or `failed`. Answer 2xx within 5 seconds. " +
       "After anything else the event is sent again, up to 8 times within 31 hours; an endpoint that is down gets its events " +
       "once it works. Tolerate duplicates: they have the same " +
       "`webhook-id`. `network` and `phone_number` are empty for identity checks.",

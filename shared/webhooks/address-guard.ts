@@ -1,6 +1,7 @@
 import { promises as dns } from "node:dns";
 import ipaddr from "ipaddr.js";
-import { type IpRange, isWithin, parseIpRanges } from "../platform/ip-range.ts";
+import { isWithin } from "../platform/ip-address.ts";
+import { type IpRange, parseIpRanges } from "../platform/ip-range.ts";
 
 /** Resolves all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -9,7 +10,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>;
 export type AddressRules = {
   /** Internal ranges that a stage allows although they are not public: over plain http and at any port. */
   readonly allowed: readonly IpRange[];
-  /** Our own hosts and the upstream's, with a port unless it is the scheme's default. No endpoint may be there. */
+  /** Our own hosts and the upstream's, each with its port; a default port may be left out. No endpoint may be there. */
   readonly refusedHosts: readonly string[];
   readonly resolve: Resolve;
 };
@@ -52,7 +53,10 @@ export const mayReach = (url: URL, address: string, allowed: readonly IpRange[])
 
 export const isRefusedHost = (url: URL, refusedHosts: readonly string[]): boolean => {
   const hosts = [url.host, url.hostname].map((host) => host.replace(/\.(?=:|$)/, ""));
-  return refusedHosts.some((refused) => hosts.includes(refused.toLowerCase()));
+  // A refused host may be written with its scheme's default port, which a URL's host never has.
+  const refuses = (refused: string): boolean =>
+    ["https:", "http:"].some((scheme) => hosts.includes(URL.parse(`${scheme}//${refused}`)?.host ?? refused));
+  return refusedHosts.some(refuses);
 };
 
 /** The addresses of a URL's host. The URL parser has already normalised forms like `0x7f.1` and `2130706433`. */

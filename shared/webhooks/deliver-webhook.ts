@@ -1,7 +1,9 @@
 import { requireAccount } from "../access/account-store.ts";
 import type { MessageResult } from "../call/message-result.ts";
+import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { endpointOf } from "../ledger/schema.ts";
 import { referenceOf } from "../ledger/transaction.ts";
 import { log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";
@@ -14,7 +16,7 @@ import {
   recordPk,
   recordProgress,
 } from "./delivery.ts";
-import type { DeliveryMessage } from "./delivery-queue.ts";
+import { type DeliveryMessage, UNKNOWN_ENDPOINT } from "./delivery-queue.ts";
 import { type Endpoint, type EndpointStore, openEndpoint } from "./endpoint.ts";
 import { readEndpointHealth, recordEndpointHealth, withEvent } from "./endpoint-health.ts";
 import {
@@ -26,11 +28,10 @@ import {
   probeIntervalMs,
   QUEUE_WAIT_MS_MAX,
 } from "./next-step.ts";
-import { scheduleRequeue } from "./parked-account.ts";
+import { scheduleRequeue } from "./parked-endpoint.ts";
 import type { Post } from "./post-webhook.ts";
 import { signedHeaders, webhookId } from "./signature.ts";
 import { webhookBody } from "./webhook-body.ts";
-import { TRANSACTION_UPDATED } from "./webhook-event.ts";
 
 export type DeliveryDeps = {
   readonly ledger: Ledger;
@@ -50,17 +51,19 @@ export const deliverWebhook =
     const { ledger, endpoints } = deps;
     const webhook = await webhookOf(ledger, message);
     if (webhook === undefined) return { kind: "retry", reason: "no_such_settlement" };
+    if (message.endpoint === UNKNOWN_ENDPOINT) return { kind: "retry", reason: "account_was_unreadable" };
+    const key = { accountId: webhook.accountId, endpoint: message.endpoint };
     const [account, health, stored] = await Promise.all([
       requireAccount(endpoints.accounts, webhook.accountId),
-      readEndpointHealth(ledger, webhook.accountId),
+      readEndpointHealth(ledger, key),
       readDelivery(ledger, recordPk(message)),
     ]);
     const delivery = stored ?? newDelivery(message, webhook, ledger.clock());
     if (delivery.state !== "pending") return { kind: "done", outcome: `already_${delivery.state}` };
 
-    const endpoint = await openEndpoint(endpoints, account, health);
-    if (endpoint?.url === undefined || endpoint.status === "off") {
-      const state = endpoint?.url === undefined ? "no_endpoint" : "switched_off";
+    const endpoint = await openEndpoint(endpoints, account, message.endpoint, health);
+    if (endpoint === undefined || endpoint.status === "off") {
+      const state = endpoint === undefined ? "removed" : "switched_off";
       return resultOf(ledger, await recordProgress(ledger, delivery, { state }), endpoint);
     }
     const waitMs = message.early === delivery.attempts.length ? 0 : waitMsOf(delivery, ledger);
@@ -71,12 +74,12 @@ export const deliverWebhook =
       const parked = delivery.open === undefined ? await park(ledger, delivery) : delivery;
       return resultOf(ledger, parked, endpoint);
     }
-    return attemptDelivery(deps, { delivery, body: webhook.body, endpoint: { ...endpoint, url: endpoint.url } });
+    return attemptDelivery(deps, { delivery, body: webhook.body, endpoint });
   };
 
 type Webhook = { readonly accountId: string; readonly webhookId: string; readonly body: string };
 
-/** What a message delivers, to whom; undefined if its transaction is not in the ledger with its status. */
+/** What a message delivers, of which account; undefined if its transaction is not in the ledger with its status. */
 const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webhook | undefined> => {
   if (message.event !== TRANSACTION_UPDATED) {
     return { accountId: message.account_id, webhookId: message.webhook_id, body: message.body };
@@ -94,7 +97,7 @@ const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webh
 type DueDelivery = {
   readonly delivery: Delivery;
   readonly body: string;
-  readonly endpoint: Endpoint & { readonly url: string };
+  readonly endpoint: Endpoint;
 };
 
 /**
@@ -126,12 +129,18 @@ const attemptDelivery = async (
       parked: isDown(after.failingEvents) || nextStep.afterS * 1_000 > QUEUE_WAIT_MS_MAX,
     }),
   });
-  const { response_headers: _headers, ...logged } = attempt;
-  log.info("webhook.attempted", { account: account_id, webhook_id: id, ...logged, next_step: nextStep.kind });
+  const { response_headers: _headers, response_body: _body, ...logged } = attempt;
+  log.info("webhook.attempted", {
+    account: account_id,
+    endpoint: endpoint.id,
+    webhook_id: id,
+    ...logged,
+    next_step: nextStep.kind,
+  });
   await updateEndpointHealth(ledger, delivery, endpoint, after, nextStep);
   // The endpoint has recovered: what is parked follows in the next minute.
   if (isDown(endpoint.failingEvents) && nextStep.kind === "delivered") {
-    await scheduleRequeue(ledger, account_id, ledger.clock());
+    await scheduleRequeue(ledger, endpointOf(delivery), ledger.clock());
   }
   return resultOf(ledger, recorded, after);
 };
@@ -157,6 +166,7 @@ const attemptOf = (delivery: Delivery, result: PostResult, startedAtMs: number, 
   ...(result.status !== undefined && { http_status: result.status }),
   ...(result.kind === "answered" && { answer_bytes: result.bytes }),
   ...(result.headers !== undefined && !isDelivered(result) && { response_headers: result.headers }),
+  ...(result.kind === "answered" && result.body !== undefined && { response_body: result.body }),
   duration_ms: Math.max(0, Math.round(nowMs - startedAtMs)),
 });
 
@@ -169,7 +179,7 @@ const resultOf = async (
   delivery: Delivery,
   endpoint: FailureHistory | undefined,
 ): Promise<MessageResult> => {
-  const { state, open, account_id } = delivery;
+  const { state, open } = delivery;
   if (state !== "pending") return { kind: "done", outcome: state };
   const waitMs = waitMsOf(delivery, ledger);
   if (open === undefined) return postponed(waitMs);
@@ -177,7 +187,7 @@ const resultOf = async (
   const nowMs = ledger.clock();
   const isProbed = failingSince !== undefined && isDown(failingEvents);
   const requeueInMs = isProbed ? probeIntervalMs(Date.parse(failingSince), nowMs) : Math.max(0, waitMs);
-  await scheduleRequeue(ledger, account_id, nowMs + requeueInMs);
+  await scheduleRequeue(ledger, endpointOf(delivery), nowMs + requeueInMs);
   return { kind: "done", outcome: "parked" };
 };
 
@@ -203,23 +213,24 @@ const endpointAfter = (
 /** Records how an endpoint fails, and switches the endpoint off if that is the next step. */
 const updateEndpointHealth = async (
   ledger: Ledger,
-  { account_id: accountId, webhook_id: event }: Delivery,
+  delivery: Delivery,
   before: Endpoint,
   after: FailureHistory,
   nextStep: NextStep,
 ): Promise<void> => {
   const { failingSince: since, failingEvents } = after;
-  const about = { accountId, generation: before.generation };
+  const { account_id: account, endpoint, webhook_id: event } = delivery;
+  const about = { ...endpointOf(delivery), generation: before.generation };
   if (since === undefined) {
     if (before.failingSince !== undefined) await recordEndpointHealth(ledger, about, { kind: "working" });
     return;
   }
   if (nextStep.kind === "switch_off") {
-    log.alarm("webhook.switched_off", { account: accountId, reason: nextStep.reason });
+    log.alarm("webhook.switched_off", { account, endpoint, reason: nextStep.reason });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event, switchOff: true });
   } else if (before.failingSince === undefined || failingEvents !== before.failingEvents) {
-    if (isDown(failingEvents)) log.warn("webhook.endpoint_down", { account: accountId });
+    if (isDown(failingEvents)) log.warn("webhook.endpoint_down", { account, endpoint });
     await recordEndpointHealth(ledger, about, { kind: "failing", since, event });
   }
-  if (nextStep.kind === "exhausted") log.warn("webhook.exhausted", { account: accountId });
+  if (nextStep.kind === "exhausted") log.warn("webhook.exhausted", { account, endpoint });
 };

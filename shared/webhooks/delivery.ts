@@ -1,17 +1,20 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { accountEventDeliveryPk, deliveriesList, deliveryPk, parkedDeliveries } from "../ledger/schema.ts";
+import { accountEventDeliveryPk, deliveriesList, deliveryPk, endpointOf, parkedDeliveries } from "../ledger/schema.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
 import { KEPT_RESPONSE_HEADERS } from "./next-step.ts";
-import { accountEvent, TRANSACTION_UPDATED, transactionEvent } from "./webhook-event.ts";
+import { accountEvent, transactionEvent } from "./webhook-event.ts";
 
-/** `pending` waits for its next attempt; every other state is final. */
-const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]);
+/**
+ * `pending` waits for its next attempt; every other state is final. `removed`: its endpoint was, before it was delivered.
+ */
+const deliveryState = z.enum(["pending", "delivered", "exhausted", "switched_off", "removed"]);
 export type DeliveryState = z.infer<typeof deliveryState>;
 
 const attemptSchema = z.object({
@@ -25,10 +28,11 @@ const attemptSchema = z.object({
   http_status: z.int().optional(),
   answer_bytes: z.int().optional(),
   /**
-   * Some headers of the response of a failed attempt (next-step.ts). A delivered webhook has none, so its item takes
-   * two write units.
+   * Some headers of the response of a failed attempt, and how its body begins (next-step.ts). A delivered webhook has
+   * none, so its item takes two write units.
    */
   response_headers: z.partialRecord(z.enum(KEPT_RESPONSE_HEADERS), z.string()).optional(),
+  response_body: z.string().optional(),
   duration_ms: z.int(),
 });
 export type DeliveryAttempt = z.infer<typeof attemptSchema>;
@@ -37,13 +41,14 @@ const progress = {
   pk: z.string(),
   list_key: z.string(),
   account_id: z.string(),
+  endpoint: z.string(),
   repeat: z.string().optional(),
   webhook_id: z.string(),
   state: deliveryState,
   attempts: z.array(attemptSchema),
   /** Absent before the first attempt. */
   next_attempt_at: z.iso.datetime().optional(),
-  /** Only on a parked delivery: its place in the list of its account's parked deliveries. */
+  /** Only on a parked delivery: its place in the list of its endpoint's parked deliveries. */
   open: z.string().optional(),
   listed_at: z.iso.datetime().optional(),
   created_at: z.iso.datetime(),
@@ -51,7 +56,7 @@ const progress = {
 };
 
 /**
- * One webhook's item in the ledger table, with its attempts. `list_key` lists an account's deliveries by time. A parked
+ * The item in the ledger table of one event and one endpoint, with the attempts. `list_key` lists an account's deliveries by time. A parked
  * delivery is pending and may have no message in the queue: `requeue-deliveries` puts one there when it is due.
  */
 export const deliverySchema = z.union([transactionEvent.extend(progress), accountEvent.extend(progress)]);
@@ -59,9 +64,7 @@ export type Delivery = z.infer<typeof deliverySchema>;
 
 /** The key of the record of a message's delivery. */
 export const recordPk = (message: DeliveryMessage): string =>
-  message.event === TRANSACTION_UPDATED
-    ? deliveryPk(message)
-    : accountEventDeliveryPk(message.webhook_id, message.repeat);
+  message.event === TRANSACTION_UPDATED ? deliveryPk(message) : accountEventDeliveryPk(message);
 
 /** A delivery before its first attempt. */
 export const newDelivery = (
@@ -83,6 +86,7 @@ export const newDelivery = (
 /** The message that puts a stored delivery into the queue: when it is due, as a probe, or at once. */
 export const messageOf = (delivery: Delivery, kind: "due" | "probe" | "early"): DeliveryMessage => {
   const copy = {
+    endpoint: delivery.endpoint,
     ...(delivery.repeat !== undefined && { repeat: delivery.repeat }),
     ...(kind === "probe" && { probe: true as const }),
     ...(kind === "early" && { early: delivery.attempts.length }),
@@ -117,21 +121,21 @@ export const recordProgress = async (ledger: Ledger, delivery: Delivery, progres
     state: progress.state,
     attempts: progress.attempt ? [...delivery.attempts, progress.attempt] : delivery.attempts,
     ...(progress.nextAttemptAt !== undefined && { next_attempt_at: progress.nextAttemptAt }),
-    ...(progress.parked && { open: parkedDeliveries(delivery.account_id), listed_at: delivery.created_at }),
+    ...(progress.parked && { open: parkedDeliveries(endpointOf(delivery)), listed_at: delivery.created_at }),
     updated_at: isoTime(ledger.clock()),
   };
   try {
-    const put = new PutCommand({
+    const put: PutCommandInput = {
       TableName: ledger.table,
       Item: updated,
       ConditionExpression: "attribute_not_exists(pk) OR (#state = :pending AND size(attempts) = :attempts)",
       ExpressionAttributeNames: { "#state": "state" },
       ExpressionAttributeValues: { ":pending": "pending", ":attempts": delivery.attempts.length },
-    });
-    await retryContention(() => ledger.db.send(put));
+    };
+    await retryContention(() => ledger.db.put(put));
     return updated;
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
     const stored = await readDelivery(ledger, updated.pk);
     if (stored === undefined) throw error;
     return stored;

@@ -1,20 +1,21 @@
 import * as z from "zod";
-import type { Account, WebhookField } from "../access/account-store.ts";
-import { getItem } from "../ledger/get-item.ts";
+import type { Account, EndpointField } from "../access/account-store.ts";
+import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
-import { endpointHealthPk } from "../ledger/schema.ts";
+import { type EndpointKey, endpointHealthPk } from "../ledger/schema.ts";
 import { operatorRetries } from "../ledger/transact.ts";
 import { isDown } from "./next-step.ts";
 
 /**
- * What deliveries have shown of an account's endpoint. It is an item of its own, because `deliver-webhook`, which
+ * What deliveries have shown of an endpoint. It is an item of its own, because `deliver-webhook`, which
  * connects to hosts that owners choose, must not write the account: that says who owns it, and where webhooks go.
  */
 export const endpointHealthSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
-  /** The one of the account's webhook when the attempt began. What was found of an earlier one does not count. */
+  endpoint: z.string(),
+  /** The endpoint's own when the attempt began. What was found of an earlier one does not count. */
   generation: z.int(),
   /** `off`: nothing is sent until a person enables the endpoint. */
   status: z.enum(["on", "off"]),
@@ -28,26 +29,62 @@ export const endpointHealthSchema = z.object({
 });
 export type EndpointHealth = z.infer<typeof endpointHealthSchema>;
 
-export const readEndpointHealth = (ledger: Table, accountId: string): Promise<EndpointHealth | undefined> =>
-  getItem(ledger, endpointHealthPk(accountId), endpointHealthSchema);
+export const readEndpointHealth = (ledger: Table, endpoint: EndpointKey): Promise<EndpointHealth | undefined> =>
+  getItem(ledger, endpointHealthPk(endpoint), endpointHealthSchema);
 
 /** An endpoint as people set it and as deliveries found it. */
-export type EndpointState = Pick<WebhookField, "url" | "generation"> & Pick<EndpointHealth, "status" | "failing">;
+export type EndpointState = EndpointField & Pick<EndpointHealth, "failing">;
 
-/** Undefined if the account never had an endpoint. */
-export const endpointState = (
-  { webhook }: Pick<Account, "webhook">,
-  health: EndpointHealth | undefined,
-): EndpointState | undefined => {
-  if (webhook === undefined) return undefined;
-  const { url, generation, status } = webhook;
-  if (health?.generation !== generation) return { url, generation, status };
-  return { url, generation, status: status === "off" ? "off" : health.status, failing: health.failing };
+export const endpointState = (endpoint: EndpointField, health: EndpointHealth | undefined): EndpointState => {
+  if (health?.generation !== endpoint.generation) return endpoint;
+  return { ...endpoint, status: endpoint.status === "off" ? "off" : health.status, failing: health.failing };
 };
 
-/** The state of this account's endpoint, with its health read strongly. */
-export const readEndpointState = async (ledger: Table, account: Account): Promise<EndpointState | undefined> =>
-  endpointState(account, await readEndpointHealth(ledger, account.account_id));
+/** The endpoints of these accounts, with their health read strongly, in the order of the accounts. */
+export const readEndpointStates = async (
+  ledger: Table,
+  accounts: readonly Pick<Account, "account_id" | "endpoints">[],
+): Promise<readonly (EndpointState & { readonly account_id: string })[]> => {
+  const endpoints = accounts.flatMap((account) =>
+    account.endpoints.map((endpoint) => {
+      const { account_id } = account;
+      return { ...endpoint, account_id, pk: endpointHealthPk({ accountId: account_id, endpoint: endpoint.id }) };
+    }),
+  );
+  const stored = await getItems(ledger, endpoints, endpointHealthSchema);
+  const healthOf = new Map(stored.map((health) => [health.pk, health]));
+  return endpoints.map(({ pk, account_id, ...endpoint }) => ({
+    ...endpointState(endpoint, healthOf.get(pk)),
+    account_id,
+  }));
+};
+
+export type EndpointFault = {
+  readonly account_id: string;
+  readonly endpoint: string;
+  readonly name: string;
+  readonly kind: "down" | "switched_off";
+  readonly since: string;
+};
+
+/** The endpoints that no person disabled and that webhooks do not reach: how they fail, and since when. */
+export const readEndpointFaults = async (
+  ledger: Table,
+  accounts: readonly Pick<Account, "account_id" | "endpoints">[],
+): Promise<readonly EndpointFault[]> => {
+  const enabled = accounts.map(({ account_id, endpoints }) => ({
+    account_id,
+    endpoints: endpoints.filter(({ status }) => status === "on"),
+  }));
+  return (await readEndpointStates(ledger, enabled)).flatMap(
+    ({ account_id, id, name, status, failing }): EndpointFault[] => {
+      if (failing === undefined) return [];
+      const fault = { account_id, endpoint: id, name, since: failing.since };
+      if (status === "off") return [{ ...fault, kind: "switched_off" }];
+      return isDown(failing.events) ? [{ ...fault, kind: "down" }] : [];
+    },
+  );
+};
 
 /** What an attempt shows of an endpoint: it works, or fails since this time, with this event's id. */
 export type HealthObservation =
@@ -64,19 +101,20 @@ export const withEvent = (failingEvents: readonly string[], event: string): read
  */
 export const recordEndpointHealth = async (
   ledger: Table,
-  { accountId, generation }: { readonly accountId: string; readonly generation: number },
+  { generation, ...key }: EndpointKey & { readonly generation: number },
   observation: HealthObservation,
 ): Promise<void> => {
   const nextAttempt = operatorRetries();
   do {
-    const stored = await readEndpointHealth(ledger, accountId);
+    const stored = await readEndpointHealth(ledger, key);
     if (stored !== undefined && stored.generation > generation) return;
     const known = stored?.generation === generation ? stored : HEALTHY;
     const changed = healthAfter(known, observation);
     if (changed === undefined) return;
     const item: EndpointHealth = {
-      pk: endpointHealthPk(accountId),
-      account_id: accountId,
+      pk: endpointHealthPk(key),
+      account_id: key.accountId,
+      endpoint: key.endpoint,
       generation,
       ...changed,
       version: (stored?.version ?? 0) + 1,

@@ -2,13 +2,16 @@ import {
   type Account,
   type AccountTable,
   changeAccount,
+  type EndpointField,
   requireAccount,
-  type WebhookField,
 } from "../access/account-store.ts";
+import { ENDPOINTS_MAX, type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
+import type { EndpointKey } from "../ledger/schema.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
 import type { Secret } from "../platform/secrets.ts";
 import { type Clock, isoTime } from "../platform/time.ts";
-import { type AddressRules, EndpointUrlError, parseEndpointUrl } from "./address-guard.ts";
+import { type AddressRules, parseEndpointUrl } from "./address-guard.ts";
 import { type EndpointHealth, endpointState, readEndpointHealth } from "./endpoint-health.ts";
 import { newWebhookSecret } from "./signature.ts";
 
@@ -24,74 +27,168 @@ export type EndpointStore = {
   readonly clock: Clock;
 };
 
-/** An account's endpoint, with its webhook secrets unsealed. */
-export type Endpoint = {
-  readonly url: string | undefined;
-  readonly status: "on" | "off";
-  readonly generation: number;
+/** An endpoint, with its webhook secrets unsealed. */
+export type Endpoint = Pick<EndpointField, "id" | "url" | "status" | "generation"> & {
   readonly failingSince: string | undefined;
   readonly failingEvents: readonly string[];
   /** The current one, and for 24 hours each that it replaced. */
   readonly secrets: readonly [current: string, ...previous: string[]];
 };
 
-/** Undefined if the account never had an endpoint. */
+/** Undefined if the account has no endpoint with this id. */
 export const openEndpoint = async (
   { webhookSealingKey, clock }: EndpointStore,
-  account: Account,
+  { account_id, endpoints }: Account,
+  endpointId: string,
   health?: EndpointHealth,
 ): Promise<Endpoint | undefined> => {
-  const { account_id, webhook } = account;
-  const state = endpointState(account, health);
-  if (webhook === undefined || state === undefined) return undefined;
+  const endpoint = endpoints.find(({ id }) => id === endpointId);
+  if (endpoint === undefined) return undefined;
+  const { id, url, generation, status, failing } = endpointState(endpoint, health);
   const key = await sealingKey(webhookSealingKey);
   const unsealed = (secret: string): string => unseal(key, account_id, Buffer.from(secret, "base64")).toString("utf8");
   return {
-    url: state.url,
-    status: state.status,
-    generation: state.generation,
-    failingSince: state.failing?.since,
-    failingEvents: state.failing?.events ?? [],
-    secrets: [unsealed(webhook.secret), ...replacedSecrets(webhook, clock()).map(({ secret }) => unsealed(secret))],
+    ...{ id, url, generation, status },
+    failingSince: failing?.since,
+    failingEvents: failing?.events ?? [],
+    secrets: [unsealed(endpoint.secret), ...replacedSecrets(endpoint, clock()).map(({ secret }) => unsealed(secret))],
   };
 };
 
 /** The replaced secrets that still sign, the newest first. */
-const replacedSecrets = ({ replaced_secrets }: WebhookField, nowMs: number): WebhookField["replaced_secrets"] =>
+const replacedSecrets = ({ replaced_secrets }: EndpointField, nowMs: number): EndpointField["replaced_secrets"] =>
   replaced_secrets.filter(({ until }) => nowMs < Date.parse(until));
 
-/** Undefined if the account never had an endpoint; throws if there is no such account. */
-export const findEndpoint = async (store: EndpointStore, accountId: string): Promise<Endpoint | undefined> => {
-  const { db, ledgerTable } = store.accounts;
-  const [account, health] = await Promise.all([
-    requireAccount(store.accounts, accountId),
-    readEndpointHealth({ db, table: ledgerTable }, accountId),
-  ]);
-  return openEndpoint(store, account, health);
+/** The endpoint with this id, or the account's only one. Throws if there is none, or if it must be named. */
+export const chosenEndpoint = ({ account_id, endpoints }: Account, endpointId: string | undefined): EndpointField => {
+  if (endpointId === undefined && endpoints.length > 1) {
+    const names = endpoints.map(({ id, name }) => `${id} (${name})`).join(", ");
+    throw new OperatorError(`Account ${account_id} has several webhook endpoints: ${names}`, {
+      command: "Choose one with --endpoint",
+    });
+  }
+  const endpoint = endpointId === undefined ? endpoints[0] : endpoints.find(({ id }) => id === endpointId);
+  if (endpoint !== undefined) return endpoint;
+  if (endpointId !== undefined) {
+    throw new NotFoundError(`Account ${account_id} has no webhook endpoint ${endpointId}`);
+  }
+  throw new OperatorError(`Account ${account_id} has no webhook endpoint`, { command: "Set one with webhook set" });
 };
 
-/**
- * Sets the URL of an account's endpoint and switches the endpoint on. Resolves with its secret, which is new if the
- * account had none.
- */
-export const setEndpoint = async (
+/** The chosen endpoint (`chosenEndpoint`) as deliveries find it. */
+export const requireEndpoint = async (
+  store: EndpointStore,
+  accountId: string,
+  endpointId?: string,
+): Promise<Endpoint> => {
+  const { db, ledgerTable } = store.accounts;
+  const account = await requireAccount(store.accounts, accountId);
+  const { id } = chosenEndpoint(account, endpointId);
+  const health = await readEndpointHealth({ db, table: ledgerTable }, { accountId, endpoint: id });
+  const endpoint = await openEndpoint(store, account, id, health);
+  if (endpoint === undefined) throw new Error("An endpoint is not on the account that was read");
+  return endpoint;
+};
+
+/** What people choose of an endpoint; what is absent stays as it is, or has its default. */
+export type EndpointChoice = {
+  readonly name?: string | undefined;
+  /** By default `transaction.updated` alone. */
+  readonly events?: readonly EndpointEventName[] | undefined;
+};
+
+export type SetEndpoint = {
+  readonly endpoint: EndpointField;
+  readonly webhookSecret: string;
+  readonly isNewSecret: boolean;
+};
+
+/** Adds an endpoint to an account. Events from now on are sent to it. */
+export const addEndpoint = (
   store: EndpointStore,
   rules: AddressRules,
   accountId: string,
   url: string,
-): Promise<{ readonly url: string; readonly webhookSecret: string; readonly isNewSecret: boolean }> => {
-  const { href } = await parseEndpointUrl(url, rules);
+  choice: EndpointChoice = {},
+): Promise<SetEndpoint> => putEndpoint(store, rules, { accountId, url, choice, idOf: () => undefined });
+
+/**
+ * Sets the URL of the chosen endpoint (`chosenEndpoint`) and switches it on; of an account without one, adds the first.
+ * Resolves with its secret, which is new if the endpoint is.
+ */
+export const setEndpoint = (
+  store: EndpointStore,
+  rules: AddressRules,
+  accountId: string,
+  url: string,
+  { endpoint, ...choice }: EndpointChoice & { readonly endpoint?: string | undefined } = {},
+): Promise<SetEndpoint> =>
+  putEndpoint(store, rules, {
+    ...{ accountId, url, choice },
+    idOf: (account) =>
+      endpoint === undefined && account.endpoints.length === 0 ? undefined : chosenEndpoint(account, endpoint).id,
+  });
+
+type EndpointChange = {
+  readonly accountId: string;
+  readonly url: string;
+  readonly choice: EndpointChoice;
+  /** The endpoint that is changed; undefined if one is added. */
+  readonly idOf: (account: Account) => string | undefined;
+};
+
+const putEndpoint = async (
+  store: EndpointStore,
+  rules: AddressRules,
+  { accountId, url: text, choice, idOf }: EndpointChange,
+): Promise<SetEndpoint> => {
+  const { href: url } = await parseEndpointUrl(text, rules);
   const sealSecret = await createSeal(store, accountId);
   const newSecret = newWebhookSecret();
   const sealedSecret = sealSecret(newSecret);
-  const account = await changeAccount(store.accounts, accountId, (found) => ({
-    ...found,
-    webhook: { ...switchedOn(found.webhook ?? newWebhook(sealedSecret)), url: href },
-  }));
-  const endpoint = await openEndpoint(store, account);
-  const webhookSecret = endpoint?.secrets[0] ?? "";
-  return { url: href, webhookSecret, isNewSecret: webhookSecret === newSecret };
+  let changedId = "";
+  const account = await changeAccount(store.accounts, accountId, (found) => {
+    const id = idOf(found);
+    const same = found.endpoints.find((endpoint) => endpoint.url === url && endpoint.id !== id);
+    if (same !== undefined) throw new OperatorError(`Endpoint ${same.id} (${same.name}) has this URL`);
+    const change: Partial<EndpointField> = {
+      url,
+      ...(choice.name !== undefined && { name: choice.name }),
+      ...(choice.events !== undefined && { events: [...choice.events] }),
+    };
+    changedId = id ?? String(found.endpoints_made + 1);
+    return id === undefined
+      ? withEndpoint(found, changedId, sealedSecret, change)
+      : withChanged(found, id, (before) => ({ ...switchedOn(before), ...change }));
+  });
+  const endpoint = chosenEndpoint(account, changedId);
+  const [webhookSecret = ""] = (await openEndpoint(store, account, changedId))?.secrets ?? [];
+  return { endpoint, webhookSecret, isNewSecret: webhookSecret === newSecret };
 };
+
+const withEndpoint = (
+  { first_webhook_secret, ...account }: Account,
+  id: string,
+  sealedSecret: string,
+  { url = "", name = `Endpoint ${id}`, events = [TRANSACTION_UPDATED] }: Partial<EndpointField>,
+): Account => {
+  if (account.endpoints.length >= ENDPOINTS_MAX) {
+    throw new OperatorError(
+      `Account ${account.account_id} has ${ENDPOINTS_MAX} webhook endpoints, as many as an account can have`,
+    );
+  }
+  const added: EndpointField = {
+    ...{ id, name, url, events, status: "on", generation: 0 },
+    secret: first_webhook_secret ?? sealedSecret,
+    replaced_secrets: [],
+  };
+  return { ...account, endpoints: [...account.endpoints, added], endpoints_made: account.endpoints_made + 1 };
+};
+
+const withChanged = (account: Account, id: string, change: (endpoint: EndpointField) => EndpointField): Account => ({
+  ...account,
+  endpoints: account.endpoints.map((endpoint) => (endpoint.id === id ? change(endpoint) : endpoint)),
+});
 
 /**
  * Makes a new webhook secret. The current one also signs for another 24 hours, and so do those that it replaced within
@@ -99,67 +196,76 @@ export const setEndpoint = async (
  */
 export const rotateWebhookSecret = async (
   store: EndpointStore,
-  accountId: string,
-): Promise<{ readonly webhookSecret: string; readonly previousUntil: string | undefined }> => {
-  const sealSecret = await createSeal(store, accountId);
+  key: EndpointKey,
+): Promise<{ readonly webhookSecret: string; readonly previousUntil: string }> => {
+  const sealSecret = await createSeal(store, key.accountId);
   const webhookSecret = newWebhookSecret();
   const nowMs = store.clock();
   const previousUntil = isoTime(nowMs + ROTATION_MS);
   const secret = sealSecret(webhookSecret);
-  const { webhook } = await changeAccount(store.accounts, accountId, ({ webhook: before, ...found }) => {
-    if (before === undefined) return { ...found, webhook: newWebhook(secret) };
+  await changeEndpoint(store, key, (before) => {
     const replaced = [{ secret: before.secret, until: previousUntil }, ...replacedSecrets(before, nowMs)];
-    return { ...found, webhook: { ...before, secret, replaced_secrets: replaced.slice(0, REPLACED_SECRETS_MAX) } };
+    return { ...before, secret, replaced_secrets: replaced.slice(0, REPLACED_SECRETS_MAX) };
   });
-  return { webhookSecret, previousUntil: webhook?.replaced_secrets[0]?.until };
+  return { webhookSecret, previousUntil };
 };
 
-/** Gives an account a webhook secret that was made elsewhere, unless it has one. */
+/** Gives an account the webhook secret of its first endpoint, which was made elsewhere. */
 export const adoptWebhookSecret = async (store: EndpointStore, accountId: string, secret: string): Promise<void> => {
   const sealSecret = await createSeal(store, accountId);
-  await changeAccount(store.accounts, accountId, (found) =>
-    found.webhook ? undefined : { ...found, webhook: newWebhook(sealSecret(secret)) },
-  );
+  await changeAccount(store.accounts, accountId, (found) => ({ ...found, first_webhook_secret: sealSecret(secret) }));
 };
 
 /** Stops deliveries until the endpoint is enabled again. Webhooks of that time stay on record and can be sent again. */
-export const disableEndpoint = (store: EndpointStore, accountId: string): Promise<void> =>
-  changeEndpoint(store, accountId, (webhook) => ({ ...webhook, status: "off" }));
+export const disableEndpoint = (store: EndpointStore, key: EndpointKey): Promise<void> =>
+  changeEndpoint(store, key, (endpoint) => ({ ...endpoint, status: "off" }));
 
-export const enableEndpoint = (store: EndpointStore, accountId: string): Promise<void> =>
-  changeEndpoint(store, accountId, switchedOn);
+export const enableEndpoint = (store: EndpointStore, key: EndpointKey): Promise<void> =>
+  changeEndpoint(store, key, switchedOn);
+
+export const setEndpointEvents = (
+  store: EndpointStore,
+  key: EndpointKey,
+  events: readonly EndpointEventName[],
+): Promise<void> => changeEndpoint(store, key, (endpoint) => ({ ...endpoint, events: [...events] }));
+
+/** Removes an endpoint with its secret; its deliveries that wait end as `removed`. */
+export const removeEndpoint = async (
+  { accounts }: EndpointStore,
+  { accountId, endpoint }: EndpointKey,
+): Promise<void> => {
+  await changeAccount(accounts, accountId, (found) => {
+    const removed = chosenEndpoint(found, endpoint);
+    return { ...found, endpoints: found.endpoints.filter((each) => each !== removed) };
+  });
+};
 
 /** Ends the failures of an endpoint that works again, unless a person set, enabled or disabled it since. */
 export const endEndpointFailures = async (
   { accounts }: EndpointStore,
-  accountId: string,
-  generation: number,
+  { accountId, endpoint: id, generation }: EndpointKey & Pick<Endpoint, "generation">,
 ): Promise<void> => {
-  await changeAccount(accounts, accountId, (found) =>
-    found.webhook?.generation === generation && found.webhook.status === "on"
-      ? { ...found, webhook: switchedOn(found.webhook) }
-      : undefined,
-  );
+  await changeAccount(accounts, accountId, (found) => {
+    const endpoint = found.endpoints.find((each) => each.id === id);
+    return endpoint?.generation === generation && endpoint.status === "on"
+      ? withChanged(found, id, switchedOn)
+      : undefined;
+  });
 };
 
-const newWebhook = (secret: string): WebhookField => ({ status: "on", generation: 0, secret, replaced_secrets: [] });
-
 /** Without the failures that deliveries have recorded. */
-const switchedOn = (webhook: WebhookField): WebhookField => ({
-  ...webhook,
+const switchedOn = (endpoint: EndpointField): EndpointField => ({
+  ...endpoint,
   status: "on",
-  generation: webhook.generation + 1,
+  generation: endpoint.generation + 1,
 });
 
 const changeEndpoint = async (
   { accounts }: EndpointStore,
-  accountId: string,
-  changed: (webhook: WebhookField) => WebhookField,
+  { accountId, endpoint }: EndpointKey,
+  change: (endpoint: EndpointField) => EndpointField,
 ): Promise<void> => {
-  await changeAccount(accounts, accountId, (found) => {
-    if (found.webhook?.url === undefined) throw new EndpointUrlError(`Account ${accountId} has no webhook endpoint`);
-    return { ...found, webhook: changed(found.webhook) };
-  });
+  await changeAccount(accounts, accountId, (found) => withChanged(found, chosenEndpoint(found, endpoint).id, change));
 };
 
 /** Seals webhook secrets of one account. */

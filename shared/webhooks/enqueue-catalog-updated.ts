@@ -1,12 +1,12 @@
 import type { Table } from "../ledger/ledger.ts";
 import { subscriptionKeyBatches } from "../ledger/query-index.ts";
-import { subscriberOf } from "../ledger/schema.ts";
+import { type EndpointKey, endpointKeyOf } from "../ledger/schema.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
 import { webhookId } from "./signature.ts";
 import { catalogUpdatedBody } from "./webhook-body.ts";
 
 /**
- * Enqueues `catalog.updated` for each subscribed account. Of a change that is announced twice, both copies have the
+ * Enqueues `catalog.updated` for each subscribed endpoint. Of a change that is announced twice, both copies have the
  * same id and body, and the second finds the first one's record.
  */
 export const enqueueCatalogUpdated =
@@ -16,16 +16,17 @@ export const enqueueCatalogUpdated =
     for await (const keys of subscriptionKeyBatches(ledger, "catalog.updated")) {
       await sendAll(
         queue,
-        keys.map(({ pk }) => messageFor(subscriberOf(pk), at, body)),
+        keys.map(({ pk }) => messageFor(endpointKeyOf(pk), at, body)),
       );
     }
   };
 
-const messageFor = (accountId: string, at: string, body: string): AddressedMessage => ({
+const messageFor = ({ accountId, endpoint }: EndpointKey, at: string, body: string): AddressedMessage => ({
   accountId,
   message: {
     event: "catalog.updated",
     account_id: accountId,
+    endpoint,
     webhook_id: webhookId(`catalog.updated.${accountId}`, at),
     body,
   },

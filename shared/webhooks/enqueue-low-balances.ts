@@ -11,7 +11,7 @@ import { walletLowBody } from "./webhook-body.ts";
 import type { AccountEvent } from "./webhook-event.ts";
 
 /**
- * Enqueues `wallet.low` for each subscribed account whose balance is below its threshold for the first time since it
+ * Enqueues `wallet.low` for each subscription of an account whose balance is below its threshold for the first time since it
  * was not. Resolves with the number of events.
  */
 export const enqueueLowBalances = (deps: CheckDeps, deadline: Deadline): Promise<number> =>
@@ -29,7 +29,7 @@ const checkBalance = async (
   wallet: Wallet,
 ): Promise<boolean> => {
   const enqueue = async (since: string, event: AccountEvent): Promise<boolean> => {
-    await queue.send(event, subscription.account_id);
+    await queue.send({ ...event, endpoint: subscription.endpoint }, subscription.account_id);
     await replace(ledger, since, { ...subscription, low_since: since });
     return true;
   };

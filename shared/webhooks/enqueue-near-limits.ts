@@ -16,8 +16,8 @@ import type { AccountEvent } from "./webhook-event.ts";
 const NEWS_MS = 48 * 3_600_000;
 
 /**
- * Enqueues `limit.near` for each limit of a subscribed account and its keys of which debits have marked that little is
- * left, once for each limit and period. Resolves with the number of events.
+ * Enqueues `limit.near` for each limit of a subscribed account and its keys of which little is left, once for each limit
+ * and period. Resolves with the number of events.
  */
 export const enqueueNearLimits = (deps: CheckDeps, deadline: Deadline): Promise<number> =>
   checkSubscriptions(deps.ledger, "limit.near", deadline, (subscription, wallet) =>
@@ -30,14 +30,14 @@ const enqueueUnsent = async (
   subscription: Subscription,
   wallet: Wallet,
 ): Promise<number> => {
-  const { account_id: accountId, sent = [], updated_at } = subscription;
+  const { account_id: accountId, endpoint, sent = [], updated_at } = subscription;
   const from = isoTime(ledger.clock() - NEWS_MS);
   const unsent = (await usages(ledger, wallet))
     .filter(({ usage: { usage_day = "" } }) => usage_day > from)
     .flatMap(({ keyId, usage, limits }) => nearLimits(usage, limits).map((near) => ({ keyId, ...near })))
     .filter((near) => !sent.includes(nameOf(near)));
   if (unsent.length === 0) return 0;
-  for (const near of unsent) await queue.send(limitNearEvent(accountId, near), accountId);
+  for (const near of unsent) await queue.send({ ...limitNearEvent(accountId, near), endpoint }, accountId);
   const recent = sent.filter((name) => isRecent(name, from));
   const recorded: Subscription = { ...subscription, sent: [...recent, ...unsent.map(nameOf)] };
   await putIf(ledger, recorded, {

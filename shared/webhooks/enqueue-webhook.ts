@@ -1,8 +1,11 @@
 import * as z from "zod";
 import type { Change } from "../call/change.ts";
-import { isTransactionPk } from "../ledger/schema.ts";
-import type { DeliveryQueue } from "./delivery-queue.ts";
-import { finalStatus, TRANSACTION_UPDATED } from "./webhook-event.ts";
+import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
+import { getItem } from "../ledger/get-item.ts";
+import type { Table } from "../ledger/ledger.ts";
+import { accountPk, isTransactionPk } from "../ledger/schema.ts";
+import { type DeliveryQueue, UNKNOWN_ENDPOINT } from "./delivery-queue.ts";
+import { finalStatus } from "./webhook-event.ts";
 
 /** The webhook of a test purchase for this number is sent twice. Source: docs/interface.md 3.4. */
 const SENT_TWICE_PHONE_NUMBER = "08000000008";
@@ -21,20 +24,51 @@ const settledItem = z.object({
   phone_number: z.string().optional().catch(undefined),
 });
 
-/** Enqueues a webhook when a transaction settles, or when its debit is voided; ignores all other changes. */
-export const enqueueWebhook =
-  (queue: DeliveryQueue) =>
-  async ({ before, after }: Change): Promise<string> => {
+const UNREADABLE = { id: UNKNOWN_ENDPOINT, events: [TRANSACTION_UPDATED] };
+const recipients = z
+  .object({ endpoints: z.array(z.object({ id: z.string(), events: z.array(z.string()) })) })
+  .catch({ endpoints: [UNREADABLE] });
+
+/**
+ * Enqueues a webhook for each endpoint that gets it when a transaction settles, or when its debit is voided; ignores all
+ * other changes. A change that is read again enqueues copies for all of them, which find the deliveries on record.
+ */
+export const enqueueWebhook = ({
+  ledger,
+  queue,
+}: {
+  readonly ledger: Table;
+  readonly queue: DeliveryQueue;
+}): ((change: Change) => Promise<string>) => {
+  const readEndpoints = endpointsReader(ledger);
+  return async ({ before, after }) => {
     const [old, current] = [anyItem.safeParse(before).data, anyItem.safeParse(after).data];
     const status = finalStatus.safeParse(current?.status).data;
     const hasEnded = old?.status === "processing" || (before === undefined && current?.debit === "void");
     if (!hasEnded || status === undefined || current === undefined || !isTransactionPk(current.pk)) return "ignored";
 
     const { account_id, mode, phone_number } = settledItem.parse(after);
-    const message = { event: TRANSACTION_UPDATED, transaction_pk: current.pk, status } as const;
-    await queue.send(message, account_id);
-    if (mode === "test" && phone_number === SENT_TWICE_PHONE_NUMBER) {
-      await queue.send({ ...message, repeat: SANDBOX_REPEAT }, account_id);
-    }
-    return "enqueued";
+    const event = { event: TRANSACTION_UPDATED, transaction_pk: current.pk, status } as const;
+    const isSentTwice = mode === "test" && phone_number === SENT_TWICE_PHONE_NUMBER;
+    const messages = (await readEndpoints(account_id))
+      .filter(({ events }) => events.includes(TRANSACTION_UPDATED))
+      .flatMap(({ id: endpoint }) => [
+        { ...event, endpoint },
+        ...(isSentTwice ? [{ ...event, endpoint, repeat: SANDBOX_REPEAT }] : []),
+      ]);
+    await Promise.all(messages.map((message) => queue.send(message, account_id)));
+    return messages.length === 0 ? "ignored" : "enqueued";
   };
+};
+
+/** Reads an account once for all changes of a batch, which are handled at the same time. */
+const endpointsReader = (ledger: Table) => {
+  const reading = new Map<string, Promise<z.output<typeof recipients> | undefined>>();
+  return async (accountId: string): Promise<z.output<typeof recipients>["endpoints"]> => {
+    const read =
+      reading.get(accountId) ??
+      getItem(ledger, accountPk(accountId), recipients).finally(() => reading.delete(accountId));
+    reading.set(accountId, read);
+    return (await read)?.endpoints ?? [UNREADABLE];
+  };
+};

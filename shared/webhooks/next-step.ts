@@ -12,7 +12,14 @@ export type ResponseHeaders = Readonly<Partial<Record<(typeof KEPT_RESPONSE_HEAD
 
 /** The result of one post to an endpoint. */
 export type PostResult =
-  | { readonly kind: "answered"; readonly status: number; readonly bytes: number; readonly headers: ResponseHeaders }
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly bytes: number;
+      readonly headers: ResponseHeaders;
+      /** Of a response that is no delivery: its first 300 characters, without the numbers of persons. */
+      readonly body?: string;
+    }
   /** `too_large`, `timeout`, `address_refused`, or the code of the connection's error. */
   | {
       readonly kind: "failed";

@@ -2,15 +2,19 @@ import type { IncomingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import ipaddr from "ipaddr.js";
+import { maskedDigits } from "../platform/mask-phones.ts";
 import { WEBHOOK_CONNECT_MS_MAX, WEBHOOK_MS_MAX } from "../platform/time-budgets.ts";
 import { type AddressRules, addressesOf, isRefusedHost, mayReach } from "./address-guard.ts";
-import { KEPT_RESPONSE_HEADERS, type PostResult, type ResponseHeaders } from "./next-step.ts";
+import { isDelivered, KEPT_RESPONSE_HEADERS, type PostResult, type ResponseHeaders } from "./next-step.ts";
 
-/** Responses are read to count their bytes, and not kept. */
+/** Longer responses are failures. */
 const RESPONSE_BYTES_MAX = 20 * 1_024;
 
 /** An endpoint must not make records of its deliveries large. */
 const HEADER_LENGTH_MAX = 200;
+const BODY_LENGTH_MAX = 300;
+/** What is searched for numbers: more than is kept, so that a number at the cut is recognised. */
+const SEARCHED_LENGTH_MAX = 1_000;
 
 type WebhookRequest = {
   readonly url: string;
@@ -73,14 +77,31 @@ const send = async (
     const { statusCode: status = 0 } = response;
     const headers = keptHeaders(response.headers);
     let bytes = 0;
+    const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
+      chunks.push(chunk);
       if (bytes > RESPONSE_BYTES_MAX) finish({ kind: "failed", reason: "too_large", status, headers });
     });
     response.on("error", () => finish({ kind: "failed", reason: "answer_cut_off", status, headers }));
-    response.once("end", () => finish({ kind: "answered", status, bytes, headers }));
+    response.once("end", () => {
+      const answered = { kind: "answered", status, bytes, headers } as const;
+      finish(isDelivered(answered) ? answered : { ...answered, body: keptBody(Buffer.concat(chunks)) });
+    });
   });
   request.end(body);
+};
+
+/**
+ * An endpoint may repeat what it was sent. It is cut after it is masked: part of a number would not be recognised.
+ * DynamoDB refuses a text that ends with half of a surrogate pair.
+ */
+const keptBody = (body: Buffer): string => {
+  const searched = body
+    .toString("utf8")
+    .replaceAll(/[\p{C}\s]+/gu, " ")
+    .slice(0, SEARCHED_LENGTH_MAX);
+  return maskedDigits(searched).slice(0, BODY_LENGTH_MAX).toWellFormed();
 };
 
 const keptHeaders = (headers: IncomingHttpHeaders): ResponseHeaders =>

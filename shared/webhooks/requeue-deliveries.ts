@@ -1,25 +1,25 @@
 import { type AccountTable, findAccount } from "../access/account-store.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { ALL_TIMES, dueParkedAccountKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";
-import { accountIdOf, parkedDeliveries } from "../ledger/schema.ts";
+import { ALL_TIMES, dueParkedEndpointKeys, type OpenKey, queryOpen } from "../ledger/query-index.ts";
+import { type EndpointKey, endpointKeyOf, parkedDeliveries } from "../ledger/schema.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime } from "../platform/time.ts";
-import { REQUEUE_ACCOUNTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
+import { REQUEUE_ENDPOINTS_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import { type Delivery, deliverySchema, messageOf } from "./delivery.ts";
 import { type DeliveryQueue, sendAll } from "./delivery-queue.ts";
-import { type EndpointState, readEndpointState } from "./endpoint-health.ts";
+import { type EndpointState, endpointState, readEndpointHealth } from "./endpoint-health.ts";
 import { isDown, probeIntervalMs } from "./next-step.ts";
 import {
   type NextRequeue,
-  type ParkedAccount,
-  readParkedAccount,
+  type ParkedEndpoint,
+  readParkedEndpoint,
   scheduleRequeue,
   setNextRequeue,
-} from "./parked-account.ts";
+} from "./parked-endpoint.ts";
 
 export type RequeueDeps = {
   readonly ledger: Ledger;
@@ -27,11 +27,11 @@ export type RequeueDeps = {
   readonly queue: DeliveryQueue;
 };
 
-/** Deliveries of one account that a run reads, and so the most that it puts into the queue. */
+/** Deliveries of one endpoint that a run reads, and so the most that it puts into the queue. */
 export const DELIVERIES_PER_REQUEUE = 1_000;
 /** The probe of an endpoint that is down is chosen among this many. */
 const PROBE_CANDIDATES = 100;
-const CONCURRENT_ACCOUNTS = 10;
+const CONCURRENT_ENDPOINTS = 10;
 
 const MINUTE_MS = 60_000;
 /**
@@ -51,29 +51,29 @@ export const requeueDeliveries = async (
   deadline: Deadline,
 ): Promise<Omit<LogFields<"requeue-deliveries.ran">, "low_balances" | "near_limits">> => {
   const { ledger } = deps;
-  const accountsDeadline = earlierDeadline(deadlineIn(REQUEUE_ACCOUNTS_MS_MAX, ledger.clock), {
+  const endpointsDeadline = earlierDeadline(deadlineIn(REQUEUE_ENDPOINTS_MS_MAX, ledger.clock), {
     remainingMs: () => deadline.remainingMs() - RUN_RESERVE_MS,
   });
-  const total = { accounts: 0, requeued: 0 };
-  for await (const page of dueParkedAccountKeys(ledger, isoTime(ledger.clock()))) {
-    for (let start = 0; start < page.length; start += CONCURRENT_ACCOUNTS) {
-      if (accountsDeadline.remainingMs() <= 0) return total;
-      const keys = page.slice(start, start + CONCURRENT_ACCOUNTS);
+  const total = { endpoints: 0, requeued: 0 };
+  for await (const page of dueParkedEndpointKeys(ledger, isoTime(ledger.clock()))) {
+    for (let start = 0; start < page.length; start += CONCURRENT_ENDPOINTS) {
+      if (endpointsDeadline.remainingMs() <= 0) return total;
+      const keys = page.slice(start, start + CONCURRENT_ENDPOINTS);
       const requeued = await Promise.all(keys.map((key) => requeueSafely(deps, key)));
-      total.accounts += keys.length;
+      total.endpoints += keys.length;
       total.requeued += sum(requeued);
     }
   }
   return total;
 };
 
-/** A fault with one account leaves it due, and does not delay the others. */
+/** A fault with one endpoint leaves it due, and does not delay the others. */
 const requeueSafely = async (deps: RequeueDeps, { pk, listed_at: dueAt }: OpenKey): Promise<number> => {
-  const accountId = accountIdOf(pk);
+  const key = endpointKeyOf(pk);
   try {
-    return await requeueAccount(deps, accountId);
+    return await requeueEndpoint(deps, key);
   } catch (error) {
-    const fields = { account: accountId, ...errorFields(error) };
+    const fields = { account: key.accountId, endpoint: key.endpoint, ...errorFields(error) };
     const isLasting = deps.ledger.clock() - Date.parse(dueAt) > OVERDUE_MS;
     if (isTransient(error) && !isLasting) log.warn("deliveries.requeue_delayed", fields);
     else log.alarm("deliveries.not_requeued", fields);
@@ -82,29 +82,30 @@ const requeueSafely = async (deps: RequeueDeps, { pk, listed_at: dueAt }: OpenKe
 };
 
 /**
- * Puts the next parked deliveries of one account into the queue and resolves with their number. The next requeue is set
+ * Puts the next parked deliveries of one endpoint into the queue and resolves with their number. The next requeue is set
  * after that: a crash in between puts them there twice.
  */
-const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountId: string): Promise<number> => {
+const requeueEndpoint = async ({ ledger, accounts, queue }: RequeueDeps, key: EndpointKey): Promise<number> => {
   const nowMs = ledger.clock();
-  const parked = await readParkedAccount(ledger, accountId);
+  const parked = await readParkedEndpoint(ledger, key);
   // The index lags: another run has requeued them already.
   if (parked === undefined || parked.listed_at > isoTime(nowMs)) return 0;
-  const account = await findAccount(accounts, accountId);
+  const [account, health] = await Promise.all([findAccount(accounts, key.accountId), readEndpointHealth(ledger, key)]);
   if (account === undefined) {
     await setNextRequeue(ledger, parked, () => ({ listed_at: isoTime(nowMs + EMPTY_MS) }));
     return 0;
   }
-  const selection = selectionOf(await readEndpointState(ledger, account));
+  const endpoint = account.endpoints.find(({ id }) => id === key.endpoint);
+  const selection = selectionOf(endpoint && endpointState(endpoint, health));
   const isProbe = selection.kind === "probe";
   const limits = { oldest: isProbe ? PROBE_CANDIDATES : DELIVERIES_PER_REQUEUE };
   const start = isProbe ? undefined : parked.after;
-  const { keys, next } = await queryOpen(ledger, parkedDeliveries(accountId), ALL_TIMES, start, limits);
+  const { keys, next } = await queryOpen(ledger, parkedDeliveries(key), ALL_TIMES, start, limits);
   const deliveries = await readParked(ledger, keys);
   const chosen = chooseDeliveries(selection, deliveries, nowMs);
   await sendAll(
     queue,
-    chosen.map((delivery) => ({ accountId, message: messageOf(delivery, isProbe ? "probe" : "due") })),
+    chosen.map((delivery) => ({ accountId: key.accountId, message: messageOf(delivery, isProbe ? "probe" : "due") })),
   );
   const page = {
     keys,
@@ -117,22 +118,22 @@ const requeueAccount = async ({ ledger, accounts, queue }: RequeueDeps, accountI
 };
 
 /**
- * Puts an account's parked deliveries into the queue now, also those whose next attempt is later, because a person has
- * mended the endpoint. Resolves with their number. The run of the next minute repeats what is due, in case this process
+ * Puts an endpoint's parked deliveries into the queue now, also those whose next attempt is later, because a person has
+ * mended or removed it. Resolves with their number. The run of the next minute repeats what is due, in case this process
  * dies; beyond the first thousand it sends what is due.
  */
 export const requeueAtOnce = async (
   { ledger, queue }: Pick<RequeueDeps, "ledger" | "queue">,
-  accountId: string,
+  key: EndpointKey,
 ): Promise<number> => {
   const limits = { oldest: DELIVERIES_PER_REQUEUE };
-  const { keys } = await queryOpen(ledger, parkedDeliveries(accountId), ALL_TIMES, undefined, limits);
+  const { keys } = await queryOpen(ledger, parkedDeliveries(key), ALL_TIMES, undefined, limits);
   if (keys.length === 0) return 0;
-  await scheduleRequeue(ledger, accountId, ledger.clock() + MINUTE_MS);
+  await scheduleRequeue(ledger, key, ledger.clock() + MINUTE_MS);
   const parked = await readParked(ledger, keys);
   await sendAll(
     queue,
-    parked.map((delivery) => ({ accountId, message: messageOf(delivery, "early") })),
+    parked.map((delivery) => ({ accountId: key.accountId, message: messageOf(delivery, "early") })),
   );
   return parked.length;
 };
@@ -140,14 +141,14 @@ export const requeueAtOnce = async (
 const readParked = async (ledger: Ledger, keys: readonly OpenKey[]): Promise<readonly Delivery[]> =>
   (await getItems(ledger, keys, deliverySchema)).filter(({ state, open }) => state === "pending" && open !== undefined);
 
-/** What is put into the queue: one probe, what is due, or everything, so that it becomes `switched_off`. */
+/** What is put into the queue: one probe, what is due, or everything, so that it becomes `switched_off` or `removed`. */
 export type Selection =
   | { readonly kind: "probe"; readonly failingSinceMs: number }
   | { readonly kind: "due" }
   | { readonly kind: "all" };
 
 export const selectionOf = (endpoint: EndpointState | undefined): Selection => {
-  if (endpoint?.url === undefined || endpoint.status === "off") return { kind: "all" };
+  if (endpoint === undefined || endpoint.status === "off") return { kind: "all" };
   const { failing } = endpoint;
   if (failing === undefined || !isDown(failing.events)) return { kind: "due" };
   return { kind: "probe", failingSinceMs: Date.parse(failing.since) };
@@ -180,7 +181,7 @@ export type RequeuePage = {
 
 export const nextRequeue = (
   selection: Selection,
-  { after, rest_due_at, was_empty }: Pick<ParkedAccount, "after" | "rest_due_at" | "was_empty">,
+  { after, rest_due_at, was_empty }: Pick<ParkedEndpoint, "after" | "rest_due_at" | "was_empty">,
   { keys, next, waiting, sent }: RequeuePage,
   nowMs: number,
 ): NextRequeue => {

@@ -14,7 +14,7 @@ export type SignedEvent = {
   readonly id: string;
   readonly atMs: number;
   readonly body: string;
-  /** The account's webhook secrets: the current one, and after rotations those that it replaced. */
+  /** The endpoint's secrets: the current one, and after rotations those that it replaced. */
   readonly secrets: readonly string[];
 };
 

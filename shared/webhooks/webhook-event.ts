@@ -1,11 +1,9 @@
 import * as z from "zod";
-import { accountEventName } from "../contract/webhook-events.ts";
+import { accountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 
 /** The statuses that a webhook reports. */
 export const finalStatus = z.enum(["success", "failed"]);
 export type FinalStatus = z.infer<typeof finalStatus>;
-
-export const TRANSACTION_UPDATED = "transaction.updated";
 
 /**
  * A transaction became final. The body is made from the ledger at each attempt, so queue and record have no phone
@@ -17,6 +15,7 @@ export const transactionEvent = z.object({
   transaction_pk: z.string(),
   status: finalStatus,
 });
+export type TransactionEvent = z.infer<typeof transactionEvent>;
 
 /**
  * Something happened to an account, or to all of them. Nothing stores what it was like at that time, so the event holds

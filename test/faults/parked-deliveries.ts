@@ -1,4 +1,3 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { getItems } from "../../shared/ledger/get-item.ts";
@@ -6,6 +5,7 @@ import { listKeys } from "../../shared/ledger/query-index.ts";
 import { deliveriesList } from "../../shared/ledger/schema.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { deliverySchema } from "../../shared/webhooks/delivery.ts";
+import { ENDPOINT } from "../builders/endpoint.ts";
 import { aTransaction } from "../builders/transaction.ts";
 import { strictSettings } from "../strict/settings.ts";
 import { advance } from "./system/clock.ts";
@@ -40,8 +40,9 @@ const anEvent = async (account_id: string): Promise<void> => {
   const created_at = isoTime(Date.now());
   const { open: _open, ...settled } = aTransaction({ pk, account_id, created_at, status: "success" });
   const Item = { ...settled, list_key: `${account_id}#live` };
-  await system.db.send(new PutCommand({ TableName: system.ledger.table, Item }));
-  await system.deliveryQueue.send({ event: "transaction.updated", transaction_pk: pk, status: "success" }, account_id);
+  await system.db.put({ TableName: system.ledger.table, Item });
+  const event = { event: "transaction.updated", transaction_pk: pk, status: "success", endpoint: ENDPOINT } as const;
+  await system.deliveryQueue.send(event, account_id);
 };
 
 const body = z.object({ data: z.object({ reference: z.string() }) });

@@ -1,5 +1,5 @@
 import { SettingsError } from "../../infra/settings-error.ts";
-import type { StageSettings } from "../../infra/stages.ts";
+import type { StageSettings } from "../../infra/stage-settings.ts";
 import { askEc2, textsIn } from "../aws/ec2.ts";
 
 /**
@@ -19,7 +19,7 @@ export const assertDynamoDbEndpoint = async (stage: string, { egress, region }: 
     if (prefixList !== undefined && leadsToEndpoint(table, prefixList)) continue;
     const command = `create-vpc-endpoint --vpc-id ${vpcId} --service-name ${service} --route-table-ids ${textsIn(table, "routeTableId")[0]}`;
     throw new SettingsError(
-      `Stage "${stage}" uses ${subnetId} (egress in infra/stages.ts), whose route table has no gateway endpoint of DynamoDB. Run first, in the account of the VPC: aws ec2 ${command} --region ${region}. Nothing was changed.`,
+      `Stage "${stage}" uses ${subnetId} (egress in stages.ts), whose route table has no gateway endpoint of DynamoDB. Run first, in the account of the VPC: aws ec2 ${command} --region ${region}. Nothing was changed.`,
     );
   }
 };

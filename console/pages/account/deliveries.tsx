@@ -1,7 +1,10 @@
+import { useState } from "react";
+import { useSearchParams } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LATEST_DELIVERIES } from "../../../shared/contract/actions/deliveries.ts";
 import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { FindTransaction } from "../../components/find-transaction.tsx";
@@ -9,41 +12,79 @@ import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
-import { DeliveryState, isInFuture } from "./delivery-attempts.tsx";
+import { Attempts, DeliveryState, endpointName, isDown, isInFuture } from "./delivery-attempts.tsx";
+import type { Endpoint } from "./webhook-endpoint.tsx";
 
 /** Deliveries change while nobody does anything. */
 const REFRESH_MS = 10_000;
+/** Those of one order take less to read, and a person waits for them after a replay. */
+const ATTEMPTS_REFRESH_MS = 3_000;
 
 type Delivery = ActionOutput<"deliveries list">["deliveries"][number];
 
 type DeliveriesProps = {
   readonly account: string;
-  readonly isEndpointDown: boolean;
+  /** The account's. */
+  readonly endpoints: readonly Endpoint[];
+  /** Only the deliveries to this one. */
+  readonly endpoint?: string;
+};
+
+/** The latest deliveries of an account, each with a link to its attempts; above them the attempts of one. */
+export const Deliveries = ({ account, endpoints, endpoint }: DeliveriesProps) => {
+  const [search, setSearch] = useSearchParams();
+  const reference = search.get("reference");
+  const show = (shown: string | undefined) => setSearch(shown === undefined ? {} : { reference: shown });
+  return (
+    <>
+      {reference !== null && (
+        <Attempts
+          account={account}
+          endpoints={endpoints}
+          endpoint={endpoint}
+          reference={reference}
+          everyMs={ATTEMPTS_REFRESH_MS}
+          onClose={() => show(undefined)}
+        />
+      )}
+      <LatestDeliveries account={account} endpoints={endpoints} endpoint={endpoint} onShow={show} />
+    </>
+  );
+};
+
+type LatestDeliveriesProps = {
+  readonly account: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly endpoint: string | undefined;
   readonly onShow: (reference: string) => void;
 };
 
-/** The latest deliveries of an account, each with a link to its attempts. */
-export const Deliveries = ({ account, isEndpointDown, onShow }: DeliveriesProps) => {
-  const deliveries = useRead("deliveries list", { account }, { everyMs: REFRESH_MS });
+const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDeliveriesProps) => {
+  const one = endpoint === undefined ? {} : { endpoint };
+  const deliveries = useRead("deliveries list", { account, ...one }, { everyMs: REFRESH_MS });
   return (
     <Section
       title="Deliveries"
       description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference.`}
       actions={
-        <CsvButton
-          name={`deliveries-${account}`}
-          rows={deliveries.data?.deliveries}
-          columns={[
-            "webhook_id",
-            "reference",
-            "event",
-            "status",
-            "state",
-            "created_at",
-            ["attempts", ({ attempts }) => String(attempts.length)],
-            ["last_answer", ({ attempts }) => lastAnswer(attempts.at(-1))],
-          ]}
-        />
+        <>
+          <Recover account={account} endpoint={endpoint} />
+          <CsvButton
+            name={`deliveries-${account}`}
+            rows={deliveries.data?.deliveries}
+            columns={[
+              "webhook_id",
+              "endpoint",
+              "reference",
+              "event",
+              "status",
+              "state",
+              "created_at",
+              ["attempts", ({ attempts }) => String(attempts.length)],
+              ["last_answer", ({ attempts }) => lastAnswer(attempts.at(-1))],
+            ]}
+          />
+        </>
       }
     >
       <FindTransaction account={account} label="Reference or webhook id" button="Show attempts" onFound={onShow} />
@@ -52,14 +93,22 @@ export const Deliveries = ({ account, isEndpointDown, onShow }: DeliveriesProps)
           <DataTable
             label="Deliveries"
             rows={data.deliveries}
-            rowKey={({ webhook_id, repeat }) => `${webhook_id} ${repeat ?? ""}`}
+            rowKey={({ webhook_id, endpoint: of, repeat }) => `${webhook_id} ${of} ${repeat ?? ""}`}
             emptyText="Nothing was sent yet. A webhook is sent when an order becomes final."
             columns={[
-              { header: "Order or event", cell: (delivery) => <AttemptsLink account={account} delivery={delivery} /> },
+              {
+                header: "Order or event",
+                cell: (delivery) => <AttemptsLink account={account} endpoint={endpoint} delivery={delivery} />,
+              },
+              ...(endpoint === undefined
+                ? [{ header: "Endpoint", cell: (each: Delivery) => endpointName(endpoints, each.endpoint) }]
+                : []),
               { header: "Event", cell: ({ event, status }) => (status === null ? event : `${event}, ${status}`) },
               {
                 header: "State",
-                cell: (delivery) => <StateCell delivery={delivery} isEndpointDown={isEndpointDown} />,
+                cell: (delivery) => (
+                  <StateCell delivery={delivery} isEndpointDown={isDown(endpoints, delivery.endpoint)} />
+                ),
               },
               { header: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
               { header: "Last answer", cell: ({ attempts }) => lastAnswer(attempts.at(-1)) },
@@ -72,16 +121,49 @@ export const Deliveries = ({ account, isEndpointDown, onShow }: DeliveriesProps)
   );
 };
 
+type RecoverProps = { readonly account: string; readonly endpoint: string | undefined };
+
+const Recover = ({ account, endpoint }: RecoverProps) => {
+  // A day may have more deliveries than a request can read: the next one begins at a time.
+  const [next, setNext] = useState<string | null>(null);
+  return (
+    <ChangeDialog
+      action="deliveries recover"
+      button="Replay all failed"
+      buttonVariant="default"
+      title="Send everything again that failed"
+      fields={{
+        from:
+          next === null
+            ? { kind: "date", label: "Since the beginning of" }
+            : { kind: "text", label: "Since", initial: next },
+      }}
+      inputOf={({ from }, why) => ({ account, from, why, ...(endpoint !== undefined && { endpoint }) })}
+      success={({ recovered, next_from }) =>
+        `${recovered} ${recovered === 1 ? "webhook is" : "webhooks are"} on the way.${next_from === null ? "" : ` There are more since ${next_from}: replay again from that time.`}`
+      }
+      onDone={({ next_from }) => setNext(next_from)}
+    >
+      Each webhook that was given up or met a disabled endpoint is sent to {endpoint === undefined ? "that" : "this"}{" "}
+      endpoint again under its webhook id. While the endpoint is down they wait for it. A webhook that waits for its
+      first attempt after an earlier replay is sent twice.
+    </ChangeDialog>
+  );
+};
+
 /** An event on request has no reference. */
 const AttemptsLink = ({
   account,
+  endpoint,
   delivery: { reference, webhook_id },
 }: {
   readonly account: string;
+  readonly endpoint: string | undefined;
   readonly delivery: Delivery;
 }) => {
   const name = reference ?? webhook_id;
-  return <PageLink to={`${accountPath(account, "webhook")}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
+  const path = accountPath(account, "webhook", ...(endpoint === undefined ? [] : [endpoint]));
+  return <PageLink to={`${path}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
 };
 
 const StateCell = ({ delivery, isEndpointDown }: { readonly delivery: Delivery; readonly isEndpointDown: boolean }) => (

@@ -12,6 +12,7 @@ import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import styles from "./delivery-attempts.module.css";
+import type { Endpoint } from "./webhook-endpoint.tsx";
 
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];
 type Attempt = Delivery["attempts"][number];
@@ -21,7 +22,7 @@ const deliveryStates = {
   delivered: { tone: "good", text: "Delivered" },
   exhausted: { tone: "bad", text: "Given up" },
   switched_off: { tone: "bad", text: "Stopped: endpoint disabled" },
-  no_endpoint: { tone: "bad", text: "Not sent: no endpoint" },
+  removed: { tone: "bad", text: "Not sent: endpoint removed" },
 } as const;
 
 const waitsForEndpoint = { tone: "attention", text: "Waits for the endpoint" } as const;
@@ -51,9 +52,18 @@ type NextAttemptProps = {
 /** What was read some seconds ago may have passed since. */
 export const isInFuture = (iso: string | null): iso is string => iso !== null && Date.parse(iso) > Date.now();
 
+/** What people call an endpoint; a removed one has an id alone. */
+export const endpointName = (endpoints: readonly Endpoint[], id: string): string =>
+  endpoints.find(({ endpoint }) => endpoint === id)?.name ?? `Endpoint ${id}, removed`;
+
+export const isDown = (endpoints: readonly Endpoint[], id: string): boolean =>
+  endpoints.some(({ endpoint, down }) => endpoint === id && down);
+
 type AttemptsProps = {
   readonly account: string;
-  readonly isEndpointDown: boolean;
+  readonly endpoints: readonly Endpoint[];
+  /** Only the deliveries to this one; a replay is sent to it alone. */
+  readonly endpoint: string | undefined;
   /** Of an order, or the webhook id of an event on request. */
   readonly reference: string;
   readonly everyMs: number;
@@ -61,7 +71,7 @@ type AttemptsProps = {
 };
 
 /** Every attempt to send the webhook of one order or event, with the headers of request and answer. */
-export const Attempts = ({ account, isEndpointDown, reference, everyMs, onClose }: AttemptsProps) => {
+export const Attempts = ({ account, endpoints, endpoint, reference, everyMs, onClose }: AttemptsProps) => {
   const shown = useRead("deliveries show", { account, reference }, { everyMs });
   return (
     <Focused subject={reference}>
@@ -74,11 +84,12 @@ export const Attempts = ({ account, isEndpointDown, reference, everyMs, onClose 
               button="Replay"
               subject={reference}
               title={`Send the webhook of ${reference} again`}
-              inputOf={(_, why) => ({ account, reference, why })}
+              inputOf={(_, why) => ({ account, reference, why, ...(endpoint !== undefined && { endpoint }) })}
               success={`The webhook of ${reference} is on its way. Its attempt is shown within seconds.`}
             >
-              It is sent once now, also while the endpoint is down. A failure is retried as that of a new webhook. The
-              webhook id is the same, so that an app that has handled it recognises it.
+              It is sent once now to {endpoint === undefined ? "every endpoint that gets it" : "this endpoint"}, also
+              while the endpoint is down. A failure is retried as that of a new webhook. The webhook id is the same, so
+              that an app that has handled it recognises it.
             </ChangeDialog>
             {!reference.startsWith("evt_") && (
               <PageLink to={accountPath(account, "transactions", reference)}>Show the order</PageLink>
@@ -90,34 +101,41 @@ export const Attempts = ({ account, isEndpointDown, reference, everyMs, onClose 
         }
       >
         <Query of={shown}>
-          {({ deliveries }) =>
-            deliveries.length === 0 ? (
+          {({ deliveries: all }) => {
+            const deliveries = all.filter((each) => endpoint === undefined || each.endpoint === endpoint);
+            return deliveries.length === 0 ? (
               <Empty>Nothing was sent about it. A webhook is sent when an order becomes final.</Empty>
             ) : (
               deliveries.map((delivery) => (
                 <OneDelivery
-                  key={`${delivery.webhook_id} ${delivery.repeat}`}
+                  key={`${delivery.webhook_id} ${delivery.endpoint} ${delivery.repeat}`}
                   delivery={delivery}
-                  isEndpointDown={isEndpointDown}
+                  endpointName={endpointName(endpoints, delivery.endpoint)}
+                  isEndpointDown={isDown(endpoints, delivery.endpoint)}
                 />
               ))
-            )
-          }
+            );
+          }}
         </Query>
       </Section>
     </Focused>
   );
 };
 
-type OneDeliveryProps = { readonly delivery: Delivery; readonly isEndpointDown: boolean };
+type OneDeliveryProps = {
+  readonly delivery: Delivery;
+  readonly endpointName: string;
+  readonly isEndpointDown: boolean;
+};
 
-const OneDelivery = ({ delivery, isEndpointDown }: OneDeliveryProps) => {
-  const { webhook_id, state, repeat, created_at, attempts } = delivery;
+const OneDelivery = ({ delivery, endpointName: to, isEndpointDown }: OneDeliveryProps) => {
+  const { webhook_id, state, repeat, created_at, body, attempts } = delivery;
   return (
     <div className={styles.delivery}>
       <Facts
         facts={[
           { name: "State", value: <DeliveryState delivery={delivery} isEndpointDown={isEndpointDown} /> },
+          { name: "Endpoint", value: to },
           { name: "Webhook id", value: webhook_id },
           { name: repeat === null ? "Created" : "Sent again", value: <Time iso={created_at} /> },
           ...(state === "pending"
@@ -125,6 +143,7 @@ const OneDelivery = ({ delivery, isEndpointDown }: OneDeliveryProps) => {
             : []),
         ]}
       />
+      <Text title="Payload" text={body} />
       {attempts.length > 0 && (
         <ol className={styles.attempts}>
           {attempts.map((attempt) => (
@@ -139,7 +158,7 @@ const OneDelivery = ({ delivery, isEndpointDown }: OneDeliveryProps) => {
 };
 
 const OneAttempt = ({ attempt }: { readonly attempt: Attempt }) => {
-  const { number, at, outcome, http_status, duration_ms, request_headers, response_headers } = attempt;
+  const { number, at, outcome, http_status, duration_ms, request_headers, response_headers, response_body } = attempt;
   const isDelivered = outcome === "delivered";
   const answer = http_status === undefined ? reasonText(outcome) : `HTTP ${http_status}`;
   return (
@@ -155,9 +174,19 @@ const OneAttempt = ({ attempt }: { readonly attempt: Attempt }) => {
         <Headers title="Request" headers={{ ...request_headers, "webhook-signature": "not shown" }} />
         {!isDelivered && http_status !== undefined && <Headers title="Answer" headers={response_headers ?? {}} />}
       </Columns>
+      {response_body !== null && (
+        <Text title="Body of the answer" text={response_body === "" ? "Empty" : response_body} />
+      )}
     </>
   );
 };
+
+const Text = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <div>
+    <h3 className={styles.title}>{title}</h3>
+    <pre className={styles.headers}>{text}</pre>
+  </div>
+);
 
 const Headers = ({
   title,

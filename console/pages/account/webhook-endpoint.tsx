@@ -1,18 +1,22 @@
+import { useLocation } from "wouter";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { isMaskedUrl } from "../../../shared/contract/shown-url.ts";
-import { accountEventName } from "../../../shared/contract/webhook-events.ts";
+import { endpointEventName, TRANSACTION_UPDATED } from "../../../shared/contract/webhook-events.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
-import { Empty } from "../../components/empty.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Section } from "../../components/page.tsx";
+import { accountPath } from "../../components/page-link.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 
-type Endpoint = ActionOutput<"webhook show">;
+export type Endpoint = ActionOutput<"webhook list">["endpoints"][number];
 type TestAnswer = ActionOutput<"webhook test">;
+
+/** The status of an endpoint changes with its deliveries. */
+export const ENDPOINTS_REFRESH_MS = 10_000;
 
 const statuses = {
   on: { tone: "good", text: "Enabled" },
@@ -20,69 +24,69 @@ const statuses = {
   none: { tone: "neutral", text: "No endpoint" },
 } as const;
 
-/** The endpoint, and what a person may do with it. */
-export const EndpointSection = ({
-  endpoint,
-  onTest,
-}: {
+export const EndpointStatus = ({ status }: Pick<Endpoint, "status">) => {
+  const { tone, text } = statuses[status];
+  return <Status tone={tone}>{text}</Status>;
+};
+
+export const FailingSince = ({ endpoint: { failing_since, down } }: { readonly endpoint: Endpoint }) =>
+  failing_since === null ? (
+    <Status tone="good">Does not fail</Status>
+  ) : (
+    <>
+      <Status tone="bad">{down ? "Down" : "Fails"}</Status> <Time iso={failing_since} />
+    </>
+  );
+
+type EndpointSectionProps = {
+  readonly id: string;
   readonly endpoint: Endpoint;
   readonly onTest: (answer: TestAnswer) => void;
-}) => {
-  const { account_id: account, url, status, failing_since, down, previous_secret_until, events } = endpoint;
-  const { tone, text } = statuses[status];
+};
+
+/** The endpoint, and what a person may do with it. */
+export const EndpointSection = ({ id, endpoint, onTest }: EndpointSectionProps) => {
+  const { account_id: account, name, url, status, down, previous_secret_until, events } = endpoint;
+  const on = { account, endpoint: id };
   return (
     <Section
       title="Endpoint"
       actions={
         <>
-          {/* It stays in place once there is a URL, because it then shows the first secret. */}
-          <SetUrl account={account} url={url} />
-          {url !== null && (
-            <>
-              <SendTest account={account} onTest={onTest} />
-              <ChooseEvents account={account} events={events} />
-              {status === "on" ? <Disable account={account} /> : <Enable account={account} />}
-              <RotateSecret account={account} />
-            </>
-          )}
+          <SendTest on={on} onTest={onTest} />
+          <EditEndpoint on={on} name={name} url={url} />
+          <ChooseEvents on={on} events={events} />
+          {status === "on" ? <Disable on={on} /> : <Enable on={on} />}
+          <RotateSecret on={on} name={name ?? id} />
+          <Remove on={on} name={name ?? id} />
         </>
       }
     >
-      {url === null ? (
-        <Empty>There is no endpoint, so nothing is sent. Set the URL at which your app receives webhooks.</Empty>
-      ) : (
-        <Facts
-          facts={[
-            { name: "URL", value: url, isWide: true },
-            { name: "Status", value: <Status tone={tone}>{text}</Status> },
-            {
-              name: "Fails since",
-              value:
-                failing_since === null ? (
-                  <Status tone="good">Does not fail</Status>
-                ) : (
-                  <>
-                    <Status tone="bad">{down ? "Down" : "Fails"}</Status> <Time iso={failing_since} />
-                  </>
-                ),
-            },
-            { name: "Events", value: events.join(", ") },
-            ...(previous_secret_until !== null && Date.parse(previous_secret_until) > Date.now()
-              ? [{ name: "Previous secret also signs until", value: <Time iso={previous_secret_until} /> }]
-              : []),
-          ]}
-        />
-      )}
+      <Facts
+        facts={[
+          { name: "URL", value: url, isWide: true },
+          { name: "Status", value: <EndpointStatus status={status} /> },
+          { name: "Fails since", value: <FailingSince endpoint={endpoint} /> },
+          { name: "Events", value: events.join(", ") },
+          { name: "Id", value: id },
+          ...(previous_secret_until !== null && Date.parse(previous_secret_until) > Date.now()
+            ? [{ name: "Previous secret also signs until", value: <Time iso={previous_secret_until} /> }]
+            : []),
+        ]}
+      />
       {down && (
         <Notice tone="attention" title="Webhooks wait until the endpoint works again">
-          One at a time is tried every 1 to 5 minutes. The attempts below say how the endpoint answers. Correct the URL
-          or the app, then send a test event: if the endpoint accepts it, 1,000 webhooks at most are sent now, and the
-          others at their next retry.
+          One is tried after a minute, and later every 5 to 6 minutes. The attempts below say how the endpoint answers.
+          Correct the URL or the app, then send a test event: if the endpoint accepts it, 1,000 webhooks at most are
+          sent now, and the others at their next retry.
         </Notice>
       )}
     </Section>
   );
 };
+
+/** The endpoint that an action is about. */
+type OnEndpoint = { readonly account: string; readonly endpoint: string };
 
 /** What happens to the webhooks that waited for the endpoint; their number may be unknown. */
 export const requeuedText = (requeued: number | null): string =>
@@ -94,24 +98,28 @@ const requeuedSentence = (requeued: number | null): string => {
   return requeued === 1 ? " 1 webhook that waited is sent now." : ` ${requeued} webhooks that waited are sent now.`;
 };
 
-const SetUrl = ({ account, url }: { readonly account: string; readonly url: string | null }) => (
+const urlField = {
+  kind: "text",
+  label: "URL",
+  description: "It begins with https:// and is reached from the internet at port 443.",
+  placeholder: "https://app.example.com/webhooks",
+} as const;
+
+export const AddEndpoint = ({ account }: { readonly account: string }) => (
   <ChangeDialog
-    action="webhook set"
-    button={url === null ? "Set URL" : "Change URL"}
-    buttonVariant={url === null ? "filled" : "default"}
-    title={url === null ? "Set the URL of the endpoint" : "Change the URL of the endpoint"}
+    action="webhook add"
+    button="Add endpoint"
+    title="Add an endpoint"
     fields={{
-      url: {
-        kind: "text",
-        label: "URL",
-        description: "It begins with https:// and is reached from the internet at port 443.",
-        placeholder: "https://app.example.com/webhooks",
-        // The values of a query are not shown, so they are typed again.
-        initial: url === null || isMaskedUrl(url) ? "" : url,
-      },
+      url: urlField,
+      name: { kind: "text", label: "Name (optional)", description: "What people call it, such as Bookkeeping." },
+      events: { ...eventsField, initial: [TRANSACTION_UPDATED] },
     }}
-    inputOf={(values, why) => ({ account, url: values.url.trim(), why })}
-    success={({ requeued }) => `The URL was set, and the endpoint is enabled.${requeuedSentence(requeued)}`}
+    inputOf={({ url, name, events }, why) => ({
+      ...{ account, url: url.trim(), events: eventsOf(events), why },
+      ...(name.trim() !== "" && { name: name.trim() }),
+    })}
+    success={({ name }) => `${name} was added. Events from now on are sent to it.`}
     shownOnce={({ webhook_secret: secret }) =>
       secret === null
         ? undefined
@@ -122,7 +130,27 @@ const SetUrl = ({ account, url }: { readonly account: string; readonly url: stri
             children: "Your app checks with it that a webhook comes from this service.",
           }
     }
-    ifUnknown="If the URL is set and you have not seen the first signing secret, rotate it."
+    ifUnknown="If the endpoint is in the list and you have not seen its signing secret, rotate the secret."
+  >
+    Events from now on are sent to it, earlier ones are not.
+  </ChangeDialog>
+);
+
+type EditEndpointProps = { readonly on: OnEndpoint; readonly name: string | null; readonly url: string | null };
+
+const EditEndpoint = ({ on, name, url }: EditEndpointProps) => (
+  <ChangeDialog
+    action="webhook set"
+    button="Change"
+    buttonVariant="default"
+    title="Change name and URL"
+    fields={{
+      // The values of a query are not shown, so they are typed again.
+      url: { ...urlField, initial: url === null || isMaskedUrl(url) ? "" : url },
+      name: { kind: "text", label: "Name", initial: name ?? "" },
+    }}
+    inputOf={(values, why) => ({ ...on, url: values.url.trim(), name: values.name.trim(), why })}
+    success={({ requeued }) => `The endpoint was changed, and is enabled.${requeuedSentence(requeued)}`}
   >
     The endpoint is enabled, also if it was disabled, and webhooks that wait are sent to it now, 1,000 at most. The
     signing secret stays as it is.
@@ -130,62 +158,64 @@ const SetUrl = ({ account, url }: { readonly account: string; readonly url: stri
 );
 
 const eventTexts = {
+  "transaction.updated": "An order became final",
   "wallet.low": "The balance fell below the threshold",
   "limit.near": "Orders use more than 80 % of a limit of the account or a key",
   "catalog.updated": "Data plans or their prices changed",
 } as const;
 
-const ChooseEvents = ({ account, events }: { readonly account: string; readonly events: readonly string[] }) => (
+const eventsField = {
+  kind: "choices",
+  label: "Events",
+  options: endpointEventName.options.map((value) => ({ value, label: value, description: eventTexts[value] })),
+} as const;
+const eventsOf = (values: readonly string[]) => z.array(endpointEventName).parse(values);
+
+const ChooseEvents = ({ on, events }: { readonly on: OnEndpoint; readonly events: readonly string[] }) => (
   <ChangeDialog
     action="webhook events"
     button="Choose events"
     buttonVariant="default"
     title="Choose events"
-    fields={{
-      events: {
-        kind: "choices",
-        label: "Events beside transaction.updated",
-        description: "transaction.updated is always sent.",
-        options: accountEventName.options.map((value) => ({ value, label: value, description: eventTexts[value] })),
-        initial: accountEventName.options.filter((name) => events.includes(name)),
-      },
-    }}
-    inputOf={(values, why) => ({ account, events: z.array(accountEventName).parse(values.events), why })}
+    fields={{ events: { ...eventsField, initial: endpointEventName.options.filter((name) => events.includes(name)) } }}
+    inputOf={(values, why) => ({ ...on, events: eventsOf(values.events), why })}
     success="The events were chosen."
-  />
+  >
+    It gets the chosen events from now on. What waits for it already is still sent.
+  </ChangeDialog>
 );
 
-const Enable = ({ account }: { readonly account: string }) => (
+const Enable = ({ on }: { readonly on: OnEndpoint }) => (
   <ChangeDialog
     action="webhook enable"
     button="Enable"
     title="Enable the endpoint"
-    inputOf={(_, why) => ({ account, why })}
+    inputOf={(_, why) => ({ ...on, why })}
     success={({ requeued }) => `The endpoint is enabled.${requeuedSentence(requeued)}`}
   >
     Webhooks are sent again from now on. Those that were stopped are not sent by themselves: replay them below.
   </ChangeDialog>
 );
 
-const Disable = ({ account }: { readonly account: string }) => (
+const Disable = ({ on }: { readonly on: OnEndpoint }) => (
   <ChangeDialog
     action="webhook disable"
     button="Disable"
     buttonVariant="default"
     title="Disable the endpoint"
-    inputOf={(_, why) => ({ account, why })}
+    inputOf={(_, why) => ({ ...on, why })}
     success="The endpoint is disabled."
   >
     Nothing is sent until it is enabled again. Webhooks stay on record and can be replayed.
   </ChangeDialog>
 );
 
-const SendTest = ({ account, onTest }: { readonly account: string; readonly onTest: (answer: TestAnswer) => void }) => (
+const SendTest = ({ on, onTest }: { readonly on: OnEndpoint; readonly onTest: (answer: TestAnswer) => void }) => (
   <ChangeDialog
     action="webhook test"
     button="Send test event"
     title="Send a test event"
-    inputOf={(_, why) => ({ account, why })}
+    inputOf={(_, why) => ({ ...on, why })}
     success="The test event was sent. Its answer is shown below."
     onDone={onTest}
   >
@@ -195,13 +225,15 @@ const SendTest = ({ account, onTest }: { readonly account: string; readonly onTe
   </ChangeDialog>
 );
 
-const RotateSecret = ({ account }: { readonly account: string }) => (
+type NamedEndpointProps = { readonly on: OnEndpoint; readonly name: string };
+
+const RotateSecret = ({ on, name }: NamedEndpointProps) => (
   <IrreversibleDialog
     action="webhook secret rotate"
     button="Rotate secret"
     title="Rotate the signing secret"
-    nameToType={account}
-    inputOf={(_, why) => ({ account, why })}
+    nameToType={name}
+    inputOf={(_, why) => ({ ...on, why })}
     success="The signing secret was rotated."
     shownOnce={({ webhook_secret: secret, previous_until }) => ({
       title: "The new signing secret",
@@ -220,3 +252,20 @@ const RotateSecret = ({ account }: { readonly account: string }) => (
     A new secret is made. For 24 hours webhooks carry the signatures of both, so that your app can change over.
   </IrreversibleDialog>
 );
+
+const Remove = ({ on, name }: NamedEndpointProps) => {
+  const [, navigate] = useLocation();
+  return (
+    <IrreversibleDialog
+      action="webhook remove"
+      button="Remove"
+      title={`Remove ${name}`}
+      nameToType={name}
+      inputOf={(_, why) => ({ ...on, why })}
+      success={`${name} was removed.`}
+      onDone={() => navigate(accountPath(on.account, "webhook"))}
+    >
+      Nothing is sent to it from now on. Webhooks that wait for it end as removed, and its secret is deleted.
+    </IrreversibleDialog>
+  );
+};

@@ -91,7 +91,7 @@ const deliverAll = async (queue: DeliveryQueue, { receivers, bought }: Group, re
     const one = bought[index];
     if (one)
       await queue.send(
-        { event: "transaction.updated", transaction_pk: one.transaction, status: "success", repeat },
+        { event: "transaction.updated", transaction_pk: one.transaction, status: "success", endpoint: "1", repeat },
         one.accountId,
       );
   });

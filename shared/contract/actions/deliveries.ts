@@ -1,5 +1,16 @@
 import * as z from "zod";
-import { type ActionTable, accountInput, itemChangeInput, itemInput, referenceInput } from "./action.ts";
+import { orderReadRoles } from "../roles.ts";
+import { momentField } from "../transaction.ts";
+import {
+  type ActionTable,
+  accountChangeInput,
+  accountInput,
+  changeInput,
+  itemChangeInput,
+  itemInput,
+  referenceInput,
+} from "./action.ts";
+import { endpointField } from "./webhook.ts";
 
 const attempt = z.object({
   number: z.int(),
@@ -12,11 +23,12 @@ const attempt = z.object({
 });
 
 const delivery = z.object({
+  endpoint: z.string(),
   event: z.string(),
   webhook_id: z.string(),
   /** The transaction's final status; null for an event on request. */
   status: z.enum(["success", "failed"]).nullable(),
-  state: z.enum(["pending", "delivered", "exhausted", "switched_off", "no_endpoint"]),
+  state: z.enum(["pending", "delivered", "exhausted", "switched_off", "removed"]),
   /** Whether it waits outside the queue, because its wait is long or its endpoint is down. */
   parked: z.boolean(),
   /** What caused a second delivery of the same webhook. */
@@ -31,6 +43,8 @@ const headers = z.record(z.string(), z.string());
 /** How many deliveries the list shows. */
 export const LATEST_DELIVERIES = 50;
 
+const oneEndpoint = endpointField.describe("id of one endpoint; default: all of the account");
+
 /** Our reference, the caller's or the upstream's; or the webhook id of an event on request. */
 const reference = referenceInput;
 
@@ -38,30 +52,37 @@ const reference = referenceInput;
 export const deliveriesActions = {
   "deliveries list": {
     scope: "account",
+    roles: orderReadRoles,
     kind: "read",
-    input: accountInput,
+    input: accountInput.extend({ endpoint: oneEndpoint }),
     output: z.object({
       deliveries: z.array(
         z.object({ reference: z.string().nullable(), ...delivery.shape, attempts: z.array(attempt) }),
       ),
     }),
     summary: `List an account's latest ${LATEST_DELIVERIES} deliveries, newest first`,
-    command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
+    command: { takes: { account: "<account>", endpoint: "--endpoint <id>" }, example: "acc_0123456789abcdef01" },
   },
   "deliveries show": {
     scope: "account",
+    roles: orderReadRoles,
     kind: "read",
+    personal: true,
     input: itemInput.extend({ reference }),
     output: z.object({
       reference: z.string(),
       deliveries: z.array(
         delivery.extend({
+          /** What each attempt posts: the same bytes until the phone number is masked. */
+          body: z.string(),
           attempts: z.array(
             attempt.extend({
               /** The signature is not among them. */
               request_headers: headers,
               /** Some headers of the response of a failed attempt; null if there was no response, or if it is old. */
               response_headers: headers.nullable(),
+              /** How the body of such a response begins, without the numbers of persons. */
+              response_body: z.string().nullable(),
             }),
           ),
         }),
@@ -72,15 +93,55 @@ export const deliveriesActions = {
   },
   "deliveries replay": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
-    input: itemChangeInput.extend({ reference }),
+    input: itemChangeInput.extend({ reference, endpoint: oneEndpoint }),
     output: z.object({
       reference: z.string(),
+      endpoints: z.array(z.string()),
       status: z.enum(["success", "failed"]).nullable(),
       repeat: z.string(),
     }),
     summary:
       "Resend the webhook of a final transaction, or an event on request, with the same webhook id, now and also while the endpoint is down",
-    command: { takes: { reference: "<reference>" }, example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
+    command: {
+      takes: { reference: "<reference>", endpoint: "--endpoint <id>" },
+      example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
+    },
+  },
+  "deliveries recover": {
+    scope: "account",
+    roles: ["operator"],
+    kind: "change",
+    input: accountChangeInput.extend({ from: momentField.describe("a date or a time"), endpoint: oneEndpoint }),
+    output: z.object({
+      account_id: z.string(),
+      recovered: z.int(),
+      repeat: z.string(),
+      /** From when to go on, if there were more than a request can read. */
+      next_from: z.iso.datetime().nullable(),
+    }),
+    summary: "Resend, with the same webhook ids, every webhook since a time that was given up or not sent",
+    command: {
+      takes: { account: "<account>", from: "--from <time>", endpoint: "--endpoint <id>" },
+      example: "acc_0123456789abcdef01 --from 2026-11-21",
+    },
+  },
+  announce: {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    input: changeInput.extend({
+      from: momentField,
+      to: momentField.optional(),
+      name: z
+        .string()
+        .regex(/^[\w.:-]{1,80}$/, "Must be 1 to 80 of the characters A-Z a-z 0-9 . _ : -")
+        .optional(),
+    }),
+    /** What the command then sends. */
+    output: z.object({ from: z.iso.datetime(), to: z.iso.datetime(), name: z.string() }),
+    summary: "Record that the webhooks of a period are sent again",
+    command: "by hand",
   },
 } as const satisfies ActionTable;

@@ -1,13 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { sleep, systemClock } from "../../../shared/platform/time.ts";
 import { type AddressRules, systemResolve } from "../../../shared/webhooks/address-guard.ts";
 import { deliveryQueue } from "../../../shared/webhooks/delivery-queue.ts";
 import { type EndpointStore, rotateWebhookSecret, setEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
+import { firstEndpoint } from "../../builders/endpoint.ts";
 import { eventually } from "../../builders/eventually.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, startTestService, type TestService, transactionOf } from "../../builders/service.ts";
@@ -158,9 +159,9 @@ test("during a rotation both secrets verify, and a webhook that an operator send
   const beforeMs = Date.now();
   await buy(caller.key, "08031234567");
   await arrived(receiver, 1);
-  const { webhookSecret } = await rotateWebhookSecret(endpoints, caller.accountId);
+  const { webhookSecret } = await rotateWebhookSecret(endpoints, firstEndpoint(caller.accountId));
 
-  const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
+  const queue = deliveryQueue(openSqs(), process.env.DELIVERY_QUEUE_URL ?? "");
   const range = { fromMs: beforeMs, toMs: systemClock(), resendId: "after-the-outage" };
   expect((await enqueueRange({ ledger: service.ledger, queue }, range)).enqueued).toBeGreaterThan(0);
   await arrived(receiver, 2);

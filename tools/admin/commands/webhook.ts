@@ -1,28 +1,36 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { webhookEventsInput } from "../../../shared/contract/actions/webhook.ts";
-import { findEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { endpointField, endpointName, webhookEventsInput } from "../../../shared/contract/actions/webhook.ts";
+import { requireEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { addCommand, why } from "../command.ts";
-import { accountField, eventsField } from "../fields.ts";
+import { accountField, listField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { fields } from "../views/print.ts";
 
 export const addWebhookCommands = (group: Command): void => {
   addCommand(group, {
     usage: "set <account> <url>",
-    summary: "Set the endpoint URL, enable it, and show its signing secret",
+    summary: "Set the endpoint URL, enable it, and show its signing secret; add the endpoint if there is none",
     example: "set acc_0123456789abcdef01 https://app.example.com/webhooks",
-    options: [{ flags: "--events <events>", text: `${webhookEventsInput.description}; default: as they are` }, why],
+    options: [
+      { flags: "--endpoint <id>", text: endpointField.description ?? "" },
+      { flags: "--name <name>", text: `${endpointName.description}; default: as it is` },
+      { flags: "--events <events>", text: `${webhookEventsInput.description}; default: as they are` },
+      why,
+    ],
     input: z.object({
       account: accountField,
       url: z.string(),
-      events: eventsField.optional(),
+      endpoint: endpointField,
+      name: endpointName.optional(),
+      events: listField.pipe(webhookEventsInput).optional(),
       why: whySchema.optional(),
     }),
     run: async (context, input) => {
       const { webhook_secret, events, ...set } = await perform(context, "webhook set", input);
-      const secret = webhook_secret ?? (await findEndpoint(context.endpoints, input.account))?.secrets[0] ?? null;
+      const secret =
+        webhook_secret ?? (await requireEndpoint(context.endpoints, input.account, set.endpoint)).secrets[0];
       const json = { ...set, webhook_secret: secret, events };
       return { json, text: fields({ ...json, events: json.events.join(", ") }) };
     },

@@ -1,5 +1,5 @@
 import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
-import { PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { recordAudited } from "../../../../shared/actions/action-context.ts";
@@ -19,6 +19,7 @@ import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhoo
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { ENDPOINT } from "../../../builders/endpoint.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { startReceiver } from "../../../builders/receiver.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -59,7 +60,7 @@ const aSettledOrder = async (account: string): Promise<Transaction> => {
     status: "success",
     created_at: isoTime(NOON_MS - 60_000),
   });
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
+  await tables.db.put({ TableName: tables.ledgerTable, Item: transaction });
   return transaction;
 };
 
@@ -84,15 +85,22 @@ const messages = async () => {
   return Messages.map(({ Body = "" }) => JSON.parse(Body));
 };
 
-test("attempts show the request's headers without the signature, and the headers of each answer that was no delivery", async () => {
+test("attempts show what was posted without the signature, and headers and body of each answer that was no delivery", async () => {
   const account = await anAccount();
   const receiver = await aReceiver(
     (response, count) =>
-      void response.writeHead(count === 1 ? 503 : 200, { server: "nginx", "retry-after": "60", "x-secret": "s" }).end(),
+      void response
+        .writeHead(count === 1 ? 503 : 200, { server: "nginx", "retry-after": "60", "x-secret": "s" })
+        .end("busy"),
   );
   await webhookRuns["webhook set"](context(), { account, url: receiver.url });
   const transaction = await aSettledOrder(account);
-  const message = { event: "transaction.updated", transaction_pk: transaction.pk, status: "success" } as const;
+  const message = {
+    event: "transaction.updated",
+    transaction_pk: transaction.pk,
+    status: "success",
+    endpoint: ENDPOINT,
+  } as const;
   nowMs = NOON_MS;
   await attempt(message);
   nowMs += 10_000;
@@ -109,18 +117,21 @@ test("attempts show the request's headers without the signature, and the headers
   expect(deliveries).toMatchObject([
     {
       state: "delivered",
+      body: sent?.body,
       attempts: [
         {
           outcome: "status",
           http_status: 503,
           request_headers: requestHeaders(NOON_MS),
           response_headers: { date: expect.any(String), server: "nginx", "retry-after": "60" },
+          response_body: "busy",
         },
         {
           outcome: "delivered",
           http_status: 200,
           request_headers: requestHeaders(NOON_MS + 10_000),
           response_headers: null,
+          response_body: null,
         },
       ],
     },
@@ -134,9 +145,14 @@ test("the list has the newest 50 deliveries, newest first", async () => {
   const account = await anAccount();
   for (let index = 0; index < 55; index += 1) {
     const { pk: transaction } = await aSettledOrder(account);
-    const message = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
+    const message = {
+      event: "transaction.updated",
+      transaction_pk: transaction,
+      status: "success",
+      endpoint: ENDPOINT,
+    } as const;
     const fresh = newDelivery(message, { accountId: account, webhookId: `evt_${index}` }, NOON_MS + index * 1_000);
-    await recordProgress(context().ledger, fresh, { state: "no_endpoint" });
+    await recordProgress(context().ledger, fresh, { state: "removed" });
   }
   const { deliveries } = await deliveriesRuns["deliveries list"](context(), { account });
   expect(deliveries.map(({ webhook_id }) => webhook_id)).toEqual(
@@ -151,14 +167,24 @@ test("a transaction's deliveries and their resends are shown without reading the
   const { ledger } = context();
   for (let index = 0; index < 60; index += 1) {
     const { pk: transaction } = await aSettledOrder(account);
-    const other = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
+    const other = {
+      event: "transaction.updated",
+      transaction_pk: transaction,
+      status: "success",
+      endpoint: ENDPOINT,
+    } as const;
     await recordProgress(ledger, newDelivery(other, { accountId: account, webhookId: `evt_${index}` }, NOON_MS), {
-      state: "no_endpoint",
+      state: "removed",
     });
   }
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
-  const message = { event: "transaction.updated", transaction_pk: transaction.pk, status: "success" } as const;
+  const message = {
+    event: "transaction.updated",
+    transaction_pk: transaction.pk,
+    status: "success",
+    endpoint: ENDPOINT,
+  } as const;
   nowMs = NOON_MS;
   await attempt(message);
   nowMs += 60_000;
@@ -181,6 +207,49 @@ test("a transaction's deliveries and their resends are shown without reading the
   reads.mockRestore();
 });
 
+test("all webhooks since a time that ended without being delivered are sent again, once each, and shown as resends", async () => {
+  const account = await anAccount();
+  const receiver = await aReceiver();
+  await webhookRuns["webhook set"](context(), { account, url: receiver.url });
+  const { ledger } = context();
+  const states = ["exhausted", "switched_off", "removed", "delivered", "pending"] as const;
+  const orders = await Promise.all(states.map(() => aSettledOrder(account)));
+  const put = (index: number, state: (typeof states)[number], atMs: number, repeat?: string) => {
+    const message = {
+      event: "transaction.updated",
+      transaction_pk: orders[index]?.pk ?? "",
+      status: "success",
+      endpoint: ENDPOINT,
+    } as const;
+    const resent = { ...message, ...(repeat !== undefined && { repeat }) };
+    return recordProgress(ledger, newDelivery(resent, { accountId: account, webhookId: `evt_${index}` }, atMs), {
+      state,
+    });
+  };
+  await put(0, "exhausted", NOON_MS - 3_600_000);
+  await put(0, "exhausted", NOON_MS, "replay-1");
+  await put(1, "switched_off", NOON_MS);
+  await put(2, "removed", NOON_MS - 3_600_000);
+  await put(3, "exhausted", NOON_MS);
+  await put(3, "delivered", NOON_MS + 1, "replay-1");
+  await put(4, "pending", NOON_MS);
+  nowMs = NOON_MS + 60_000;
+  const from = isoTime(NOON_MS - 1_000);
+  const { repeat, ...recovered } = await deliveriesRuns["deliveries recover"](context(), { account, from });
+  expect(recovered).toEqual({ account_id: account, recovered: 2, next_from: null });
+  const sent = (await messages()).map((each) => deliveryMessage.parse(each));
+  const expected = orders.slice(0, 2).map(({ pk: transaction_pk }) => ({ transaction_pk, repeat }));
+  expect(sent).toHaveLength(2);
+  expect(sent).toEqual(expect.arrayContaining(expected.map((each) => expect.objectContaining(each))));
+  for (const message of sent) await attempt(message);
+  const reference = referenceOf(orders[1] ?? aTransaction());
+  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  expect(deliveries.map((each) => [each.repeat, each.state])).toEqual([
+    [null, "switched_off"],
+    [repeat, "delivered"],
+  ]);
+});
+
 test("a time that has passed is shown as no next attempt", async () => {
   const account = await anAccount();
   const receiver = await aReceiver((response) => void response.writeHead(500).end());
@@ -188,7 +257,12 @@ test("a time that has passed is shown as no next attempt", async () => {
   const transaction = await aSettledOrder(account);
   const reference = referenceOf(transaction);
   nowMs = NOON_MS;
-  await attempt({ event: "transaction.updated", transaction_pk: transaction.pk, status: "success" });
+  await attempt({
+    event: "transaction.updated",
+    transaction_pk: transaction.pk,
+    status: "success",
+    endpoint: ENDPOINT,
+  });
   const nextAttempts = async () => {
     const shown = await deliveriesRuns["deliveries show"](context(), { account, reference });
     const listed = await deliveriesRuns["deliveries list"](context(), { account });
@@ -207,7 +281,7 @@ test("a replay is refused while nothing would be sent, and has no audit entry th
   await expect(replay()).rejects.toThrow(`Account ${account} has no webhook endpoint. Set one with webhook set`);
   await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9/" });
   await webhookRuns["webhook disable"](context(), { account });
-  await expect(replay()).rejects.toThrow("is disabled: nothing is sent to it. Enable it with webhook enable");
+  await expect(replay()).rejects.toThrow("is enabled: nothing is sent. Enable one with webhook enable");
   expect(await messages()).toEqual([]);
   expect(await readTransactionAudit(context().ledger, transaction)).toEqual([]);
 });
@@ -220,10 +294,13 @@ test("a replay puts the webhook into the queue, and has an audit entry", async (
   nowMs = NOON_MS;
   const replayed = await deliveriesRuns["deliveries replay"](context(), { account, reference, why: "ticket 9" });
   const repeat = `replay-${isoTime(NOON_MS)}`;
-  expect(replayed).toEqual({ reference, status: "success", repeat });
+  expect(replayed).toEqual({ reference, endpoints: [ENDPOINT], status: "success", repeat });
   // A probe is posted although the endpoint is down.
   expect(await messages()).toEqual([
-    { event: "transaction.updated", transaction_pk: transaction.pk, status: "success", repeat, probe: true },
+    {
+      ...{ event: "transaction.updated", transaction_pk: transaction.pk, status: "success" },
+      ...{ endpoint: ENDPOINT, repeat, probe: true },
+    },
   ]);
   expect(await readTransactionAudit(context().ledger, transaction)).toMatchObject([
     { action: "deliveries replay", why: "ticket 9", details: { reference, repeat } },
@@ -234,16 +311,21 @@ test("the transaction and the event of another account do not exist, and are not
   const [account, other] = [await anAccount(), await anAccount()];
   const transaction = await aSettledOrder(other);
   const webhookId = `evt_${"a".repeat(32)}`;
-  const event = { event: "wallet.low", account_id: other, webhook_id: webhookId, body: "{}" } as const;
+  const event = {
+    event: "wallet.low",
+    account_id: other,
+    endpoint: ENDPOINT,
+    webhook_id: webhookId,
+    body: "{}",
+  } as const;
+  await webhookRuns["webhook set"](context(), { account: other, url: "http://127.0.0.1:9/" });
   const fresh = newDelivery(event, { accountId: other, webhookId }, NOON_MS);
-  await recordProgress(context().ledger, fresh, { state: "no_endpoint" });
+  await recordProgress(context().ledger, fresh, { state: "removed" });
   const upstreamReference = `U-${other}`;
-  await tables.db.send(
-    new PutCommand({
-      TableName: tables.ledgerTable,
-      Item: { ...transaction, upstream_reference: upstreamReference },
-    }),
-  );
+  await tables.db.put({
+    TableName: tables.ledgerTable,
+    Item: { ...transaction, upstream_reference: upstreamReference },
+  });
   for (const reference of [referenceOf(transaction), upstreamReference, webhookId]) {
     const read = await deliveriesRuns["deliveries show"](context(), { account: other, reference });
     expect(read.reference).toBe(reference);
@@ -264,7 +346,12 @@ test("a successful test, another URL and enabling end the failures of an endpoin
   const transactions = await Promise.all([1, 2, 3, 4].map(() => aSettledOrder(account)));
   const fail = async () => {
     for (const { pk: transaction } of transactions) {
-      await attempt({ event: "transaction.updated", transaction_pk: transaction, status: "success" });
+      await attempt({
+        event: "transaction.updated",
+        transaction_pk: transaction,
+        status: "success",
+        endpoint: ENDPOINT,
+      });
     }
     expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: true });
   };
@@ -277,7 +364,7 @@ test("a successful test, another URL and enabling end the failures of an endpoin
   // The third event made the endpoint one that is down: it waits outside the queue, as the fourth one does.
   expect(await webhookRuns["webhook test"](context(), { account })).toMatchObject({ ok: true, requeued: 2 });
   expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: false, failing_since: null });
-  const early = { event: "transaction.updated", status: "success" };
+  const early = { event: "transaction.updated", status: "success", endpoint: ENDPOINT };
   expect(await messages()).toEqual([
     { ...early, transaction_pk: transactions[2]?.pk, early: 1 },
     { ...early, transaction_pk: transactions[3]?.pk, early: 0 },
@@ -299,9 +386,77 @@ test("an endpoint that is mended while the queue fails is mended, and what waits
   const transactions = await Promise.all([1, 2, 3].map(() => aSettledOrder(account)));
   nowMs = NOON_MS;
   for (const { pk: transaction } of transactions) {
-    await attempt({ event: "transaction.updated", transaction_pk: transaction, status: "success" });
+    await attempt({ event: "transaction.updated", transaction_pk: transaction, status: "success", endpoint: ENDPOINT });
   }
   const broken = { ...context(), queues: { ...context().queues, delivery: `${sqs.url("delivery")}-none` } };
   expect(await webhookRuns["webhook set"](broken, { account, url: `${url}new` })).toMatchObject({ requeued: null });
   expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ down: false, url: `${url}new` });
+});
+
+test("a replay and a recovery are for each endpoint that gets the event, or for one, and a list is of all or one", async () => {
+  const account = await anAccount();
+  const [one, other] = [await aReceiver(), await aReceiver((response) => void response.writeHead(410).end())];
+  await webhookRuns["webhook add"](context(), { account, url: one.url });
+  await webhookRuns["webhook add"](context(), { account, url: other.url });
+  await webhookRuns["webhook add"](context(), { account, url: "http://127.0.0.1:9/", events: ["wallet.low"] });
+  const transaction = await aSettledOrder(account);
+  const reference = referenceOf(transaction);
+  const message = { event: "transaction.updated", transaction_pk: transaction.pk, status: "success" } as const;
+  nowMs = NOON_MS;
+  for (const endpoint of ["1", "2"]) await attempt({ ...message, endpoint });
+  const states = async (endpoint?: string) => {
+    const { deliveries } = await deliveriesRuns["deliveries list"](context(), { account, endpoint });
+    return deliveries.map((each) => [each.endpoint, each.state]).toSorted();
+  };
+  expect(await states()).toEqual([
+    ["1", "delivered"],
+    ["2", "switched_off"],
+  ]);
+  expect(await states("2")).toEqual([["2", "switched_off"]]);
+
+  const replay = (endpoint?: string) =>
+    deliveriesRuns["deliveries replay"](context(), { account, reference, endpoint });
+  expect(await replay()).toMatchObject({ endpoints: ["1"] });
+  await webhookRuns["webhook enable"](context(), { account, endpoint: "2" });
+  expect(await replay()).toMatchObject({ endpoints: ["1", "2"] });
+  expect(await replay("2")).toMatchObject({ endpoints: ["2"] });
+  expect((await messages()).map(({ endpoint }) => endpoint).toSorted()).toEqual(["1", "1", "2", "2"]);
+
+  const recover = (endpoint?: string) =>
+    deliveriesRuns["deliveries recover"](context(), { account, from: isoTime(NOON_MS - 1_000), endpoint });
+  expect([(await recover()).recovered, (await recover("1")).recovered, (await recover("2")).recovered]).toEqual([
+    1, 0, 1,
+  ]);
+  expect((await messages()).map(({ endpoint }) => endpoint)).toEqual(["2", "2"]);
+
+  // The records of a removed endpoint stay with the order.
+  await webhookRuns["webhook remove"](context(), { account, endpoint: "2", why: "not in use" });
+  const { deliveries } = await deliveriesRuns["deliveries show"](context(), { account, reference });
+  expect(deliveries.map((each) => [each.endpoint, each.state])).toEqual([
+    ["1", "delivered"],
+    ["2", "switched_off"],
+  ]);
+});
+
+test("what waits for an endpoint that is removed goes into the queue at once and ends as removed; the others' webhooks wait on", async () => {
+  const account = await anAccount();
+  const { url } = await aReceiver((response) => void response.writeHead(500).end());
+  for (const path of ["a", "b"]) await webhookRuns["webhook add"](context(), { account, url: `${url}${path}` });
+  const transactions = await Promise.all([1, 2, 3].map(() => aSettledOrder(account)));
+  nowMs = NOON_MS;
+  for (const endpoint of ["1", "2"]) {
+    for (const { pk: transaction_pk } of transactions) {
+      await attempt({ event: "transaction.updated", transaction_pk, status: "success", endpoint });
+    }
+  }
+  await webhookRuns["webhook remove"](context(), { account, endpoint: "1", why: "not in use" });
+  const sent = (await messages()).map((each) => deliveryMessage.parse(each));
+  expect(sent.map((each) => each.endpoint)).toEqual(["1"]);
+  for (const each of sent) await attempt(each);
+  const { deliveries } = await deliveriesRuns["deliveries list"](context(), { account });
+  const parked = deliveries.filter((each) => each.reference === referenceOf(transactions[2] ?? aTransaction()));
+  expect(parked.map((each) => [each.endpoint, each.state, each.parked]).toSorted()).toEqual([
+    ["1", "removed", false],
+    ["2", "pending", true],
+  ]);
 });

@@ -4,10 +4,12 @@ import { createAccount } from "../../../../shared/access/accounts.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
+import { subscriptionKeyBatches } from "../../../../shared/ledger/query-index.ts";
+import { endpointKeyOf } from "../../../../shared/ledger/schema.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { EndpointUrlError } from "../../../../shared/webhooks/address-guard.ts";
-import { findEndpoint } from "../../../../shared/webhooks/endpoint.ts";
+import { requireEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
@@ -39,6 +41,8 @@ test("the secret is in the answer to the first URL only, and webhook show never 
   const first = await webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:9001/", why: "go live" });
   expect(first).toEqual({
     account_id: account,
+    endpoint: "1",
+    name: "Endpoint 1",
     url: "http://127.0.0.1:9001/",
     webhook_secret: expect.stringMatching(/^whsec_/),
     events: ["transaction.updated"],
@@ -47,15 +51,14 @@ test("the secret is in the answer to the first URL only, and webhook show never 
   const second = await webhookRuns["webhook set"](context(), {
     account,
     url: "http://127.0.0.1:9002/",
-    events: ["wallet.low"],
+    events: ["transaction.updated", "wallet.low"],
   });
   expect(second).toMatchObject({ webhook_secret: null, events: ["transaction.updated", "wallet.low"] });
   const shown = JSON.stringify(await webhookRuns["webhook show"](context(), { account }));
   expect(shown).not.toContain(String(first.webhook_secret).slice("whsec_".length));
   expect(await readAudit(context().ledger, account)).toMatchObject([
     { action: "webhook set", by: "ada", why: "go live", details: { url: "http://127.0.0.1:9001/" } },
-    { action: "webhook events", details: { events: "transaction.updated,wallet.low" } },
-    { action: "webhook set", details: { url: "http://127.0.0.1:9002/" } },
+    { action: "webhook set", details: { url: "http://127.0.0.1:9002/", events: "transaction.updated,wallet.low" } },
   ]);
 });
 
@@ -93,19 +96,17 @@ const faultyClient = async (operation: string, fault: WireFault) => {
   return emulatorClient(proxy.endpoint);
 };
 
-test.each([
-  ["cannot be written", "TransactWriteItems"],
-  ["cannot be read", "BatchGetItem"],
-])("a first URL whose events %s is not set, and the next try shows its secret", async (_name, operation) => {
+test("a first URL that cannot be written is not set, with its events, and the next try shows its secret", async () => {
   const account = await anAccount();
   const input = { account, url: "http://127.0.0.1:9001/", events: ["wallet.low" as const] };
-  const { ledger, ...rest } = context();
-  const broken = { ...rest, ledger: { ...ledger, db: await faultyClient(operation, "never_arrives") } };
+  const { endpoints, accounts, ...rest } = context();
+  const deaf = { ...accounts, db: await faultyClient("TransactWriteItems", "never_arrives") };
+  const broken = { ...rest, accounts: deaf, endpoints: { ...endpoints, accounts: deaf } };
   await expect(webhookRuns["webhook set"](broken, input)).rejects.toThrow();
   expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ url: null, status: "none" });
   expect(await webhookRuns["webhook set"](context(), input)).toMatchObject({
     webhook_secret: expect.stringMatching(/^whsec_/),
-    events: ["transaction.updated", "wallet.low"],
+    events: ["wallet.low"],
   });
 });
 
@@ -115,14 +116,14 @@ test("a first URL that was set although the write got no answer shows its secret
   const lossy = { ...accounts, db: await faultyClient("TransactWriteItems", "answer_lost") };
   const changed = { ...rest, accounts: lossy, endpoints: { ...endpoints, accounts: lossy } };
   const { webhook_secret } = await webhookRuns["webhook set"](changed, { account, url: "http://127.0.0.1:9001/" });
-  expect((await findEndpoint(context().endpoints, account))?.secrets).toEqual([webhook_secret]);
+  expect((await requireEndpoint(context().endpoints, account)).secrets).toEqual([webhook_secret]);
 });
 
 test("a URL that webhooks may not reach changes no events", async () => {
   const account = await anAccount();
   const input = { account, url: "http://10.0.0.1/", events: ["wallet.low" as const] };
   await expect(webhookRuns["webhook set"](context(), input)).rejects.toThrow(EndpointUrlError);
-  expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ events: ["transaction.updated"] });
+  expect(await webhookRuns["webhook show"](context(), { account })).toMatchObject({ events: [], url: null });
 });
 
 test("a test event is signed with the account's secret, and the answer is judged and shown", async () => {
@@ -134,6 +135,7 @@ test("a test event is signed with the account's secret, and the answer is judged
   const { webhook_secret } = await webhookRuns["webhook set"](context(), { account, url: receiver.url });
   expect(await webhookRuns["webhook test"](context(), { account })).toEqual({
     account_id: account,
+    endpoint: "1",
     url: receiver.url,
     webhook_id: receiver.received[0]?.headers.id,
     ok: false,
@@ -167,7 +169,7 @@ test("an account without an endpoint gets no test event and chooses no events, a
   const account = await anAccount();
   const sentence = `Account ${account} has no webhook endpoint`;
   await expect(webhookRuns["webhook test"](context(), { account })).rejects.toMatchObject({ sentence });
-  await expect(webhookRuns["webhook events"](context(), { account, events: [] })).rejects.toMatchObject({
+  await expect(webhookRuns["webhook events"](context(), { account, events: ["wallet.low"] })).rejects.toMatchObject({
     sentence,
     message: `${sentence}. Set one with webhook set`,
   });
@@ -203,4 +205,81 @@ test("a disabled endpoint is shown as off until it is enabled, each with an audi
     ["webhook disable", "ticket 7"],
     ["webhook enable", undefined],
   ]);
+});
+
+test("endpoints are added up to five, each with its own secret and events, and an id is used once", async () => {
+  const account = await anAccount();
+  const urlOf = (port: number) => `http://127.0.0.1:${port}/`;
+  const add = (port: number, more: object = {}) =>
+    webhookRuns["webhook add"](context(), { account, url: urlOf(port), ...more });
+  const first = await add(9001);
+  const second = await add(9002, { name: "Books", events: ["wallet.low"], why: "for finance" });
+  expect(second).toMatchObject({ endpoint: "2", name: "Books", events: ["wallet.low"], requeued: 0 });
+  expect(second.webhook_secret).not.toBe(first.webhook_secret);
+  await expect(add(9002)).rejects.toThrow("Endpoint 2 (Books) has this URL");
+  expect((await readAudit(context().ledger, account)).at(-1)).toMatchObject({
+    action: "webhook add",
+    why: "for finance",
+    details: { endpoint: "2", url: urlOf(9002), events: "wallet.low" },
+  });
+  for (const port of [9003, 9004, 9005]) await add(port);
+  await expect(add(9006)).rejects.toThrow("has 5 webhook endpoints");
+  await webhookRuns["webhook remove"](context(), { account, endpoint: "5", why: "not in use" });
+  expect(await add(9006)).toMatchObject({ endpoint: "6" });
+  const { endpoints } = await webhookRuns["webhook list"](context(), { account });
+  expect(endpoints.map(({ endpoint, name }) => [endpoint, name])).toEqual([
+    ["1", "Endpoint 1"],
+    ["2", "Books"],
+    ["3", "Endpoint 3"],
+    ["4", "Endpoint 4"],
+    ["6", "Endpoint 6"],
+  ]);
+});
+
+test("with several endpoints a change is about the one that is named, and refused without a name", async () => {
+  const account = await anAccount();
+  const { webhook_secret: first } = await webhookRuns["webhook set"](context(), {
+    account,
+    url: "http://127.0.0.1:1/",
+  });
+  const { webhook_secret: second } = await webhookRuns["webhook add"](context(), {
+    account,
+    url: "http://127.0.0.1:2/",
+  });
+  const refusal = `Account ${account} has several webhook endpoints: 1 (Endpoint 1), 2 (Endpoint 2)`;
+  for (const name of ["webhook show", "webhook disable", "webhook enable", "webhook test"] as const) {
+    await expect(webhookRuns[name](context(), { account }), name).rejects.toThrow(refusal);
+  }
+  await expect(webhookRuns["webhook set"](context(), { account, url: "http://127.0.0.1:3/" })).rejects.toThrow(refusal);
+  const unknown = webhookRuns["webhook disable"](context(), { account, endpoint: "3" });
+  await expect(unknown).rejects.toThrow("has no webhook endpoint 3");
+
+  const on = { account, endpoint: "2" };
+  await webhookRuns["webhook disable"](context(), on);
+  await webhookRuns["webhook events"](context(), { ...on, events: ["catalog.updated"] });
+  const { webhook_secret: rotated } = await webhookRuns["webhook secret rotate"](context(), { ...on, why: "leaked" });
+  const secretsOf = async (id: string) => (await requireEndpoint(context().endpoints, account, id)).secrets;
+  expect([await secretsOf("1"), await secretsOf("2")]).toEqual([[first], [rotated, second]]);
+  expect((await webhookRuns["webhook list"](context(), { account })).endpoints).toMatchObject([
+    { status: "on", events: ["transaction.updated"] },
+    { status: "off", events: ["catalog.updated"] },
+  ]);
+});
+
+test("the choice of an event begins a subscription of the endpoint, another choice and its removal end it", async () => {
+  const account = await anAccount();
+  const { ledger } = context();
+  const subscribed = async () => {
+    const keys: string[] = [];
+    for await (const page of subscriptionKeyBatches(ledger, "wallet.low")) keys.push(...page.map(({ pk }) => pk));
+    return keys.filter((pk) => pk.includes(account)).map((pk) => endpointKeyOf(pk).endpoint);
+  };
+  for (const port of [1, 2]) {
+    await webhookRuns["webhook add"](context(), { account, url: `http://127.0.0.1:${port}/`, events: ["wallet.low"] });
+  }
+  expect(new Set(await subscribed())).toEqual(new Set(["1", "2"]));
+  await webhookRuns["webhook events"](context(), { account, endpoint: "1", events: ["limit.near"] });
+  expect(await subscribed()).toEqual(["2"]);
+  await webhookRuns["webhook remove"](context(), { account, endpoint: "2", why: "not in use" });
+  expect(await subscribed()).toEqual([]);
 });

@@ -1,7 +1,6 @@
-import { PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { Webhook } from "standardwebhooks";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
+import { type AccountStore, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { deliveriesList, deliveryPk } from "../../../../shared/ledger/schema.ts";
@@ -10,20 +9,24 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts";
 import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
 import { deliverySchema, messageOf, readDelivery, recordPk } from "../../../../shared/webhooks/delivery.ts";
-import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
+import { type DeliveryMessage, deliveryMessage, UNKNOWN_ENDPOINT } from "../../../../shared/webhooks/delivery-queue.ts";
 import {
+  addEndpoint,
   disableEndpoint,
   type EndpointStore,
   enableEndpoint,
-  findEndpoint,
+  removeEndpoint,
+  requireEndpoint,
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
-import { readParkedAccount } from "../../../../shared/webhooks/parked-account.ts";
+import { readParkedEndpoint } from "../../../../shared/webhooks/parked-endpoint.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
+import { ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
+import { eventually } from "../../../builders/eventually.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
 import { type Receiver, standardHeaders, startReceiver } from "../../../builders/receiver.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
@@ -82,9 +85,9 @@ const aSettlement = async (
     list_key: `${account_id}#live`,
     status: "success",
   });
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
+  await tables.db.put({ TableName: tables.ledgerTable, Item: transaction });
 
-  const message = { event: "transaction.updated" as const, transaction_pk: pk, status: "success" as const };
+  const message = { event: "transaction.updated", transaction_pk: pk, status: "success", endpoint: ENDPOINT } as const;
   const postpone = vi.fn(async (_handle: string, _after_s: number) => {});
   const deps = { ledger: { ...ledger, db }, endpoints, post: createPost(rules), random: () => 0.5 };
   const handler = queueHandler(deliveryMessage, deliverWebhook(deps), postpone);
@@ -93,18 +96,19 @@ const aSettlement = async (
     const { batchItemFailures } = await handler({ Records: [record] }, aLambdaContext());
     return batchItemFailures.length === 0 ? "done" : "retry";
   };
-  const delivery = () => readDelivery(ledger, deliveryPk(message));
-  const endpoint = () => findEndpoint(endpoints, account_id);
+  const readRecord = (of: DeliveryMessage) => readDelivery(ledger, recordPk(of));
+  const delivery = () => readRecord(message);
+  const endpoint = () => requireEndpoint(endpoints, account_id);
   const fail = async (...events: readonly string[]): Promise<void> => {
-    const about = { accountId: account_id, generation: (await endpoint())?.generation ?? 0 };
+    const about = { ...firstEndpoint(account_id), generation: (await endpoint()).generation };
     for (const event of events) {
       await recordEndpointHealth(ledger, about, { kind: "failing", since: isoTime(nowMs), event });
     }
   };
-  const nextRequeue = async () => (await readParkedAccount(ledger, account_id))?.listed_at;
+  const nextRequeue = async () => (await readParkedEndpoint(ledger, firstEndpoint(account_id)))?.listed_at;
   return {
     ...{ account_id, accounts, endpoints, webhookSecret, message },
-    ...{ deliver, delivery, endpoint, postpone, fail, nextRequeue },
+    ...{ handler, deliver, delivery, readRecord, endpoint, postpone, fail, nextRequeue },
   };
 };
 
@@ -212,21 +216,19 @@ test("410 switches the endpoint off; later webhooks are recorded and not sent, u
     );
   await resend("while-off");
   expect(receiver.received).toHaveLength(1);
-  await enableEndpoint(endpoints, account_id);
+  await enableEndpoint(endpoints, firstEndpoint(account_id));
   await resend("while-off");
   expect(receiver.received).toHaveLength(1);
   await resend("when-on");
   expect(receiver.received).toHaveLength(2);
   expect(receiver.received[1]?.headers.id).toBe(receiver.received[0]?.headers.id);
 
-  const { Items } = await tables.db.send(
-    new QueryCommand({
-      TableName: tables.ledgerTable,
-      IndexName: "by_list",
-      KeyConditionExpression: "list_key = :list",
-      ExpressionAttributeValues: { ":list": deliveriesList(account_id) },
-    }),
-  );
+  const { Items } = await tables.db.query({
+    TableName: tables.ledgerTable,
+    IndexName: "by_list",
+    KeyConditionExpression: "list_key = :list",
+    ExpressionAttributeValues: { ":list": deliveriesList(account_id) },
+  });
   expect(Items).toHaveLength(3);
 });
 
@@ -263,15 +265,16 @@ test("no attempt changes the account: not one that fails, succeeds after failure
   expect(await findAccount(accounts, account_id)).toEqual(before);
 });
 
-test("the content of a response is neither stored nor logged", async () => {
+test("of a failed response the record keeps how its body begins, with masked numbers, and no header; the log nothing", async () => {
   const log = captureLog();
   const receiver = await aReceiver(
-    (response) => void response.writeHead(500, { "x-note": "remember" }).end("remember me"),
+    (response) => void response.writeHead(500, { "x-note": "remember" }).end("remember 08031234567"),
   );
   const { deliver, delivery } = await aSettlement(receiver.url);
   await deliver();
-  expect((await delivery())?.attempts).toMatchObject([{ answer_bytes: 11 }]);
-  expect(JSON.stringify([log.text(), await delivery()])).not.toMatch(/remember|08031234567|whsec_/);
+  expect((await delivery())?.attempts).toMatchObject([{ answer_bytes: 20, response_body: expect.any(String) }]);
+  expect(JSON.stringify(await delivery())).not.toMatch(/x-note|08031234567|whsec_/);
+  expect(log.text()).not.toMatch(/remember|08031234567|whsec_/);
 });
 
 test("an endpoint whose name was public when it was set and is private at the attempt gets no request", async () => {
@@ -316,15 +319,36 @@ test("of two copies of a message that are handled concurrently one records its a
   expect(await delivery()).toMatchObject({ state: "delivered", attempts: { length: 1 } });
 });
 
-test("a webhook without an endpoint is recorded and not retried; one whose transaction is not settled is retried", async () => {
+test("in one batch a slow endpoint does not delay another account, and the batch of an invocation that timed out repeats only what was not recorded", async () => {
+  const answer = Promise.withResolvers<void>();
+  const slow = await aReceiver((response) => void answer.promise.then(() => response.end()));
+  const quick = await answering(200);
+  const [first, second] = [await aSettlement(slow.url), await aSettlement(quick.url)];
+  const Records = [first, second].map(({ message }, index) => ({
+    messageId: `m${index}`,
+    receiptHandle: `r${index}`,
+    body: JSON.stringify(message),
+  }));
+  const timedOut = first.handler({ Records }, aLambdaContext());
+  await eventually(async () => expect(await second.delivery()).toMatchObject({ state: "delivered" }));
+  expect(await first.delivery()).toBeUndefined();
+  const repeated = first.handler({ Records }, aLambdaContext());
+  await eventually(() => expect(slow.received).toHaveLength(2));
+  answer.resolve();
+  await timedOut;
+  expect(await repeated).toEqual({ batchItemFailures: [] });
+  expect(quick.received).toHaveLength(1);
+  expect(await first.delivery()).toMatchObject({ state: "delivered", attempts: { length: 1 } });
+});
+
+test("a webhook whose endpoint was removed is recorded and not retried; one whose transaction is not settled is retried", async () => {
   const { endpoints, account_id, message, deliver, delivery, postpone } = await aSettlement("http://127.0.0.1:1/");
-  const { webhook: _webhook, ...bare } = accountSchema.parse(await findAccount(endpoints.accounts, account_id));
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: bare }));
+  await removeEndpoint(endpoints, firstEndpoint(account_id));
   expect(await deliver()).toBe("done");
-  expect(await delivery()).toMatchObject({ state: "no_endpoint", attempts: [] });
+  expect(await delivery()).toMatchObject({ state: "removed", attempts: [] });
 
   const open = aTransaction({ pk: message.transaction_pk, account_id });
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: open }));
+  await tables.db.put({ TableName: tables.ledgerTable, Item: open });
   expect(await deliver()).toBe("retry");
   expect(postpone).not.toHaveBeenCalled();
 });
@@ -360,7 +384,7 @@ test("a delivery that must wait for longer than 15 minutes is parked, and its re
   expect(receiver.received).toHaveLength(4);
 });
 
-test("a message that is early after so many attempts makes the next one at once, and only that one", async () => {
+test("a message that is early after this many attempts makes the next one at once, and only that one", async () => {
   const receiver = await answering(500);
   const { deliver, delivery } = await aSettlement(receiver.url);
   for (const waitMs of [5_250, 63_000, 315_000, 0]) {
@@ -442,7 +466,7 @@ test("a parked delivery becomes switched_off if its endpoint is off when its mes
   const { account_id, endpoints, deliver, delivery, fail } = await aSettlement(receiver.url);
   await fail("evt_1", "evt_2", "evt_3");
   await deliver();
-  await disableEndpoint(endpoints, account_id);
+  await disableEndpoint(endpoints, firstEndpoint(account_id));
   expect(await deliver()).toBe("done");
   const record = await delivery();
   expect(record).toMatchObject({ state: "switched_off", attempts: [] });
@@ -484,9 +508,9 @@ test("a message stays in the queue if its delivery is recorded as parked and its
 test("an event on request is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
   const receiver = await answering(500, 500, 500, 500, 200);
   const { account_id, endpoints } = await aSettlement(receiver.url);
-  const event = { event: "wallet.low", account_id, webhook_id: `evt_${"a".repeat(32)}` } as const;
+  const event = { event: "wallet.low", account_id, endpoint: ENDPOINT, webhook_id: `evt_${"a".repeat(32)}` } as const;
   // Numbers and the order of fields are those of the event, whatever DynamoDB does with an item's attributes.
-  const first: DeliveryMessage = { ...event, body: '{"event":"wallet.low","data":{"z":1.50,"a":10.0}}' };
+  const first = { ...event, body: '{"event":"wallet.low","data":{"z":1.50,"a":10.0}}' };
   const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
   const deps = { ledger, endpoints, post: createPost(rulesWith()), random: () => 0 };
   const handler = queueHandler(deliveryMessage, deliverWebhook(deps), async () => {});
@@ -508,4 +532,36 @@ test("an event on request is posted with the bytes of its message, also after it
   );
   await deliver({ ...first, repeat: "replay-1" });
   expect(receiver.received).toHaveLength(6);
+});
+
+test("two endpoints of an account get the same event, each with its own signature, and one that fails delays not the other", async () => {
+  const [dead, healthy] = [await answering(500), await answering(200)];
+  const { account_id, endpoints, message, handler, delivery, webhookSecret } = await aSettlement(dead.url);
+  const added = await addEndpoint(endpoints, rulesWith(), account_id, healthy.url);
+  const second = { ...message, endpoint: added.endpoint.id };
+  const Records = [message, second].map((each, index) => ({
+    ...{ messageId: `m${index}`, receiptHandle: `r${index}`, body: JSON.stringify(each) },
+  }));
+  expect(await handler({ Records }, aLambdaContext())).toEqual({ batchItemFailures: [{ itemIdentifier: "m0" }] });
+  expect(await delivery()).toMatchObject({ endpoint: "1", state: "pending", attempts: { length: 1 } });
+  const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
+  expect(await readDelivery(ledger, deliveryPk(second))).toMatchObject({ endpoint: "2", state: "delivered" });
+  expect(await requireEndpoint(endpoints, account_id, "1")).toMatchObject({ failingSince: isoTime(NOON) });
+  expect(await requireEndpoint(endpoints, account_id, "2")).toMatchObject({ failingSince: undefined });
+
+  const [one, other] = [dead.received[0], healthy.received[0]];
+  if (one === undefined || other === undefined) throw new Error("Nothing arrived");
+  expect([other.body, other.headers.id]).toEqual([one.body, one.headers.id]);
+  vi.setSystemTime(NOON);
+  new Webhook(webhookSecret).verify(one.body, standardHeaders(one));
+  new Webhook(added.webhookSecret).verify(other.body, standardHeaders(other));
+  expect(() => new Webhook(webhookSecret).verify(other.body, standardHeaders(other))).toThrow("signature");
+  vi.useRealTimers();
+});
+
+test("a message of an account that could not be read stays a dead letter, and is not taken for one of a removed endpoint", async () => {
+  const { deliver, message, readRecord } = await aSettlement("https://app.example/hook");
+  const unknown = { ...message, endpoint: UNKNOWN_ENDPOINT };
+  expect(await deliver(unknown)).toBe("retry");
+  expect(await readRecord(unknown)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import type { WebhookField } from "../../../../shared/access/account-store.ts";
+import type { EndpointField } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   endpointState,
@@ -8,6 +8,7 @@ import {
   recordEndpointHealth,
 } from "../../../../shared/webhooks/endpoint-health.ts";
 import { DOWN_EVENTS } from "../../../../shared/webhooks/next-step.ts";
+import { anEndpoint, firstEndpoint } from "../../../builders/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: an endpoint's health is what deliveries found since a person last set or enabled the endpoint. */
@@ -28,14 +29,12 @@ const aHealth = () => {
   accounts += 1;
   const accountId = `acc_${accounts}`;
   const ledger = { db: tables.db, table: tables.ledgerTable };
-  const read = () => readEndpointHealth(ledger, accountId);
+  const read = () => readEndpointHealth(ledger, firstEndpoint(accountId));
   const record = (generation: number, observation: HealthObservation) =>
-    recordEndpointHealth(ledger, { accountId, generation }, observation);
+    recordEndpointHealth(ledger, { ...firstEndpoint(accountId), generation }, observation);
   /** The state of an endpoint that a person left so. */
-  const state = async (changes: Partial<WebhookField>) => {
-    const webhook: WebhookField = { status: "on", generation: 1, secret: "", replaced_secrets: [], ...changes };
-    return endpointState({ webhook }, await read());
-  };
+  const state = async (changes: Partial<EndpointField>) =>
+    endpointState(anEndpoint({ generation: 1, ...changes }), await read());
   return { read, record, state };
 };
 
@@ -68,7 +67,7 @@ test("the first failure counts, a success ends the failures, and observations th
 test("an attempt that ends after a person set the endpoint says nothing of it, and its failures are not those of then", async () => {
   const { record, read, state } = aHealth();
   await record(1, failing("evt_1"));
-  expect(await state({ generation: 2 })).toEqual({ status: "on", generation: 2, url: undefined });
+  expect(await state({ generation: 2 })).toEqual(anEndpoint({ generation: 2 }));
   await record(2, failing("evt_2"));
   await record(1, failing("evt_3", { switchOff: true }));
   expect(await read()).toMatchObject({ status: "on", generation: 2, failing: { events: ["evt_2"] } });

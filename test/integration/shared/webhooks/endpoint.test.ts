@@ -1,4 +1,3 @@
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { type AccountStore, accountSchema, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount, setAccountStatus } from "../../../../shared/access/accounts.ts";
@@ -8,10 +7,11 @@ import type { AddressRules } from "../../../../shared/webhooks/address-guard.ts"
 import {
   disableEndpoint,
   type EndpointStore,
-  findEndpoint,
+  requireEndpoint,
   rotateWebhookSecret,
   setEndpoint,
 } from "../../../../shared/webhooks/endpoint.ts";
+import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: a webhook secret is sealed for its own account, and rotated so that every webhook is signed. */
@@ -44,64 +44,62 @@ const anEndpoint = async () => {
   };
   const { account_id } = await createAccount(accounts, { name: "app", whitelist: [] });
   const { webhookSecret } = await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:1/");
-  const endpoint = () => findEndpoint(endpoints, account_id);
+  const endpoint = () => requireEndpoint(endpoints, account_id);
   return { account_id, accounts, endpoints, webhookSecret, endpoint };
 };
 
 test("the webhook secret is stored sealed, and cannot be unsealed on another account's item", async () => {
   const { endpoints, account_id, webhookSecret, accounts, endpoint } = await anEndpoint();
-  const { Item } = await tables.db.send(
-    new GetCommand({ TableName: tables.ledgerTable, Key: { pk: `account#${account_id}` } }),
-  );
+  const { Item } = await tables.db.get({ TableName: tables.ledgerTable, Key: { pk: `account#${account_id}` } });
   expect(JSON.stringify(Item)).not.toContain(webhookSecret.slice(6, 20));
-  expect((await endpoint())?.secrets).toEqual([webhookSecret]);
+  expect((await endpoint()).secrets).toEqual([webhookSecret]);
 
   const thief = await createAccount(accounts, { name: "thief", whitelist: [] });
-  const { webhook } = accountSchema.parse(Item);
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: { ...thief, webhook } }));
-  await expect(findEndpoint(endpoints, thief.account_id)).rejects.toThrow();
+  const stolen = accountSchema.parse(Item).endpoints;
+  await tables.db.put({ TableName: tables.ledgerTable, Item: { ...thief, endpoints: stolen } });
+  await expect(requireEndpoint(endpoints, thief.account_id)).rejects.toThrow();
 });
 
 test("after a rotation both secrets sign for 24 hours, then only the new one, and another URL keeps it", async () => {
   const { endpoints, account_id, webhookSecret, endpoint, accounts } = await anEndpoint();
-  const rotated = await rotateWebhookSecret(endpoints, account_id);
+  const rotated = await rotateWebhookSecret(endpoints, firstEndpoint(account_id));
   expect(rotated.previousUntil).toBe(isoTime(NOON + 24 * HOUR_MS));
   nowMs += 24 * HOUR_MS - 1;
-  expect((await endpoint())?.secrets).toEqual([rotated.webhookSecret, webhookSecret]);
+  expect((await endpoint()).secrets).toEqual([rotated.webhookSecret, webhookSecret]);
   nowMs += 1;
-  expect((await endpoint())?.secrets).toEqual([rotated.webhookSecret]);
+  expect((await endpoint()).secrets).toEqual([rotated.webhookSecret]);
   const moved = await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:2/");
   expect(moved.webhookSecret).toBe(rotated.webhookSecret);
 
-  await disableEndpoint(endpoints, account_id);
+  await disableEndpoint(endpoints, firstEndpoint(account_id));
   await setAccountStatus(accounts, account_id, "restricted");
   expect(await endpoint()).toMatchObject({ status: "off", url: "http://127.0.0.1:2/" });
 });
 
 test("a rotation that is repeated, because its answer was lost, does not end the secret that apps have", async () => {
   const { endpoints, account_id, webhookSecret, endpoint } = await anEndpoint();
-  const first = await rotateWebhookSecret(endpoints, account_id);
+  const first = await rotateWebhookSecret(endpoints, firstEndpoint(account_id));
   nowMs += HOUR_MS;
-  const second = await rotateWebhookSecret(endpoints, account_id);
-  expect((await endpoint())?.secrets).toEqual([second.webhookSecret, first.webhookSecret, webhookSecret]);
+  const second = await rotateWebhookSecret(endpoints, firstEndpoint(account_id));
+  expect((await endpoint()).secrets).toEqual([second.webhookSecret, first.webhookSecret, webhookSecret]);
   nowMs = NOON + 24 * HOUR_MS;
-  expect((await endpoint())?.secrets).toEqual([second.webhookSecret, first.webhookSecret]);
+  expect((await endpoint()).secrets).toEqual([second.webhookSecret, first.webhookSecret]);
   nowMs += HOUR_MS;
-  expect((await endpoint())?.secrets).toEqual([second.webhookSecret]);
+  expect((await endpoint()).secrets).toEqual([second.webhookSecret]);
 });
 
 test("at most four secrets sign beside the new one, so that the signatures stay short", async () => {
   const { endpoints, account_id, webhookSecret, endpoint } = await anEndpoint();
   const rotated: string[] = [webhookSecret];
   for (let round = 0; round < 6; round += 1) {
-    rotated.unshift((await rotateWebhookSecret(endpoints, account_id)).webhookSecret);
+    rotated.unshift((await rotateWebhookSecret(endpoints, firstEndpoint(account_id))).webhookSecret);
   }
-  expect((await endpoint())?.secrets).toEqual(rotated.slice(0, 5));
+  expect((await endpoint()).secrets).toEqual(rotated.slice(0, 5));
 });
 
 test("of 10 concurrent rotations of one account all take effect", async () => {
   const { endpoints, account_id, accounts } = await anEndpoint();
   const before = (await findAccount(accounts, account_id))?.version ?? 0;
-  await Promise.all(Array.from({ length: 10 }, () => rotateWebhookSecret(endpoints, account_id)));
+  await Promise.all(Array.from({ length: 10 }, () => rotateWebhookSecret(endpoints, firstEndpoint(account_id))));
   expect((await findAccount(accounts, account_id))?.version).toBe(before + 10);
 });

@@ -1,4 +1,3 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
@@ -13,6 +12,7 @@ import { enqueueLowBalances } from "../../../../shared/webhooks/enqueue-low-bala
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
+import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 
@@ -196,9 +196,9 @@ describe("a fault", () => {
   test("a subscription that cannot be read raises an alarm", async () => {
     const shown = alarms();
     const accountId = await anAccount();
-    const pk = subscriptionPk("wallet.low", accountId);
+    const pk = subscriptionPk("wallet.low", firstEndpoint(accountId));
     const broken = { pk, open: "subscription#wallet.low", listed_at: isoTime(ledger.nowMs) };
-    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item: broken }));
+    await ledger.db.put({ TableName: ledger.table, Item: broken });
     expect(await run()).toEqual([]);
     expect(shown()).toMatchObject([{ event: "subscriptions.not_checked" }]);
   });

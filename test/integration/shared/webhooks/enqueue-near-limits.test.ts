@@ -6,13 +6,15 @@ import type { OrderLimits } from "../../../../shared/contract/order-limits.ts";
 import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueNearLimits } from "../../../../shared/webhooks/enqueue-near-limits.ts";
-import { subscribedEvents, subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
+import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
+import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { subscribe } from "../../../builders/subscribe.ts";
 
@@ -45,7 +47,8 @@ const anAccount = async (account: OrderLimits, key: OrderLimits = {}) => {
     const opened = await openTransaction(ledger, transaction, [], deadlineIn(29_000), {
       limits: { limits, timeZone: "Africa/Lagos" },
     });
-    expect(opened.kind).toBe("opened");
+    if (opened.kind !== "opened") throw new Error(`The order is ${opened.kind}`);
+    return { ...transaction, ...(opened.counted && { counted: opened.counted }) };
   };
   return { accountId, keyId, store, buy };
 };
@@ -123,7 +126,17 @@ test("a choice that ends while an event is enqueued stays ended", async () => {
   const queue = queueOf();
   queue.send.mockImplementationOnce(() => subscribe(ledger, accountId, []));
   await run(queue);
-  expect(await subscribedEvents(ledger, accountId)).toEqual([]);
+  const pk = subscriptionPk("limit.near", firstEndpoint(accountId));
+  expect(await getItem(ledger, pk, subscriptionSchema)).not.toHaveProperty("open");
+});
+
+test("a limit is not reported after a refund has brought what is used to 80 % or less, but after the next order", async () => {
+  const { buy } = await anAccount({ day_naira: 1_000 });
+  await buy();
+  await settleTransaction(ledger, await buy(), NOT_DELIVERED, deadlineIn(29_000));
+  expect(await run()).toEqual([]);
+  await buy();
+  expect(await run()).toHaveLength(1);
 });
 
 test("a limit of a month is reported once, also if its key rests for days in which another limit is reported", async () => {
@@ -137,7 +150,11 @@ test("a limit of a month is reported once, also if its key rests for days in whi
   expect(await run()).toHaveLength(1);
   await buy();
   expect(await run()).toEqual([]);
-  const subscription = await getItem(ledger, subscriptionPk("limit.near", accountId), subscriptionSchema);
+  const subscription = await getItem(
+    ledger,
+    subscriptionPk("limit.near", firstEndpoint(accountId)),
+    subscriptionSchema,
+  );
   expect(subscription?.sent).toEqual([`${keyId}.month_orders.6.2026-11`, `${otherId}.day_orders.1.2026-11-24`]);
 });
 

@@ -34,6 +34,19 @@ test("a response gives its status and its size", async () => {
   expect(receiver.received).toMatchObject([{ headers: { id: "evt_1" }, body: "{}" }]);
 });
 
+test("a response that is no delivery gives the first 300 characters of its body, without the numbers of persons", async () => {
+  const body = `{"error":"no user\u0000 0803 123 4567",\r\n "nin":"12345678901"} ${"x".repeat(500)}`;
+  const receiver = await aReceiver((response, count) => void response.writeHead(count === 1 ? 422 : 200).end(body));
+  const masked = `{"error":"no user **** *** **67", "nin":"*********01"} ${"x".repeat(500)}`;
+  expect(await post(receiver.url)).toMatchObject({ status: 422, body: masked.slice(0, 300) });
+  expect(await post(receiver.url)).not.toHaveProperty("body");
+});
+
+test("a response's body that is cut within a character is kept as Unicode, which DynamoDB requires", async () => {
+  const receiver = await aReceiver((response) => void response.writeHead(500).end(`${"x".repeat(299)}😀`));
+  expect(await post(receiver.url)).toMatchObject({ body: `${"x".repeat(299)}\ufffd` });
+});
+
 test("a response gives the headers that help to find a fault, 200 characters of each, and no others", async () => {
   const receiver = await aReceiver(
     (response) =>

@@ -1,6 +1,5 @@
-import { BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { accountSchema, findAccount, type WebhookField } from "../../../../shared/access/account-store.ts";
+import { accountSchema, type EndpointField, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
@@ -9,13 +8,17 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { type Delivery, newDelivery } from "../../../../shared/webhooks/delivery.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
-import { readParkedAccount, scheduleRequeue } from "../../../../shared/webhooks/parked-account.ts";
+import {
+  readParkedEndpoint,
+  scheduleRequeue as scheduleRequeueOf,
+} from "../../../../shared/webhooks/parked-endpoint.ts";
 import {
   DELIVERIES_PER_REQUEUE,
   requeueAtOnce,
   requeueDeliveries,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { anEndpoint, ENDPOINT, firstEndpoint } from "../../../builders/endpoint.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 /**
@@ -34,27 +37,20 @@ const clock = () => nowMs;
 const ledgerOf = () => ({ db: tables.db, table: tables.ledgerTable, clock });
 const inMinutes = (minutes: number): string => isoTime(NOON + minutes * MINUTE_MS);
 
-const anAccount = async (changes: Partial<WebhookField> = {}): Promise<string> => {
+const anAccount = async (changes: Partial<EndpointField> = {}): Promise<string> => {
   const { account_id } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] });
   const account = accountSchema.parse(await findAccount(tables, account_id));
-  const webhook: WebhookField = {
-    status: "on",
-    generation: 1,
-    secret: "sealed",
-    replaced_secrets: [],
-    url: "https://app.example.com/",
-    ...changes,
-  };
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: { ...account, webhook } }));
+  const endpoints = [anEndpoint({ generation: 1, ...changes })];
+  await tables.db.put({ TableName: tables.ledgerTable, Item: { ...account, endpoints } });
   return account_id;
 };
 
 /** An account whose endpoint has failed for three events. */
-const anAccountThatIsDown = async (changes: Partial<WebhookField> = {}): Promise<string> => {
+const anAccountThatIsDown = async (changes: Partial<EndpointField> = {}): Promise<string> => {
   const accountId = await anAccount(changes);
   for (const event of ["a", "b", "c"]) {
     const observation = { kind: "failing", since: inMinutes(-2), event } as const;
-    await recordEndpointHealth(ledgerOf(), { accountId, generation: 1 }, observation);
+    await recordEndpointHealth(ledgerOf(), { ...firstEndpoint(accountId), generation: 1 }, observation);
   }
   return accountId;
 };
@@ -66,15 +62,18 @@ const BATCH_WRITES_MAX = 25;
 const park = async (accountId: string, ...changes: readonly Partial<Delivery>[]): Promise<void> => {
   const puts = changes.map((change, index) => {
     const transaction = `transaction#${accountId}-${index + 1}`;
-    const message = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
+    const event = { event: "transaction.updated", transaction_pk: transaction, status: "success" } as const;
+    const message = { ...event, endpoint: ENDPOINT };
     const delivery = newDelivery(message, { accountId, webhookId: `evt_${index}` }, NOON - MINUTE_MS + index);
     return {
-      PutRequest: { Item: { ...delivery, open: `parked#${accountId}`, listed_at: delivery.created_at, ...change } },
+      PutRequest: {
+        Item: { ...delivery, open: `parked#${accountId}#${ENDPOINT}`, listed_at: delivery.created_at, ...change },
+      },
     };
   });
   for (let start = 0; start < puts.length; start += BATCH_WRITES_MAX) {
     const RequestItems = { [tables.ledgerTable]: puts.slice(start, start + BATCH_WRITES_MAX) };
-    await tables.db.send(new BatchWriteCommand({ RequestItems }));
+    await tables.db.batchWrite({ RequestItems });
   }
 };
 
@@ -90,7 +89,10 @@ const run = async (queue = queueOf()) => {
   );
   return { ran, sent, queue };
 };
-const nextRequeue = async (accountId: string) => (await readParkedAccount(ledgerOf(), accountId))?.listed_at;
+const scheduleRequeue = (ledger: ReturnType<typeof ledgerOf>, accountId: string, atMs: number) =>
+  scheduleRequeueOf(ledger, firstEndpoint(accountId), atMs);
+const nextRequeue = async (accountId: string) =>
+  (await readParkedEndpoint(ledgerOf(), firstEndpoint(accountId)))?.listed_at;
 
 test("what is due is put into the queue, oldest first, and again after 3 hours unless an attempt was recorded", async () => {
   const accountId = await anAccount();
@@ -99,9 +101,12 @@ test("what is due is put into the queue, oldest first, and again after 3 hours u
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   const { sent, ran, queue } = await run();
   expect(sent).toEqual(["1", "2"]);
-  expect(ran).toEqual({ accounts: 1, requeued: 2 });
+  expect(ran).toEqual({ endpoints: 1, requeued: 2 });
   expect(queue.send.mock.calls[1]).toEqual([
-    { event: "transaction.updated", transaction_pk: "transaction#x-2", status: "success", repeat: "announce-1" },
+    {
+      ...{ event: "transaction.updated", transaction_pk: "transaction#x-2", status: "success" },
+      ...{ endpoint: ENDPOINT, repeat: "announce-1" },
+    },
     accountId,
   ]);
   nowMs += 179 * MINUTE_MS;
@@ -116,7 +121,7 @@ test("an account with parked deliveries is not read before its next requeue", as
   const accountId = await anAccount();
   await park(accountId, {});
   await scheduleRequeue(ledgerOf(), accountId, NOON + 1);
-  expect(await run()).toMatchObject({ sent: [], ran: { accounts: 0 } });
+  expect(await run()).toMatchObject({ sent: [], ran: { endpoints: 0 } });
   nowMs += 1;
   expect((await run()).sent).toEqual(["1"]);
 });
@@ -146,10 +151,10 @@ test("a long list is sent in several runs, a bounded number in each, and none tw
   await park(accountId, ...Array.from({ length: count }, () => ({})));
   await scheduleRequeue(ledgerOf(), accountId, NOON);
   const first = await run();
-  expect(first.ran).toEqual({ accounts: 1, requeued: DELIVERIES_PER_REQUEUE });
+  expect(first.ran).toEqual({ endpoints: 1, requeued: DELIVERIES_PER_REQUEUE });
   nowMs += MINUTE_MS;
   const second = await run();
-  expect(second.ran).toEqual({ accounts: 1, requeued: 50 });
+  expect(second.ran).toEqual({ endpoints: 1, requeued: 50 });
   expect([...first.sent, ...second.sent]).toEqual(Array.from({ length: count }, (_, index) => String(index + 1)));
   nowMs += MINUTE_MS;
   expect((await run()).sent).toEqual([]);
@@ -167,10 +172,10 @@ test("a run whose queue fails raises an alarm, delays no other account, and is r
     if (accountId === failing) throw new Error("The queue is gone");
   });
   const { ran } = await run(queue);
-  expect(ran).toEqual({ accounts: 2, requeued: 1 });
+  expect(ran).toEqual({ endpoints: 2, requeued: 1 });
   expect(log.lines("deliveries.not_requeued")).not.toEqual([]);
   nowMs += MINUTE_MS;
-  expect((await run()).ran).toEqual({ accounts: 1, requeued: 1 });
+  expect((await run()).ran).toEqual({ endpoints: 1, requeued: 1 });
 });
 
 test("a requeue whose queue does not answer raises an alarm once the deliveries have been due for 15 minutes", async () => {
@@ -267,7 +272,7 @@ describe("after a person has mended the endpoint", () => {
     await park(accountId, {}, later, { state: "delivered" });
     await scheduleRequeue(ledgerOf(), accountId, NOON + 300 * MINUTE_MS);
     const queue = queueOf();
-    expect(await requeueAtOnce(deps(queue), accountId)).toBe(2);
+    expect(await requeueAtOnce(deps(queue), firstEndpoint(accountId))).toBe(2);
     expect(
       queue.send.mock.calls.map(([message, to]) => [transactionIn(message).split("-")[1], message.early, to]),
     ).toEqual([
@@ -282,14 +287,14 @@ describe("after a person has mended the endpoint", () => {
     await park(accountId, {}, { next_attempt_at: inMinutes(600) });
     const queue = queueOf();
     queue.send.mockRejectedValueOnce(new Error("killed"));
-    await expect(requeueAtOnce(deps(queue), accountId)).rejects.toThrow("killed");
+    await expect(requeueAtOnce(deps(queue), firstEndpoint(accountId))).rejects.toThrow("killed");
     nowMs += MINUTE_MS;
     expect((await run()).sent).toEqual(["1"]);
   });
 
   test("nothing is written for an account without parked deliveries", async () => {
     const accountId = await anAccount();
-    expect(await requeueAtOnce(deps(queueOf()), accountId)).toBe(0);
+    expect(await requeueAtOnce(deps(queueOf()), firstEndpoint(accountId))).toBe(0);
     expect(await nextRequeue(accountId)).toBeUndefined();
   });
 });

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { Webhook } from "standardwebhooks";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import * as z from "zod";
 import { verifyWebhook, WebhookVerificationError } from "../../../../client/src/index.ts";
 
 const secret = `whsec_${randomBytes(32).toString("base64")}`;
-const otherSecret = `whsec_${randomBytes(32).toString("base64")}`;
 const body = JSON.stringify({
   event: "transaction.updated",
   data: {
@@ -19,19 +20,72 @@ const body = JSON.stringify({
 });
 
 /** The headers of a webhook, signed by the reference library of Standard Webhooks. */
-const signed = (text: string, ageS = 0, ...secrets: readonly string[]) => {
-  const sentAt = new Date(Date.now() - ageS * 1_000);
-  const signatures = (secrets.length > 0 ? secrets : [secret]).map((each) =>
-    new Webhook(each).sign("evt_1", sentAt, text),
-  );
+const signed = (text: string) => {
+  const sentAt = new Date();
   return {
     "webhook-id": "evt_1",
     "webhook-timestamp": String(Math.floor(sentAt.getTime() / 1_000)),
-    "webhook-signature": signatures.join(" "),
+    "webhook-signature": new Webhook(secret).sign("evt_1", sentAt, text),
   };
 };
 
+/** What the clients of all languages are tested with. */
+const { cases } = z
+  .object({
+    cases: z.array(
+      z.object({
+        name: z.string(),
+        secret: z.string(),
+        id: z.string().nullable(),
+        timestamp: z.string().nullable(),
+        signature: z.string().nullable(),
+        body: z.string(),
+        now: z.int(),
+        valid: z.boolean(),
+        event: z.string().optional(),
+        reason: z.enum(["timestamp", "signature", "missing_header", "body"]).optional(),
+      }),
+    ),
+  })
+  .parse(JSON.parse(readFileSync("client/vectors/webhooks.json", "utf8")));
+const messages = {
+  timestamp: "within 5 minutes",
+  signature: "No signature matches",
+  missing_header: "is missing",
+  body: "not an event",
+};
+afterEach(() => vi.useRealTimers());
+
 describe("verifyWebhook", () => {
+  test.each(cases)("judges the test vector as it says: $name", async (vector) => {
+    vi.useFakeTimers({ now: vector.now * 1_000, toFake: ["Date"] });
+    const received = {
+      "webhook-id": vector.id ?? undefined,
+      "webhook-timestamp": vector.timestamp ?? undefined,
+      "webhook-signature": vector.signature ?? undefined,
+    };
+    const verified = verifyWebhook(received, vector.body, vector.secret);
+    if (vector.valid) {
+      await expect(verified).resolves.toMatchObject({ id: vector.id, name: vector.event });
+    } else {
+      await expect(verified).rejects.toThrow(messages[vector.reason ?? "body"]);
+      await expect(verified).rejects.toBeInstanceOf(WebhookVerificationError);
+    }
+  });
+
+  const ofLibrary = cases.filter(({ reason }) => reason !== "body");
+  test.each(ofLibrary)("agrees with the library of Standard Webhooks on the test vector: $name", (vector) => {
+    vi.useFakeTimers({ now: vector.now * 1_000, toFake: ["Date"] });
+    const received = {
+      "webhook-id": vector.id ?? "",
+      "webhook-timestamp": vector.timestamp ?? "",
+      "webhook-signature": vector.signature ?? "",
+    };
+    const verify = (): unknown => new Webhook(vector.secret).verify(vector.body, received);
+    if (vector.valid) expect(verify()).toMatchObject({ event: vector.event });
+    else expect(verify).toThrow();
+  });
+
   test("returns the event of a body signed by another implementation, with its fields in camel case", async () => {
     await expect(verifyWebhook(signed(body), body, secret)).resolves.toEqual({
       id: "evt_1",
@@ -58,15 +112,6 @@ describe("verifyWebhook", () => {
       await expect(verifyWebhook(each, body, secret)).resolves.toMatchObject({ id: "evt_1" });
       await expect(verifyWebhook(each, Buffer.from(body), secret)).resolves.toMatchObject({ id: "evt_1" });
     }
-  });
-
-  test.each([
-    ["the new secret", secret],
-    ["the old one", otherSecret],
-  ])("accepts two signatures during a rotation: %s", async (_, used) => {
-    await expect(verifyWebhook(signed(body, 0, secret, otherSecret), body, used)).resolves.toMatchObject({
-      id: "evt_1",
-    });
   });
 
   test("passes events that it does not know, by their name", async () => {
@@ -107,49 +152,9 @@ describe("verifyWebhook", () => {
     }
   });
 
-  test.each([299, -299])("accepts a timestamp %i s ago", async (ageS) => {
-    await expect(verifyWebhook(signed(body, ageS), body, secret)).resolves.toMatchObject({ id: "evt_1" });
-  });
-
-  test.each([302, -302])("refuses a timestamp %i s ago", async (ageS) => {
-    await expect(verifyWebhook(signed(body, ageS), body, secret)).rejects.toThrow("within 5 minutes");
-  });
-
-  const headers = signed(body);
-  test.each([
-    ["another secret", headers, body, otherSecret],
-    ["a changed body", headers, body.replace("500", "900"), secret],
-    ["another id", { ...headers, "webhook-id": "evt_2" }, body, secret],
-    [
-      "a later timestamp",
-      { ...headers, "webhook-timestamp": String(Number(headers["webhook-timestamp"]) + 1) },
-      body,
-      secret,
-    ],
-    [
-      "another version",
-      { ...headers, "webhook-signature": headers["webhook-signature"].replace("v1,", "v2,") },
-      body,
-      secret,
-    ],
-    ["no Base64", { ...headers, "webhook-signature": "v1,*" }, body, secret],
-    ["an empty signature", { ...headers, "webhook-signature": "v1," }, body, secret],
-    ["a missing id", { ...headers, "webhook-id": undefined }, body, secret],
-    ["a missing signature", { ...headers, "webhook-signature": "" }, body, secret],
-    ["a timestamp that is no number", { ...headers, "webhook-timestamp": "1e9" }, body, secret],
-  ])("refuses %s", async (_, sent, text, used) => {
-    await expect(verifyWebhook(sent, text, used)).rejects.toBeInstanceOf(WebhookVerificationError);
-  });
-
-  test.each(["not JSON", "[]", '{"event":1,"data":{}}', '{"event":"transaction.updated"}'])(
-    "refuses a signed body that is not an event: %s",
-    async (text) => {
-      await expect(verifyWebhook(signed(text), text, secret)).rejects.toBeInstanceOf(WebhookVerificationError);
-    },
-  );
-
   test("throws a TypeError for a parsed body and for a secret of another form", async () => {
     const parsed: unknown = JSON.parse(body);
+    const headers = signed(body);
     const call = (received: unknown) => Reflect.apply(verifyWebhook, undefined, [headers, received, secret]);
     await expect(call(parsed)).rejects.toThrow("not parsed JSON");
     await expect(verifyWebhook(headers, body, "")).rejects.toThrow("whsec_");

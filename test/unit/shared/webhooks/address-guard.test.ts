@@ -7,7 +7,7 @@ const PUBLIC = "93.184.215.14";
 
 const rules = (changes: Partial<AddressRules> = {}): AddressRules => ({
   allowed: [],
-  refusedHosts: ["api.airtime.example", "upstream.example:8443"],
+  refusedHosts: ["api.airtime.example", "upstream.example:8443", "Default.example:443"],
   resolve: async () => [PUBLIC],
   ...changes,
 });
@@ -128,6 +128,8 @@ describe("parseEndpointUrl", () => {
     ["https://10.0.0.1./hook", "not a public address"],
     ["https://api.airtime.example/v1/webhooks", "belongs to this service or to the upstream"],
     ["https://API.airtime.example./v1/webhooks", "belongs to this service or to the upstream"],
+    ["https://default.example/v1", "belongs to this service or to the upstream"],
+    ["https://default.example:443/v1", "belongs to this service or to the upstream"],
     ["https://upstream.example:8443/v1", "belongs to this service or to the upstream"],
   ])("the URL %s is refused: it %s", async (text, reason) => {
     await expect(parseEndpointUrl(text, rules())).rejects.toThrow(reason);

@@ -1,12 +1,15 @@
 import { marshall } from "@aws-sdk/util-dynamodb";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { streamHandler } from "../../../../shared/lambda/stream-handler.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { documentClient } from "../../../../shared/platform/aws-clients.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueWebhook } from "../../../../shared/webhooks/enqueue-webhook.ts";
+import { anEndpoint, ENDPOINT } from "../../../builders/endpoint.ts";
 import { aLambdaContext } from "../../../builders/lambda-context.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
+const endpoint = ENDPOINT;
 type Image = Readonly<Record<string, unknown>>;
 const image = (item: Image | undefined) => item && marshall(item, { removeUndefinedValues: true });
 const change = (sequence: number, before?: Image, after?: Image) => ({
@@ -23,17 +26,26 @@ const transactionIn = (message: DeliveryMessage): string =>
 const enqueue = async (
   Records: readonly unknown[],
   isSendFailing: (message: DeliveryMessage) => boolean = () => false,
+  account: Record<string, unknown> | null = { endpoints: [anEndpoint()] },
 ) => {
   const sent: [DeliveryMessage, string][] = [];
+  const db = documentClient();
+  const reads = vi
+    .spyOn(db, "get")
+    .mockImplementation(async () => ({ ...(account && { Item: account }), $metadata: {} }));
   const handler = streamHandler(
     enqueueWebhook({
-      send: async (message, accountId) => {
-        if (isSendFailing(message)) throw new Error("SQS is unavailable");
-        sent.push([message, accountId]);
+      ledger: { db, table: "ledger" },
+      queue: {
+        send: async (message, accountId) => {
+          if (isSendFailing(message)) throw new Error("SQS is unavailable");
+          sent.push([message, accountId]);
+        },
       },
     }),
   );
-  return { response: await handler({ Records }, aLambdaContext()), sent };
+  const response = await handler({ Records }, aLambdaContext());
+  return { response, sent, reads: reads.mock.calls.length };
 };
 
 test.each(["success", "failed"] as const)(
@@ -41,7 +53,10 @@ test.each(["success", "failed"] as const)(
   async (status) => {
     const { response, sent } = await enqueue([settled(1, { status })]);
     expect(sent).toEqual([
-      [{ event: "transaction.updated", transaction_pk: "transaction#0123456789ABCDEFGHJKMNPQRS", status }, "acc_1"],
+      [
+        { event: "transaction.updated", transaction_pk: "transaction#0123456789ABCDEFGHJKMNPQRS", status, endpoint },
+        "acc_1",
+      ],
     ]);
     expect(response).toEqual({ batchItemFailures: [] });
   },
@@ -50,8 +65,50 @@ test.each(["success", "failed"] as const)(
 test("a transaction that was put as failed without a debit is enqueued once, and not when it is masked", async () => {
   const voided = aTransaction({ status: "failed", debit: "void" });
   const { sent } = await enqueue([change(1, undefined, voided), change(2, voided, { ...voided, phone_number: "*67" })]);
-  expect(sent).toEqual([[{ event: "transaction.updated", transaction_pk: voided.pk, status: "failed" }, "acc_1"]]);
+  expect(sent).toEqual([
+    [{ event: "transaction.updated", transaction_pk: voided.pk, status: "failed", endpoint }, "acc_1"],
+  ]);
 });
+
+test("a transaction is enqueued once for each endpoint that gets it; after a failure all are enqueued again", async () => {
+  const events = ["transaction.updated"];
+  const endpoints = [
+    { id: "1", events },
+    { id: "2", events: ["wallet.low"] },
+    { id: "3", events },
+  ];
+  const changes = [settled(1, { status: "success" })];
+  const endpointsOf = (sent: readonly (readonly [DeliveryMessage, string])[]) => sent.map(([each]) => each.endpoint);
+  const failed = await enqueue(changes, (message) => message.endpoint === "1", { endpoints });
+  expect(failed.response).toEqual({ batchItemFailures: [{ itemIdentifier: "1" }] });
+  expect(endpointsOf(failed.sent)).toEqual(["3"]);
+  expect(endpointsOf((await enqueue(changes, () => false, { endpoints })).sent)).toEqual(["1", "3"]);
+  expect((await enqueue(changes, () => false, { endpoints: [] })).sent).toEqual([]);
+});
+
+test("the account of several changes of a batch is read once", async () => {
+  const changes = [1, 2, 3].map((sequence) =>
+    change(
+      sequence,
+      aTransaction({ pk: newTransactionPk() }),
+      aTransaction({ pk: newTransactionPk(), status: "failed" }),
+    ),
+  );
+  const { sent, reads } = await enqueue(changes);
+  expect([sent.length, reads]).toEqual([3, 1]);
+});
+
+test.each([
+  ["does not exist", null],
+  ["cannot be read", { endpoints: "none" }],
+])(
+  "a transaction whose account %s is enqueued, so that it ends as a dead letter and blocks nothing",
+  async (_, account) => {
+    const { response, sent } = await enqueue([settled(1, { status: "success" })], () => false, account);
+    expect(response).toEqual({ batchItemFailures: [] });
+    expect(sent).toMatchObject([[{ endpoint: "unknown" }, "acc_1"]]);
+  },
+);
 
 test("an identity check, which has neither a network nor a phone number, is enqueued", async () => {
   const { network: _network, phone_number: _phone, ...check } = aTransaction({ type: "nin_verification" });
@@ -109,8 +166,8 @@ test("a settled item with invalid attributes is enqueued, so that it does not bl
   const { response, sent } = await enqueue(records);
   expect(response).toEqual({ batchItemFailures: [] });
   expect(sent).toEqual([
-    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "failed" }, "unknown"],
-    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "success" }, "acc_1"],
-    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "success" }, "acc_1"],
+    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "failed", endpoint }, "unknown"],
+    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "success", endpoint }, "acc_1"],
+    [{ event: "transaction.updated", transaction_pk: broken.pk, status: "success", endpoint }, "acc_1"],
   ]);
 });

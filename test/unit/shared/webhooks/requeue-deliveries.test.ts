@@ -10,6 +10,7 @@ import {
   type Selection,
   selectionOf,
 } from "../../../../shared/webhooks/requeue-deliveries.ts";
+import { anEndpoint } from "../../../builders/endpoint.ts";
 
 const NOW = Date.parse("2026-11-22T09:30:00.000Z");
 const MINUTE_MS = 60_000;
@@ -19,10 +20,10 @@ const probe: Selection = { kind: "probe", failingSinceMs: NOW - 60 * MINUTE_MS }
 const due: Selection = { kind: "due" };
 const all: Selection = { kind: "all" };
 
-/** A parked delivery with so many failed attempts, whose next one may be made so many minutes from now. */
+/** A parked delivery with this many failed attempts, whose next one may be made this many minutes from now. */
 const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Delivery => ({
   ...newDelivery(
-    { event: "transaction.updated", transaction_pk: transaction, status: "success" },
+    { event: "transaction.updated", transaction_pk: transaction, status: "success", endpoint: "1" },
     { accountId: "acc_1", webhookId: `evt_${transaction}` },
     NOW,
   ),
@@ -30,24 +31,17 @@ const parked = (transaction: string, attempts = 0, nextInMinutes?: number): Deli
     ...{ number: index + 1, at: inMinutes(-60), outcome: "status", http_status: 500, duration_ms: 1 },
   })),
   ...(nextInMinutes !== undefined && { next_attempt_at: inMinutes(nextInMinutes) }),
-  open: "parked#acc_1",
+  open: "parked#acc_1#1",
 });
 const transactionsOf = (deliveries: readonly Delivery[]) =>
   deliveries.map((delivery) => (delivery.event === "transaction.updated" ? delivery.transaction_pk : ""));
 
 describe("the selection", () => {
-  const url = "https://app.example.com/";
   const failing = { since: inMinutes(-60), events: ["a", "b", "c"] };
-  const endpoint = (changes: Partial<EndpointState>): EndpointState => ({
-    status: "on",
-    generation: 1,
-    url,
-    ...changes,
-  });
+  const endpoint = (changes: Partial<EndpointState>): EndpointState => ({ ...anEndpoint(), ...changes });
 
   test.each<[string, EndpointState | undefined, Selection]>([
-    ["an account without an endpoint", undefined, all],
-    ["an endpoint without a URL", { status: "on", generation: 0 }, all],
+    ["an endpoint that was removed", undefined, all],
     ["an endpoint that is off, although it was down", endpoint({ failing, status: "off" }), all],
     ["a healthy endpoint", endpoint({}), due],
     ["an endpoint at which two events fail", endpoint({ failing: { ...failing, events: ["a", "b"] } }), due],

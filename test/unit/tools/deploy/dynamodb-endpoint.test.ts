@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
-import { type StageSettings, settingsOf } from "../../../../infra/stages.ts";
+import { type StageSettings, settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { assertDynamoDbEndpoint } from "../../../../tools/deploy/dynamodb-endpoint.ts";
 import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/fake-aws.ts";
 
@@ -50,7 +51,8 @@ const existing = {
   subnetIds: ["subnet-0a1b2c3d", "subnet-0b1b2c3d"],
   addresses: ["203.0.113.1"],
 };
-const prodWith = (egress: object): StageSettings => settingsOf("prod", { prod: { ...settingsOf("prod"), egress } });
+const prodWith = (egress: object): StageSettings =>
+  settingsOf("prod", { prod: { ...settingsOf("prod", stages), egress } });
 const check = () => assertDynamoDbEndpoint("prod", prodWith(existing));
 
 test("subnets whose own or main route table leads to a gateway endpoint of DynamoDB are accepted", async () => {
@@ -81,7 +83,7 @@ test.each([
   vpc = network;
   await expect(check()).rejects.toThrow(
     new SettingsError(
-      `Stage "prod" uses ${subnet} (egress in infra/stages.ts), whose route table has no gateway endpoint of DynamoDB. Run first, in the account of the VPC: aws ec2 create-vpc-endpoint --vpc-id vpc-0a1b2c3d --service-name com.amazonaws.us-east-1.dynamodb --route-table-ids ${table} --region us-east-1. Nothing was changed.`,
+      `Stage "prod" uses ${subnet} (egress in stages.ts), whose route table has no gateway endpoint of DynamoDB. Run first, in the account of the VPC: aws ec2 create-vpc-endpoint --vpc-id vpc-0a1b2c3d --service-name com.amazonaws.us-east-1.dynamodb --route-table-ids ${table} --region us-east-1. Nothing was changed.`,
     ),
   );
 });
@@ -93,7 +95,7 @@ test("a VPC that the account does not have is refused", async () => {
 
 test("a network of the stage's own, which has the endpoint, is not asked about", async () => {
   await assertDynamoDbEndpoint("prod", prodWith({ kind: "nat-gateway", zones: ["us-east-1a"] }));
-  await assertDynamoDbEndpoint("sandbox", settingsOf("sandbox"));
+  await assertDynamoDbEndpoint("sandbox", settingsOf("sandbox", stages));
   expect(aws.requests).toEqual([]);
 });
 

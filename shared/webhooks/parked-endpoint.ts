@@ -3,18 +3,19 @@ import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { openKeySchema } from "../ledger/query-index.ts";
-import { PARKED_ACCOUNTS, parkedAccountPk } from "../ledger/schema.ts";
+import { type EndpointKey, endpointOf, PARKED_ENDPOINTS, parkedEndpointPk } from "../ledger/schema.ts";
 import { isoTime } from "../platform/time.ts";
 import { SCHEDULE_MS } from "../platform/time-budgets.ts";
 
 /**
- * When an account's parked deliveries are requeued next. There is one for each account that ever had some. It is never
+ * When an endpoint's parked deliveries are requeued next. There is one for each endpoint that ever had some. It is never
  * deleted: a delivery that is parked at the same time would be forgotten.
  */
-export const parkedAccountSchema = z.object({
+export const parkedEndpointSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
-  open: z.literal(PARKED_ACCOUNTS),
+  endpoint: z.string(),
+  open: z.literal(PARKED_ENDPOINTS),
   /** The time of the next requeue. */
   listed_at: z.iso.datetime(),
   /** The last delivery that the previous requeue read, if the list did not end there. */
@@ -24,31 +25,32 @@ export const parkedAccountSchema = z.object({
   /** The previous requeue found nothing. */
   was_empty: z.literal(true).optional(),
 });
-export type ParkedAccount = z.infer<typeof parkedAccountSchema>;
+export type ParkedEndpoint = z.infer<typeof parkedEndpointSchema>;
 /** What changes with each requeue. */
-export type NextRequeue = Omit<ParkedAccount, "pk" | "account_id" | "open">;
+export type NextRequeue = Omit<ParkedEndpoint, "pk" | "account_id" | "endpoint" | "open">;
 
-export const readParkedAccount = (ledger: Ledger, accountId: string): Promise<ParkedAccount | undefined> =>
-  getItem(ledger, parkedAccountPk(accountId), parkedAccountSchema);
+export const readParkedEndpoint = (ledger: Ledger, endpoint: EndpointKey): Promise<ParkedEndpoint | undefined> =>
+  getItem(ledger, parkedEndpointPk(endpoint), parkedEndpointSchema);
 
 /** An index may show an entry so late. DynamoDB's are usually there within a second. */
 const INDEX_LAG_MS = 10_000;
-/** Two processes rarely write the same account's item twice in a row. */
+/** Two processes rarely write the same endpoint's item twice in a row. */
 const ATTEMPTS_MAX = 5;
 
 /**
- * Schedules the next requeue of an account's parked deliveries for this time, unless it is earlier already. A requeue
+ * Schedules the next requeue of an endpoint's parked deliveries for this time, unless it is earlier already. A requeue
  * that is due may have read the list already, or may not see the delivery in the index: it gets the time too.
  */
-export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: number): Promise<void> => {
+export const scheduleRequeue = async (ledger: Ledger, key: EndpointKey, atMs: number): Promise<void> => {
   const at = isoTime(atMs);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const known = await readParkedAccount(ledger, accountId);
+    const known = await readParkedEndpoint(ledger, key);
     if (known === undefined || known.listed_at > at) {
-      const item: ParkedAccount = {
-        pk: parkedAccountPk(accountId),
-        account_id: accountId,
-        open: PARKED_ACCOUNTS,
+      const item: ParkedEndpoint = {
+        pk: parkedEndpointPk(key),
+        account_id: key.accountId,
+        endpoint: key.endpoint,
+        open: PARKED_ENDPOINTS,
         listed_at: at,
       };
       const when = {
@@ -73,20 +75,20 @@ export const scheduleRequeue = async (ledger: Ledger, accountId: string, atMs: n
  */
 export const setNextRequeue = async (
   ledger: Ledger,
-  parked: ParkedAccount,
-  next: (parked: ParkedAccount) => NextRequeue,
+  parked: ParkedEndpoint,
+  next: (parked: ParkedEndpoint) => NextRequeue,
 ): Promise<void> => {
-  const { pk, account_id, open, listed_at } = parked;
+  const { pk, account_id, endpoint, open, listed_at } = parked;
   let current = parked;
-  while (!(await putUnchanged(ledger, current, { pk, account_id, open, ...next(current) }))) {
-    const stored = await readParkedAccount(ledger, account_id);
+  while (!(await putUnchanged(ledger, current, { pk, account_id, endpoint, open, ...next(current) }))) {
+    const stored = await readParkedEndpoint(ledger, endpointOf(parked));
     if (stored?.listed_at !== listed_at) return;
     current = stored;
   }
 };
 
 /** Replaces the item if its times are those that were read; resolves with whether they were. */
-const putUnchanged = (ledger: Ledger, read: ParkedAccount, item: ParkedAccount): Promise<boolean> => {
+const putUnchanged = (ledger: Ledger, read: ParkedEndpoint, item: ParkedEndpoint): Promise<boolean> => {
   const { listed_at, rest_due_at } = read;
   const isRest = rest_due_at === undefined ? "attribute_not_exists(rest_due_at)" : "rest_due_at = :rest";
   return putIf(ledger, item, {

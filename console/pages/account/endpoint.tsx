@@ -1,0 +1,80 @@
+import { Button } from "@mantine/core";
+import { useState } from "react";
+import { useRoute } from "wouter";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { useAccount } from "../../api/use-account.ts";
+import { useRead } from "../../api/use-read.ts";
+import { reasonText } from "../../components/attempt-outcome.ts";
+import { Empty } from "../../components/empty.tsx";
+import { Facts } from "../../components/facts.tsx";
+import { Page, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { Query } from "../../components/query.tsx";
+import { Status } from "../../components/status.tsx";
+import { Deliveries } from "./deliveries.tsx";
+import { ENDPOINTS_REFRESH_MS, EndpointSection, requeuedText } from "./webhook-endpoint.tsx";
+
+type TestAnswer = ActionOutput<"webhook test">;
+
+export const EndpointPage = () => {
+  const account = useAccount();
+  const [, params] = useRoute("/accounts/:account/webhook/:endpoint");
+  const id = params?.endpoint ?? "";
+  const listed = useRead("webhook list", { account }, { everyMs: ENDPOINTS_REFRESH_MS });
+  const [answer, setAnswer] = useState<TestAnswer>();
+  const endpoint = listed.data?.endpoints.find((each) => each.endpoint === id);
+  return (
+    <Page title={endpoint?.name ?? `Endpoint ${id}`} description="One webhook endpoint of the account.">
+      <Query of={listed}>
+        {() =>
+          endpoint === undefined ? (
+            <Empty>
+              The account has no endpoint {id}. <PageLink to={accountPath(account, "webhook")}>Webhooks</PageLink>
+            </Empty>
+          ) : (
+            <EndpointSection id={id} endpoint={endpoint} onTest={setAnswer} />
+          )
+        }
+      </Query>
+      {answer !== undefined && answer.url === endpoint?.url && (
+        <TestResult answer={answer} onClose={() => setAnswer(undefined)} />
+      )}
+      <Deliveries account={account} endpoints={listed.data?.endpoints ?? []} endpoint={id} />
+    </Page>
+  );
+};
+
+const headerFacts = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).map(([name, value]) => ({ name, value }));
+
+const TestResult = ({ answer, onClose }: { readonly answer: TestAnswer; readonly onClose: () => void }) => (
+  <Section
+    title="Answer to the test event"
+    actions={
+      <Button variant="default" size="xs" onClick={onClose}>
+        Close
+      </Button>
+    }
+  >
+    <Facts
+      facts={[
+        {
+          name: "Result",
+          value: answer.ok ? (
+            <Status tone="good">The endpoint accepted it</Status>
+          ) : (
+            <Status tone="bad">
+              {answer.reason === null ? "The endpoint refused it" : `No usable answer: ${reasonText(answer.reason)}`}
+            </Status>
+          ),
+        },
+        ...(answer.requeued === 0 ? [] : [{ name: "Webhooks that waited", value: requeuedText(answer.requeued) }]),
+        { name: "HTTP status", value: answer.http_status },
+        { name: "Took", value: `${answer.duration_ms} ms` },
+        { name: "Webhook id", value: answer.webhook_id },
+        { name: "URL", value: answer.url },
+        ...headerFacts(answer.response_headers ?? {}),
+      ]}
+    />
+  </Section>
+);
