@@ -1,0 +1,47 @@
+import {
+  GetObjectLockConfigurationCommand,
+  ListObjectVersionsCommand,
+  type ListObjectVersionsCommandOutput,
+  S3Client,
+} from "@aws-sdk/client-s3";
+import { type CopiedEntry, copiedEntry } from "../../shared/ledger/copied-entry.ts";
+
+/** The copies of audit entries, by log, and when S3 got the first one. */
+export type AuditCopies = { readonly byLog: ReadonlyMap<string, readonly CopiedEntry[]>; readonly beganAt: string };
+
+const withS3 = async <Result>(use: (s3: S3Client) => Promise<Result>): Promise<Result> => {
+  const s3 = new S3Client({ maxAttempts: 3 });
+  try {
+    return await use(s3);
+  } finally {
+    s3.destroy();
+  }
+};
+
+/** All copies. Versions are listed, because a delete marker hides an object from a list of objects. */
+export const readAuditCopies = (Bucket: string): Promise<AuditCopies> =>
+  withS3(async (s3) => {
+    const byLog = new Map<string, CopiedEntry[]>();
+    let beganAt = new Date();
+    let page: ListObjectVersionsCommandOutput | undefined;
+    do {
+      const after = { KeyMarker: page?.NextKeyMarker, VersionIdMarker: page?.NextVersionIdMarker };
+      page = await s3.send(new ListObjectVersionsCommand({ Bucket, ...after }));
+      for (const { Key = "", LastModified } of page.Versions ?? []) {
+        const copy = copiedEntry(Key);
+        const ofLog = byLog.get(copy.auditLog);
+        if (ofLog === undefined) byLog.set(copy.auditLog, [copy]);
+        else ofLog.push(copy);
+        if (LastModified !== undefined && LastModified < beganAt) beganAt = LastModified;
+      }
+    } while (page.IsTruncated);
+    return { byLog, beganAt: beganAt.toISOString() };
+  });
+
+/** The days for which nobody can delete a copy; undefined if the bucket does not lock what is put into it. */
+export const readLockedDays = (Bucket: string): Promise<number | undefined> =>
+  withS3(async (s3) => {
+    const { ObjectLockConfiguration } = await s3.send(new GetObjectLockConfigurationCommand({ Bucket }));
+    const { Mode, Days = 0, Years = 0 } = ObjectLockConfiguration?.Rule?.DefaultRetention ?? {};
+    return Mode === "COMPLIANCE" ? Days + Years * 365 : undefined;
+  });
