@@ -1,18 +1,19 @@
 import { App } from "aws-cdk-lib";
 import { addStage } from "./constructs/stage.ts";
+import { readStages } from "./read-stages.ts";
 import { SettingsError } from "./settings-error.ts";
-import { settingsOf } from "./stages.ts";
+import { settingsOf } from "./stage-settings.ts";
 
 /** The program that `cdk` runs: it synthesises the stage of `-c stage=NAME`, by default the sandbox. */
-const main = (): void => {
+const main = async (): Promise<void> => {
   const app = new App();
   const stage: unknown = app.node.tryGetContext("stage") ?? "sandbox";
-  addStage(app, String(stage), settingsOf(String(stage)));
+  addStage(app, String(stage), settingsOf(String(stage), await readStages()));
   app.synth();
 };
 
 try {
-  main();
+  await main();
 } catch (error) {
   if (!(error instanceof SettingsError)) throw error;
   process.stderr.write(`${error.message}\n`);

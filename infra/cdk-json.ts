@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as z from "zod";
 
 /**
@@ -7,4 +8,4 @@ import * as z from "zod";
  */
 export const cdkJson = z
   .object({ toolkitStackName: z.string(), context: z.record(z.string(), z.unknown()) })
-  .parse(JSON.parse(readFileSync(new URL("../cdk.json", import.meta.url), "utf8")));
+  .parse(JSON.parse(readFileSync(join(process.cwd(), "cdk.json"), "utf8")));

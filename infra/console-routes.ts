@@ -5,15 +5,18 @@ export type ConsoleRoute = {
    * route that matches in full. Source: AWS, "Create routes for HTTP APIs in API Gateway".
    */
   readonly path: `/console${string}` | `/operations/${string}`;
-  readonly function: "console-api" | "reconcile-statement" | "serve-console";
+  readonly function: "console-api" | "reconcile-statement" | "answer-subjects" | "serve-console";
   /** What API Gateway verifies: a token of the company's identity provider, or a signature with AWS credentials. */
   readonly authorizer?: "jwt" | "iam";
   /** Its share of the stage's rate limit. */
   readonly share: number;
 };
 
-/** Those of the actions on the upstream's statements: `/operations/reconciliation/cases/list`. */
-const statementRoutes = (prefix: "/console-api" | "/operations", authorizer: "jwt" | "iam"): readonly ConsoleRoute[] =>
+/** Those of the actions on the upstream's statements: `/operations/finance/reconciliation/cases/list`. */
+const statementRoutes = (
+  prefix: "/console-api" | "/operations/{role}",
+  authorizer: "jwt" | "iam",
+): readonly ConsoleRoute[] =>
   (["GET", "POST"] as const).map((method) => ({
     method,
     path: `${prefix}/reconciliation/{subject}/{verb}`,
@@ -21,6 +24,15 @@ const statementRoutes = (prefix: "/console-api" | "/operations", authorizer: "jw
     authorizer,
     share: method === "GET" ? 0.25 : 0.1,
   }));
+
+/** Those of the actions about a person, whose number is in a body always. */
+const subjectRoute = (prefix: "/console-api" | "/operations/{role}", authorizer: "jwt" | "iam"): ConsoleRoute => ({
+  method: "POST",
+  path: `${prefix}/subjects/{verb}`,
+  function: "answer-subjects",
+  authorizer,
+  share: 0.1,
+});
 
 /**
  * The routes that only a stage with a console has. One route stands for all actions of a method, here and for operators:
@@ -32,13 +44,15 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   { method: "GET", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.25 },
   { method: "POST", path: "/console-api/{path+}", function: "console-api", authorizer: "jwt", share: 0.1 },
   ...statementRoutes("/console-api", "jwt"),
+  subjectRoute("/console-api", "jwt"),
 ];
 
-/** The same actions for operators, in every stage. The method lets IAM tell reads from changes. */
+/** The same actions with AWS credentials, in every stage. Role and method let IAM tell who may do what. */
 export const operatorRoutes: readonly ConsoleRoute[] = [
-  { method: "GET", path: "/operations/{path+}", function: "console-api", authorizer: "iam", share: 0.25 },
-  { method: "POST", path: "/operations/{path+}", function: "console-api", authorizer: "iam", share: 0.1 },
-  ...statementRoutes("/operations", "iam"),
+  { method: "GET", path: "/operations/{role}/{path+}", function: "console-api", authorizer: "iam", share: 0.25 },
+  { method: "POST", path: "/operations/{role}/{path+}", function: "console-api", authorizer: "iam", share: 0.1 },
+  ...statementRoutes("/operations/{role}", "iam"),
+  subjectRoute("/operations/{role}", "iam"),
 ];
 
 /** Those of operators come first, so that a console changes none of what API Gateway has for them. */

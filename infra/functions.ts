@@ -16,17 +16,23 @@ export const specOf = (name: FunctionName): FunctionSpec => functionSpecs[name];
 /** The functions that exist only in a stage with a console. */
 export const consoleFunctions = functionNames.filter((name) => specOf(name).needsConsole);
 
-/** The functions of a stage: with or without a console, and with or without an upstream that can be asked. */
+/** The functions of a stage: with or without a console, an upstream that can be asked, and a copy of the audit log. */
 export const functionNamesOf = ({
   console,
+  auditCopy,
   upstreamProfile: { lookup, balance },
 }: {
   readonly console?: unknown;
+  readonly auditCopy?: unknown;
   readonly upstreamProfile: { readonly lookup?: unknown; readonly balance?: unknown };
 }): readonly FunctionName[] =>
   functionNames.filter((name) => {
-    const { needsConsole, asksUpstream } = specOf(name);
-    return (console !== undefined || !needsConsole) && ((lookup ?? balance) !== undefined || !asksUpstream);
+    const { needsConsole, asksUpstream, copiesAudit } = specOf(name);
+    return (
+      (console !== undefined || !needsConsole) &&
+      ((lookup ?? balance) !== undefined || !asksUpstream) &&
+      (auditCopy !== undefined || !copiesAudit)
+    );
   });
 
 /** The function that a queue, a stream or the default route invokes. Each has one. */

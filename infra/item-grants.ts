@@ -15,7 +15,11 @@ export const itemGrants = ({
   cache = {},
 }: NonNullable<FunctionSpec["tables"]>): Readonly<Record<TableName, readonly ItemGrant[]>> => ({
   access: grantsOf(access, accessCondition),
-  ledger: grantsOf(ledger, (kinds) => onlyKeys(kinds.map(keyPatternOf))),
+  ledger: grantsOf(ledger, (kinds, action) =>
+    action === "UpdateItem" && ledger.updatedAttributes !== undefined
+      ? onlyAttributes(ledger.updatedAttributes, kinds.map(keyPatternOf))
+      : onlyKeys(kinds.map(keyPatternOf)),
+  ),
   audit: grantsOf(audit, (kinds) => onlyKeys(kinds.map(auditKeyPattern))),
   cache: grantsOf(cache, (kinds) => onlyKeys(kinds.map(cacheKeyPattern))),
 });
@@ -23,14 +27,14 @@ export const itemGrants = ({
 /** Actions with the same condition are one grant, because IAM limits the size of a role's policies. */
 const grantsOf = <Kind>(
   grants: TableGrants<Kind>,
-  conditionOf: (kinds: readonly Kind[]) => Condition | undefined,
+  conditionOf: (kinds: readonly Kind[], action: string) => Condition | undefined,
 ): readonly ItemGrant[] => {
   const { GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem } = grants;
   const byCondition = new Map<string, ItemGrant>();
   const all = { GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem };
   for (const [action, kinds] of Object.entries(all)) {
     if (kinds === undefined) continue;
-    const condition = kinds === "any" ? undefined : conditionOf(kinds);
+    const condition = kinds === "any" ? undefined : conditionOf(kinds, action);
     const id = JSON.stringify(condition) ?? "";
     byCondition.set(id, {
       actions: [...(byCondition.get(id)?.actions ?? []), `dynamodb:${action}`],
@@ -50,14 +54,18 @@ export const onlyKeys = (patterns: readonly string[]): Condition => ({
 });
 
 /**
- * Only counters: the attributes that a request names, in its update, its condition and its key, are those. The answer
- * may have all attributes, because admission reads the key with the same write. Source: AWS, "Using IAM policy
- * conditions for fine-grained access control": conditions on attributes are evaluated only for attributes of the request.
+ * Only these attributes, of the items with these keys if there are any: a request names them in its update, its condition and
+ * its key. The answer may have all attributes. Source: AWS, "Using IAM policy conditions for fine-grained access control":
+ * conditions on attributes are evaluated only for attributes of the request.
  */
+const onlyAttributes = (names: readonly string[], keys: readonly string[] = []): Condition => {
+  const { "ForAllValues:StringLike": keysLike, Null: withKeys } = keys.length > 0 ? onlyKeys(keys) : {};
+  return {
+    "ForAllValues:StringLike": { ...keysLike, "dynamodb:Attributes": ["pk", ...names] },
+    Null: { ...withKeys, "dynamodb:Attributes": "false" },
+  };
+};
+
+/** A function that only counts requests; admission reads the key with the same write. */
 const accessCondition = (kinds: readonly AccessItemKind[]): Condition | undefined =>
-  kinds.includes("key")
-    ? undefined
-    : {
-        "ForAllValues:StringLike": { "dynamodb:Attributes": ["pk", COUNTER_NAMES] },
-        Null: { "dynamodb:Attributes": "false" },
-      };
+  kinds.includes("key") ? undefined : onlyAttributes([COUNTER_NAMES]);

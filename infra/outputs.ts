@@ -1,3 +1,5 @@
+import type { Role } from "../shared/contract/roles.ts";
+
 /**
  * Every environment variable is also an output of the service stack, so that the admin commands find a stage's
  * resources. `LEDGER_TABLE` is the output `LedgerTable`, because the name of an output has no underscores. An empty
@@ -18,9 +20,6 @@ export const API_URL_OUTPUT = "ApiUrl";
 /** The output with the base URL of operators' commands, in a stage whose callers have a door of their own. */
 export const OPERATIONS_URL_OUTPUT = "OperationsUrl";
 
-/** The output with the URL of the console, in a stage that has one. */
-export const CONSOLE_URL_OUTPUT = "ConsoleUrl";
-
 /** The outputs with the ARNs of the topics that alarms notify, by their urgency. */
 export const TOPIC_OUTPUTS = { page: "AlarmTopic", ticket: "TicketTopic" } as const;
 
@@ -37,4 +36,7 @@ export const stackName = (stage: string, part: "Data" | "Network" | "Service" | 
 /** The IAM policies of the people who operate a stage. */
 export const operatorReadPolicy = (stage: string): string => `${stage}-airtime-operator-read`;
 export const operatorActPolicy = (stage: string): string => `${stage}-airtime-operator-act`;
+/** In a role, with AWS credentials: the requests of the operator's command line, and nothing else. */
+export const rolePolicy = (stage: string, role: Exclude<Role, "operator">): string =>
+  `${stage}-airtime-operator-as-${role}`;
 export const operatorDirectPolicy = (stage: string): string => `${stage}-airtime-operator-direct`;

@@ -24,11 +24,12 @@ export const queues = {
   },
   /**
    * Waits of up to 15 minutes are visibility timeouts, and each attempt is a receive: an endpoint can cause 4. The
-   * others are for faults of the service. A longer wait ends with a message of its own.
+   * others are for faults of the service. A longer wait ends with a message of its own. A batch is posted at once, so
+   * it lasts no longer than its slowest endpoint, and an endpoint has at most `batchSize` posts of each invocation.
    */
   delivery: {
     consumer: consumerOf("delivery"),
-    batchSize: 1,
+    batchSize: 5,
     visibilityTimeoutS: VISIBILITY_TIMEOUT_S,
     receivesMax: 50,
     concurrencyMax: 20,
@@ -42,7 +43,7 @@ export const queues = {
     readonly batchSize: number;
     readonly visibilityTimeoutS: number;
     readonly receivesMax: number;
-    /** Concurrent invocations on AWS, unless the stage sets another number (infra/stages.ts). */
+    /** Concurrent invocations on AWS, unless the stage sets another number (stages.ts). */
     readonly concurrencyMax: number;
     /** Of its dead letters, and of messages that wait for 15 minutes. */
     readonly urgency: Urgency;

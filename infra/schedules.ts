@@ -7,9 +7,9 @@ export const scheduledFunctions: readonly ScheduledFunction[] = functionNames.fi
   (name): name is ScheduledFunction => functionSpecs[name].invokedBy.kind === "schedule",
 );
 
-/** Those of every stage, whatever its upstream. */
+/** Those of every stage, whatever its upstream, with a console or without. */
 export const commonSchedules: readonly ScheduledFunction[] = scheduledFunctions.filter(
-  (name) => !specOf(name).asksUpstream,
+  (name) => !specOf(name).asksUpstream && !specOf(name).needsConsole,
 );
 
 export const scheduleOf = (name: ScheduledFunction): Schedule => functionSpecs[name].invokedBy;

@@ -75,6 +75,18 @@ export const streamConsumers = {
       { eventName: ["MODIFY", "REMOVE"] },
     ],
   },
+  /** As of attestations: what is left out has no copy, and `audit verify` names it. */
+  copies: {
+    id: "Copies",
+    table: "audit",
+    consumer: consumerOf("copies"),
+    startingPosition: "TRIM_HORIZON",
+    batchSize: 100,
+    windowS: 0,
+    keepsFailures: false,
+    recordAgeMaxS: 23 * 3_600,
+    patterns: [{ eventName: ["INSERT", "MODIFY"], dynamodb: { Keys: { pk: { S: [{ prefix: entriesPk("") }] } } } }],
+  },
 } as const satisfies Record<StreamName, StreamConsumerSpec>;
 
 export type StreamConsumerSpec = {

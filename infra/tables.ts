@@ -1,5 +1,5 @@
 import type { TableName } from "../functions/function-spec.ts";
-import { ledgerIndexes } from "../shared/ledger/schema.ts";
+import { auditIndexes, ledgerIndexes } from "../shared/ledger/schema.ts";
 
 /** The tables, divided by what losing them would cost. The CDK and the local runner create them from here. */
 
@@ -11,6 +11,7 @@ type Attribute =
   | "upstream_reference"
   | "open"
   | "phone_key"
+  | "subject"
   | "sequence";
 export type TableIndex = {
   readonly name: string;
@@ -38,7 +39,7 @@ export const tables = {
     stream: true,
   },
   /** Who changed what: the entries of a log, and what was attested of them, each in its order. */
-  audit: { partition: "pk", sort: "sequence", indexes: [], stream: true },
+  audit: { partition: "pk", sort: "sequence", indexes: Object.values(auditIndexes), stream: true },
   /** The catalog and sealed identity results: they can be fetched or made again. */
   cache: { partition: "pk", indexes: [], ttl: "expires_at_s" },
 } as const satisfies Record<TableName, TableShape>;

@@ -1,6 +1,6 @@
 import { CliCredentialsStackSynthesizer, Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { MonthlyBudget } from "./monthly-budget.ts";
 import { OperatorPolicies, type OperatorPoliciesProps } from "./operator-policies.ts";
 

@@ -20,12 +20,13 @@ import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { FilterPattern, LogGroup, MetricFilter } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
+import type { Role } from "../../shared/contract/roles.ts";
 import { type Route, routeKey } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { type ConsoleRoute, consoleRouteKey, consoleRoutes, consoleRoutesOf } from "../console-routes.ts";
 import { accessLogFields, DEFAULT_ROUTE, routeLimits } from "../gateway.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
@@ -160,9 +161,9 @@ export class Api extends Construct {
     return this.api.apiId;
   }
 
-  /** All reads or all changes of operators, as IAM names them. */
-  operationsArn(method: "GET" | "POST"): string {
-    return this.api.arnForExecuteApi(method, "/operations/*", this.deployment.stageName);
+  /** All reads or all changes in a role, as IAM names them. */
+  operationsArn(method: "GET" | "POST", role: Role): string {
+    return this.api.arnForExecuteApi(method, `/operations/${role}/*`, this.deployment.stageName);
   }
 
   /** Adds a route of the console or of operators. */

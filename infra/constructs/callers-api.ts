@@ -18,11 +18,11 @@ import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import { CfnWebACL, CfnWebACLAssociation } from "aws-cdk-lib/aws-wafv2";
 import { Construct } from "constructs";
 import { errors } from "../../shared/contract/errors.ts";
-import { headers, securityHeaders } from "../../shared/contract/headers.ts";
+import { gatewaySecurityHeaders, headers } from "../../shared/contract/headers.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import type { Route } from "../../shared/contract/route.ts";
 import { callerRoutes, restAccessLogFields, routeLimits } from "../gateway.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { ServiceFunction } from "./service-function.ts";
 
@@ -154,7 +154,7 @@ export class CallersApi extends Construct {
     });
     const common = {
       [headers.requestId]: "context.extendedRequestId",
-      ...mapValues({ "cache-control": "no-store", ...securityHeaders }),
+      ...mapValues({ "cache-control": "no-store", ...gatewaySecurityHeaders }),
     };
     const { status, message } = errors.not_found;
     this.api.addGatewayResponse("NoRoute", {

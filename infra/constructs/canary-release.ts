@@ -10,7 +10,7 @@ import { Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 
 import { Alias, type Function as LambdaFunction, type Version } from "aws-cdk-lib/aws-lambda";
 import { Construct } from "constructs";
 import { FAULTS_METRIC, METRICS_NAMESPACE } from "../../shared/platform/log.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
 
 /** The alias that API Gateway and the queues invoke. */

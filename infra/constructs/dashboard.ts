@@ -68,6 +68,7 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
       alarms.stageMetric("StuckTransactions", "Maximum"),
       alarms.stageMetric("LedgerMismatches", "Maximum"),
     ]),
+    graph("Purchases that ended within 30 s, percent", [alarms.stageMetric("EndedIn30sPercent", "Minimum")]),
     graph(
       "Functions' errors",
       functions.map((each) => each.functionMetric("Errors", "Sum")),

@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
+import { Duration, RemovalPolicy, Stack, type StackProps } from "aws-cdk-lib";
 import {
   AttributeType,
   BillingMode,
@@ -10,12 +10,20 @@ import {
 } from "aws-cdk-lib/aws-dynamodb";
 import { AccountRootPrincipal, AnyPrincipal, Effect, PolicyDocument, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import { Alias, Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  type IBucket,
+  ObjectLockRetention,
+  ObjectOwnership,
+} from "aws-cdk-lib/aws-s3";
 import { CfnSecret, type ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 import type { TableName } from "../../functions/function-spec.ts";
 import { type SecretName, type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
 import { outputOf, stackName } from "../outputs.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { auditDenials, type TableShape, tables } from "../tables.ts";
 import { acknowledge } from "./acknowledge.ts";
 import { TableBackups } from "./table-backups.ts";
@@ -25,6 +33,7 @@ export interface DataProps extends StackProps {
   readonly adopt?: StageSettings["adopt"];
   readonly recovery?: StageSettings["recovery"];
   readonly identityKeyArn?: StageSettings["identityKeyArn"];
+  readonly auditCopy?: StageSettings["auditCopy"];
   /** The stage has checked people whose consents are kept, so its key must outlive the stack. */
   readonly sells: boolean;
 }
@@ -34,11 +43,13 @@ export const tableNames = ["access", "ledger", "audit", "cache"] as const satisf
 /** The tables, secrets and the identity key: what must not be lost, and what can be made again. */
 export class Data extends Stack {
   readonly tables: Readonly<Record<TableName, ITable>>;
+  /** Absent if the stage copies no audit entries. */
+  readonly auditCopy: IBucket | undefined;
   readonly secretArns: Readonly<Record<SecretVariable, string>>;
   readonly identityKeyArn: string;
 
   constructor(scope: Construct, id: string, dataProps: DataProps) {
-    const { stage, adopt, recovery, identityKeyArn, sells, ...props } = dataProps;
+    const { stage, adopt, recovery, identityKeyArn, auditCopy, sells, ...props } = dataProps;
     super(scope, id, props);
     this.tables = {
       access: adopt
@@ -58,6 +69,7 @@ export class Data extends Stack {
         : durableTable(this, "Audit", tables.audit, appendOnly()),
       cache: makeTable(this, "Cache", tables.cache, RemovalPolicy.DESTROY),
     };
+    this.auditCopy = auditCopy && lockedBucket(this, stage, auditCopy.days);
     this.secretArns = secretIds((name) => this.secret(secretTable[name], { adopt, recovery }).secretArn);
     this.identityKeyArn = identityKeyArn ?? identityKey(this, stage, sells).keyArn;
     if (recovery) {
@@ -91,6 +103,40 @@ export class Data extends Stack {
  */
 const durableTable = (scope: Construct, id: string, shape: TableShape, resourcePolicy?: PolicyDocument): Table =>
   makeTable(scope, id, shape, RemovalPolicy.RETAIN, resourcePolicy);
+
+/**
+ * Nobody can delete an object in its days, or shorten them: S3 refuses that to the root user too. Besides, its policy denies
+ * everybody to delete one later, and to put one, except for the function that copies entries, whose role is named by a
+ * pattern, as in the policy of the identity key.
+ */
+const lockedBucket = (stack: Stack, stage: string, days: number): Bucket => {
+  const bucket = new Bucket(stack, "AuditCopy", {
+    objectLockEnabled: true,
+    objectLockDefaultRetention: ObjectLockRetention.compliance(Duration.days(days)),
+    versioned: true,
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    encryption: BucketEncryption.S3_MANAGED,
+    enforceSSL: true,
+    objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  });
+  const writer = `arn:${stack.partition}:iam::${stack.account}:role/${stackName(stage, "Service")}-CopyAuditRole*`;
+  const deny = (actions: string[], conditions: object): void => {
+    bucket.addToResourcePolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions,
+        resources: [bucket.arnForObjects("*")],
+        conditions: { ...conditions },
+      }),
+    );
+  };
+  deny(["s3:DeleteObject", "s3:DeleteObjectVersion"], {});
+  deny(["s3:PutObject"], { ArnNotLike: { "aws:PrincipalArn": writer } });
+  acknowledge(bucket, "S1", "It is a log itself; AWS CloudTrail's data events say who reads it");
+  return bucket;
+};
 
 /**
  * Denies everybody, administrators too, to change or delete an item, or to have it expire: they would have to change this
@@ -194,7 +240,7 @@ const identityKey = (stack: Stack, stage: string, sells: boolean): Key => {
     keySpec: KeySpec.HMAC_256,
     keyUsage: KeyUsage.GENERATE_VERIFY_MAC,
     multiRegion: true,
-    policy: onlyForCheckIdentity(stack, stage),
+    policy: onlyForItsFunctions(stack, stage),
     removalPolicy: sells ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY,
   });
   // For people: the function has the key's ARN.
@@ -211,12 +257,15 @@ const KEY_ADMINISTRATION = [
 ].map((action) => `kms:${action}`);
 
 /**
- * Lets the policies of the account administer the key, and one role use it, if its own policy allows that too. The role is
- * named by a pattern: the service's stack, which makes it, comes later, and one that is named by its ARN becomes a dead id
+ * Lets the policies of the account administer the key, and the roles of two functions use it, if their own policies allow
+ * that too: the one that checks identities, and the one that answers a person who asks. The roles are
+ * named by patterns: the service's stack, which makes them, comes later, and one that is named by its ARN becomes a dead id
  * in the policy when it is deleted.
  */
-const onlyForCheckIdentity = (stack: Stack, stage: string): PolicyDocument => {
-  const role = `role/${stackName(stage, "Service")}-CheckIdentityRole*`;
+const onlyForItsFunctions = (stack: Stack, stage: string): PolicyDocument => {
+  const roles = ["CheckIdentity", "AnswerSubjects"].map(
+    (name) => `arn:${stack.partition}:iam::${stack.account}:role/${stackName(stage, "Service")}-${name}Role*`,
+  );
   return new PolicyDocument({
     statements: [
       new PolicyStatement({
@@ -229,7 +278,7 @@ const onlyForCheckIdentity = (stack: Stack, stage: string): PolicyDocument => {
         actions: ["kms:GenerateMac"],
         resources: ["*"],
         conditions: {
-          ArnLike: { "aws:PrincipalArn": `arn:${stack.partition}:iam::${stack.account}:${role}` },
+          ArnLike: { "aws:PrincipalArn": roles },
           StringEquals: { "kms:MacAlgorithm": "HMAC_SHA_256" },
         },
       }),

@@ -18,7 +18,7 @@ import {
   Vpc,
 } from "aws-cdk-lib/aws-ec2";
 import { Construct } from "constructs";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
 
 type Egress = StageSettings["egress"];
@@ -82,27 +82,43 @@ export class EgressNetwork extends Stack implements FunctionNetwork {
   }
 }
 
-export interface ExistingNetworkProps {
-  readonly egress: Extract<Egress, { kind: "existing" }>;
+/** Subnets that exist, and the addresses from which calls out of them arrive. */
+export interface EgressSubnets {
+  readonly vpc: IVpc;
+  /** Absent if they are the VPC's private subnets. */
+  readonly subnets?: SubnetSelection;
+  readonly addresses: readonly string[];
+}
+
+export interface ExistingNetworkProps extends EgressSubnets {
   readonly webhookAllowedCidrs: readonly string[];
 }
 
 /** Subnets of the company's own VPC. Only the security group is made; it goes when the stage goes. */
 export class ExistingNetwork extends Construct implements FunctionNetwork {
   readonly vpc: IVpc;
-  readonly subnets: SubnetSelection;
+  readonly subnets?: SubnetSelection;
   readonly functions: ISecurityGroup;
 
-  constructor(scope: Construct, id: string, { egress, webhookAllowedCidrs }: ExistingNetworkProps) {
+  constructor(scope: Construct, id: string, { vpc, subnets, addresses, webhookAllowedCidrs }: ExistingNetworkProps) {
     super(scope, id);
-    const { vpcId, subnetIds, addresses } = egress;
-    // CDK wants a zone, which is in no template: Lambda takes subnets by their ids.
-    this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId, availabilityZones: ["unread"] });
-    this.subnets = { subnets: subnetIds.map((subnetId) => importedSubnet(this, subnetId)) };
-    this.functions = functionsGroup(this, this.vpc, webhookAllowedCidrs);
+    this.vpc = vpc;
+    if (subnets) this.subnets = subnets;
+    this.functions = functionsGroup(this, vpc, webhookAllowedCidrs);
     for (const [index, value] of addresses.entries()) addEgressIp(Stack.of(this), index + 1, value);
   }
 }
+
+/** The subnets of a stage's settings. */
+export const importedSubnets = (
+  scope: Construct,
+  { vpcId, subnetIds, addresses }: Extract<Egress, { kind: "existing" }>,
+): EgressSubnets => ({
+  // CDK wants a zone, which is in no template: Lambda takes subnets by their ids.
+  vpc: Vpc.fromVpcAttributes(scope, "Vpc", { vpcId, availabilityZones: ["unread"] }),
+  subnets: { subnets: subnetIds.map((subnetId) => importedSubnet(scope, subnetId)) },
+  addresses,
+});
 
 const importedSubnet = (scope: Construct, subnetId: string): ISubnet => {
   const subnet = Subnet.fromSubnetId(scope, subnetId, subnetId);
@@ -120,7 +136,7 @@ const functionsGroup = (scope: Construct, vpc: IVpc, webhookAllowedCidrs: readon
   });
   group.addEgressRule(Peer.anyIpv4(), Port.tcp(443), "HTTPS to AWS, the upstream and apps");
   for (const range of webhookAllowedCidrs) {
-    group.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in infra/stages.ts");
+    group.addEgressRule(peerOf(range), Port.allTcp(), "Apps inside, named in stages.ts");
   }
   return group;
 };

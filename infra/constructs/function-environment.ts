@@ -1,7 +1,8 @@
+import type { Topic } from "aws-cdk-lib/aws-sns";
 import type { QueueName } from "../../functions/function-spec.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import type { SecretVariable } from "../../shared/platform/secret-table.ts";
-import { type StageSettings, sells } from "../stages.ts";
+import { type StageSettings, sells } from "../stage-settings.ts";
 import type { Data } from "./data.ts";
 import type { QueueConsumer } from "./queue-consumer.ts";
 
@@ -11,15 +12,23 @@ type DataVariable =
   | "LEDGER_TABLE"
   | "AUDIT_TABLE"
   | "CACHE_TABLE"
+  | "AUDIT_COPY_BUCKET"
   | "IDENTITY_KEY_ARN";
 type QueueVariable = "OUTCOMES_QUEUE_URL" | "DELIVERY_QUEUE_URL";
+type ConsoleVariable = "NOTIFICATIONS_TOPIC_ARN" | "CONSOLE_URL";
 
-/** Names of tables, ids of secrets and of the identity key. */
-export const dataValues = ({ tables, secretArns, identityKeyArn }: Data): Pick<FunctionEnvironment, DataVariable> => ({
+/** Names of tables and of the bucket, ids of secrets and of the identity key. */
+export const dataValues = ({
+  tables,
+  auditCopy,
+  secretArns,
+  identityKeyArn,
+}: Data): Pick<FunctionEnvironment, DataVariable> => ({
   ACCESS_TABLE: tables.access.tableName,
   LEDGER_TABLE: tables.ledger.tableName,
   AUDIT_TABLE: tables.audit.tableName,
   CACHE_TABLE: tables.cache.tableName,
+  AUDIT_COPY_BUCKET: auditCopy?.bucketName ?? "",
   IDENTITY_KEY_ARN: identityKeyArn,
   ...secretArns,
 });
@@ -32,11 +41,20 @@ export const queueValues = (
   DELIVERY_QUEUE_URL: queues.delivery.queue.queueUrl,
 });
 
+/** What only a stage with a console has: where it is, and the topic of its people's notifications. */
+export const consoleValues = (
+  url: string | undefined,
+  notifications: Topic | undefined,
+): Pick<FunctionEnvironment, ConsoleVariable> => ({
+  NOTIFICATIONS_TOPIC_ARN: notifications?.topicArn ?? "",
+  CONSOLE_URL: url ?? "",
+});
+
 /** The variables that come from the settings alone. */
 export const settingsValues = (
   settings: StageSettings,
   ownHosts: readonly string[],
-): Omit<FunctionEnvironment, DataVariable | QueueVariable> => ({
+): Omit<FunctionEnvironment, DataVariable | QueueVariable | ConsoleVariable> => ({
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
   UPSTREAM_PROFILE: JSON.stringify(settings.upstreamProfile),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),
@@ -45,7 +63,10 @@ export const settingsValues = (
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   TIME_ZONE: settings.timeZone,
   OPERATOR_ACT_MAX_NAIRA: String(settings.operatorActMaxNaira),
+  FOUR_EYES: settings.fourEyes === undefined ? "" : JSON.stringify(settings.fourEyes),
+  FLOAT_ALARM_HOURS: String(settings.floatAlarmHours),
   PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
+  CONSENT_RETENTION_DAYS: String(settings.consentRetentionDays),
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
   QUEUE_MINUTES: String(settings.queue.minutes),
   WORKERS: settings.workers,

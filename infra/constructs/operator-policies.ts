@@ -6,10 +6,11 @@ import type { Topic } from "aws-cdk-lib/aws-sns";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 import * as z from "zod";
+import { type Role as PersonRole, roles } from "../../shared/contract/roles.ts";
 import { auditKeyPattern, keyPatternOf, ledgerIndexes } from "../../shared/ledger/schema.ts";
 import { secretNames, secretTable } from "../../shared/platform/secret-table.ts";
 import { onlyKeys } from "../item-grants.ts";
-import { operatorActPolicy, operatorDirectPolicy, operatorReadPolicy } from "../outputs.ts";
+import { operatorActPolicy, operatorDirectPolicy, operatorReadPolicy, pascalCase, rolePolicy } from "../outputs.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Data } from "./data.ts";
 import { DeadLetters } from "./queue-consumer.ts";
@@ -44,10 +45,8 @@ export class OperatorPolicies extends Construct {
     const fixed = secretNames.filter((name) => secretTable[name].kind === "fixed");
     const changeable = secretNames.filter((name) => !fixed.includes(name));
     const versioned = secretNames.filter((name) => "hasVersions" in secretTable[name]);
-    // `secrets set` compares the value with the current one, and doctor sends an event with the path's token.
-    const presented = secretNames.filter(
-      (name) => secretTable[name].kind === "filled" || "isPresented" in secretTable[name],
-    );
+    // `doctor` sends an event with the path's token, and `upstream probe` uses the test key.
+    const usedHere = secretNames.filter((name) => name === "upstream-test-key" || "isPresented" in secretTable[name]);
 
     const stackArn = service.formatArn({
       service: "cloudformation",
@@ -57,11 +56,15 @@ export class OperatorPolicies extends Construct {
     const { partition, region } = Stack.of(this);
     const gatewayAccount = `arn:${partition}:apigateway:${region}::/account`;
     this.apiExport = imported.parse(service.resolve(service.exportValue(api.id)))["Fn::ImportValue"];
-    const [reads, changes] = [api.operationsArn("GET"), api.operationsArn("POST")];
+    const [reads, changes] = [api.operationsArn("GET", "operator"), api.operationsArn("POST", "operator")];
+    const inRole = (role: PersonRole): string[] => [api.operationsArn("GET", role), api.operationsArn("POST", role)];
     this.wildcards = new Map([
       [stackArn, "The id of the stage's own stack"],
       [reads, "Every action that reads"],
       [changes, "Every action that changes something"],
+      ...roles.flatMap((role) =>
+        inRole(role).map((arn): [string, string] => [arn, `Every action of the role ${role}`]),
+      ),
     ]);
 
     const byService = [ledgerIndexes.byList, ledgerIndexes.byOpen];
@@ -72,15 +75,16 @@ export class OperatorPolicies extends Construct {
       allow(["dynamodb:GetItem"], [access.tableArn, cache.tableArn, ledger.tableArn]),
       // `audit verify` finds the logs by the table itself.
       allow(["dynamodb:GetResourcePolicy", "dynamodb:Query", "dynamodb:Scan"], [audit.tableArn]),
-      allow(["dynamodb:BatchGetItem"], [ledger.tableArn, ...(isDirect ? [access.tableArn] : [])]),
+      ...(data.auditCopy
+        ? [allow(["s3:GetBucketObjectLockConfiguration", "s3:ListBucketVersions"], [data.auditCopy.bucketArn])]
+        : []),
+      allow(["dynamodb:BatchGetItem"], [cache.tableArn, ledger.tableArn, ...(isDirect ? [access.tableArn] : [])]),
       allow(
         ["dynamodb:Query"],
         [...byService, ...(isDirect ? [ledgerIndexes.byUpstreamReference] : [])].map(
           ({ name }) => `${ledger.tableArn}/index/${name}`,
         ),
       ),
-      // `wallet verify` resets a checkpoint that is wrong; it is derived data.
-      allow(["dynamodb:PutItem"], [ledger.tableArn], onlyKeys([keyPatternOf("checkpoint")])),
       allow(["secretsmanager:DescribeSecret"], secretNames.map(secretArn)),
       allow(["sqs:GetQueueAttributes"], arnsOf(deadLetters)),
       allow(
@@ -101,16 +105,15 @@ export class OperatorPolicies extends Construct {
               [ledger.tableArn],
               onlyKeys([keyPatternOf("period"), keyPatternOf("period-replacement")]),
             ),
-            allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], [cache.tableArn]),
+            allow(["dynamodb:PutItem", "dynamodb:UpdateItem"], [access.tableArn, cache.tableArn]),
+            allow(["dynamodb:PutItem"], [ledger.tableArn]),
+            allow(["dynamodb:PutItem"], [audit.tableArn], onlyKeys([auditKeyPattern("entry")])),
           ]
         : [allow(["execute-api:Invoke"], [changes])]),
-      // `keys reconcile` writes accounts.
-      allow(["dynamodb:PutItem"], [ledger.tableArn], isDirect ? undefined : onlyKeys([keyPatternOf("account")])),
-      // Commands that are no action record themselves.
-      allow(["dynamodb:PutItem"], [audit.tableArn], onlyKeys([auditKeyPattern("entry")])),
-      allow(["dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"], [access.tableArn]),
+      // The dry run of `keys reconcile`. Items of both tables hold limits, which two people raise: only `direct` writes them.
+      allow(["dynamodb:BatchGetItem", "dynamodb:Scan"], [access.tableArn]),
       allow(["secretsmanager:PutSecretValue"], [...changeable, ...(isDirect ? versioned : [])].map(secretArn)),
-      allow(["secretsmanager:GetSecretValue"], [...presented, ...(isDirect ? fixed : [])].map(secretArn)),
+      ...(isDirect ? [allow(["secretsmanager:GetSecretValue"], [...usedHere, ...fixed].map(secretArn))] : []),
       // AWS moves dead letters with the permissions of the person who asks for it.
       allow(["sqs:SendMessage"], arnsOf(queues.filter((queue) => !deadLetters.includes(queue)))),
       allow(
@@ -128,6 +131,14 @@ export class OperatorPolicies extends Construct {
       ...reading(true),
       ...acting(true),
     ]).attachToRole(this.addDirectRole(stage, alarms.topics.page));
+    for (const role of roles) {
+      if (role === "operator") continue;
+      // The path has the role, and the service what it may do.
+      this.addPolicy(pascalCase(role), rolePolicy(stage, role), `Work with ${stage} in the role ${role}`, [
+        allow(["execute-api:Invoke"], inRole(role)),
+        allow(["cloudformation:DescribeStacks"], [stackArn]),
+      ]);
+    }
   }
 
   /**

@@ -6,7 +6,7 @@ import type { LogEventSpec } from "../../shared/platform/log.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import { attentionAgeS } from "../../shared/queued-orders/queue-policy.ts";
 import { outputOf } from "../outputs.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { type TableShape, tables as tableShapes } from "../tables.ts";
 import { type Alarms, filled } from "./alarms.ts";
 import type { Api } from "./api.ts";
@@ -21,7 +21,6 @@ export interface ServiceAlarmsProps {
 }
 
 const MINUTE_S = 60;
-const HOUR_S = 3_600;
 /** The page shows no action that its person may not do: a person meets one by a role that changed while it was open. */
 const CONSOLE_REFUSALS_MAX = 10;
 
@@ -35,12 +34,12 @@ const thresholds = [
     impact: "A customer's money has been debited for 15 minutes without an outcome. admin transactions list --stuck.",
   },
   {
-    name: "OldestOpenSeconds",
+    name: "OpenOver24Hours",
     id: "OpenFor24Hours",
-    threshold: 24 * HOUR_S,
+    threshold: 0,
     urgency: "page",
     impact:
-      "A customer has waited for an outcome for 24 hours: ask the upstream and resolve it today. admin transactions.",
+      "A customer has waited for an outcome for 24 hours, longer than the refund framework allows: ask the upstream and resolve it today. admin transactions list --stuck.",
   },
   {
     name: "StuckTransactions",
@@ -132,6 +131,12 @@ export const addServiceAlarms = (alarms: Alarms, { api, functions, settings, tab
     threshold: settings.floatAlarmHours,
     urgency: "page",
     impact: `Orders will fail and be refunded: what was paid to the upstream lasts for less than ${settings.floatAlarmHours} hours at the pace of the last 24. Pay the upstream, and book it: admin float fund.`,
+  });
+  alarms.addFloorAlarm("EndedLate", {
+    metric: alarms.stageMetric("EndedIn30sPercent", "Minimum"),
+    threshold: settings.endedIn30sPercentMin,
+    urgency: "ticket",
+    impact: `Customers wait too long: of the purchases of the last 24 hours fewer than ${settings.endedIn30sPercentMin} percent were delivered or refunded within 30 seconds. admin refund-clock report says of which network and kind.`,
   });
   for (const [event, spec] of Object.entries<LogEventSpec>(logEvents)) {
     if (spec.level !== "alarm") continue;

@@ -14,9 +14,10 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
+import { bundleOf, sdkBundle } from "#bundles";
 import type { FunctionSpec } from "../../functions/function-spec.ts";
-import { bundleOf } from "../bundle/bundles.ts";
 import { projectRoot } from "../bundle/project-root.ts";
+import { SDK_FILE } from "../bundle/sdk-file.ts";
 import { type FunctionName, specOf } from "../functions.ts";
 import { acknowledgeWildcards } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
@@ -51,7 +52,7 @@ export class ServiceFunction extends LambdaFunction {
   readonly logs: LogGroup;
   /** What callers and queues invoke: the function itself, or its alias. */
   readonly invoked: IFunction;
-  private readonly ownRole: Role;
+  readonly ownRole: Role;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     const { stage, name, environment, logRetentionDays, network, reservedConcurrency, canary, tracing } = props;
@@ -145,7 +146,8 @@ export class ServiceFunction extends LambdaFunction {
 }
 
 /**
- * The bundle whose size the tests measure. The asset's hash is the bundle's, so that equal code is not deployed again.
+ * The bundle whose size the tests measure, and the SDK where it may be loaded. The asset's hash is that of the files, so
+ * that equal code is not deployed again.
  */
 const bundled = (name: FunctionName): Code =>
   Code.fromAsset(join(projectRoot, "functions", name), {
@@ -154,7 +156,9 @@ const bundled = (name: FunctionName): Code =>
       image: Runtime.NODEJS_24_X.bundlingImage,
       local: {
         tryBundle: (folder) => {
-          writeFileSync(join(folder, "index.mjs"), bundleOf(name));
+          const code = bundleOf(name);
+          writeFileSync(join(folder, "index.mjs"), code);
+          if (code.includes(SDK_FILE)) writeFileSync(join(folder, SDK_FILE), sdkBundle());
           return true;
         },
       },

@@ -1,10 +1,14 @@
 import type { Stack } from "aws-cdk-lib";
+import type { Topic } from "aws-cdk-lib/aws-sns";
+import * as z from "zod";
 import type { QueueName } from "../../functions/function-spec.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type FunctionName, functionNames, functionNamesOf, specOf } from "../functions.ts";
 import { itemGrants } from "../item-grants.ts";
 import { pascalCase } from "../outputs.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
+import { tables as shapes, type TableShape } from "../tables.ts";
+import { acknowledge } from "./acknowledge.ts";
 import type { CanaryRelease } from "./canary-release.ts";
 import { type Data, tableNames } from "./data.ts";
 import type { FunctionNetwork } from "./egress-network.ts";
@@ -16,6 +20,8 @@ export interface ServiceFunctionsProps {
   readonly settings: StageSettings;
   readonly data: Data;
   readonly queues: Readonly<Record<QueueName, QueueConsumer>>;
+  /** Absent in a stage without a console. */
+  readonly notifications: Topic | undefined;
   readonly values: FunctionEnvironment;
   readonly network: FunctionNetwork | undefined;
   readonly canary: CanaryRelease | undefined;
@@ -82,24 +88,47 @@ export class ServiceFunctions {
         made.allow(actions, [data.tables[table].tableArn], condition);
       }
     }
-    const { tableArn } = data.tables.ledger;
     made.allow(
       ["dynamodb:Query"],
-      queries.map((index) => `${tableArn}/index/${index}`),
+      tableNames.flatMap((table) => {
+        const { indexes }: TableShape = shapes[table];
+        return queries
+          .filter((index) => indexes.some(({ name }) => name === index))
+          .map((index) => `${data.tables[table].tableArn}/index/${index}`);
+      }),
     );
     made.allow(
       ["sqs:SendMessage"],
       sendsTo.map((queue) => queues[queue].queue.queueArn),
     );
+    this.allowNotifications(made);
     made.allow(
       ["secretsmanager:GetSecretValue"],
       Object.entries(data.secretArns).flatMap(([variable, arn]) =>
         environment.some((own) => own === variable) ? [arn] : [],
       ),
     );
+    if (made.spec.copiesAudit && data.auditCopy) {
+      const { bucketArn } = data.auditCopy;
+      made.allow(["s3:PutObject"], [`${bucketArn}/*`]);
+      // cdk-nag names what another stack exports by the name of its export.
+      const name = imported.parse(data.resolve(data.exportValue(bucketArn)))["Fn::ImportValue"];
+      acknowledge(made.ownRole, `IAM5[Resource::${name}/*]`, "The key of an object has its entry's place and hash");
+    }
     made.allow(["kms:GenerateMac"], environment.includes("IDENTITY_KEY_ARN") ? [data.identityKeyArn] : []);
   }
+
+  private allowNotifications(made: ServiceFunction): void {
+    const arn = this.props.notifications?.topicArn;
+    if (arn === undefined) return;
+    if (made.spec.notifications === "publishes") made.allow(["sns:ListSubscriptionsByTopic", "sns:Publish"], [arn]);
+    if (made.spec.notifications !== "subscribes") return;
+    made.allow(["sns:ListSubscriptionsByTopic", "sns:Unsubscribe"], [arn]);
+    made.allow(["sns:Subscribe"], [arn], { StringEquals: { "sns:Protocol": "email" } });
+  }
 }
+
+const imported = z.object({ "Fn::ImportValue": z.string() });
 
 const reservedFor = (name: FunctionName, { reservedConcurrency }: StageSettings): number | undefined =>
   Object.entries(reservedConcurrency).find(([reserved]) => reserved === name)?.[1];

@@ -3,7 +3,7 @@ import type { QueueName } from "../../functions/function-spec.ts";
 import { specOf } from "../functions.ts";
 import { pascalCase } from "../outputs.ts";
 import { queues } from "../queues.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import type { Alarms } from "./alarms.ts";
 import { QueueConsumer } from "./queue-consumer.ts";
 

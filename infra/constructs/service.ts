@@ -1,4 +1,5 @@
 import { Stack, type StackProps } from "aws-cdk-lib";
+import { Topic } from "aws-cdk-lib/aws-sns";
 import type { Construct } from "constructs";
 import { type Route, routeKey } from "../../shared/contract/route.ts";
 import { routes } from "../../shared/contract/routes.ts";
@@ -6,7 +7,7 @@ import { consoleRoutesOf } from "../console-routes.ts";
 import { defaultFunction } from "../functions.ts";
 import { callerRoutes } from "../gateway.ts";
 import { queues as queueSpecs } from "../queues.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { streamConsumers } from "../streams.ts";
 import { Alarms } from "./alarms.ts";
 import { Api } from "./api.ts";
@@ -15,8 +16,8 @@ import { CallersApi } from "./callers-api.ts";
 import { CanaryRelease } from "./canary-release.ts";
 import { addDashboard } from "./dashboard.ts";
 import type { Data } from "./data.ts";
-import { type EgressNetwork, ExistingNetwork } from "./egress-network.ts";
-import { dataValues, queueValues, settingsValues } from "./function-environment.ts";
+import { type EgressNetwork, type EgressSubnets, ExistingNetwork, importedSubnets } from "./egress-network.ts";
+import { consoleValues, dataValues, queueValues, settingsValues } from "./function-environment.ts";
 import { DeadLetters } from "./queue-consumer.ts";
 import { Schedules } from "./schedules.ts";
 import { addServiceAlarms } from "./service-alarms.ts";
@@ -31,6 +32,8 @@ export interface ServiceProps extends StackProps {
   readonly data: Data;
   /** Absent if the stage makes none. */
   readonly network: EgressNetwork | undefined;
+  /** Those of the app that the stage is part of, if its functions are there. */
+  readonly subnets: EgressSubnets | undefined;
 }
 
 /** The stateless part of a stage: API, functions, queues, schedules and alarms. It can be recreated at any time. */
@@ -39,6 +42,10 @@ export class Service extends Stack {
   readonly api: Api;
   /** Callers have a door of their own, which is a REST API. */
   readonly hasRestApi: boolean;
+  /** Base URL for callers, `/v1` included. */
+  readonly apiUrl: string;
+  /** Target of the custom domain's DNS record, if there is one. */
+  readonly domainTarget: string | undefined;
 
   constructor(scope: Construct, id: string, props: ServiceProps) {
     super(scope, id, props);
@@ -49,7 +56,10 @@ export class Service extends Stack {
 
     const network =
       egress.kind === "existing"
-        ? new ExistingNetwork(this, "Network", { egress, webhookAllowedCidrs })
+        ? new ExistingNetwork(this, "Network", {
+            ...(props.subnets ?? importedSubnets(this, egress)),
+            webhookAllowedCidrs,
+          })
         : props.network;
     const canary = release.kind === "canary" ? new CanaryRelease(this, "Canary", { release }) : undefined;
     const emails = { page: settings.alarmEmail, ticket: settings.ticketEmail ?? settings.alarmEmail };
@@ -60,12 +70,20 @@ export class Service extends Stack {
         ? undefined
         : new CallersApi(this, "Callers", { stage, settings, front, accessLogs: api.accessLogs });
     const queues = makeQueues(this, { stage, settings, alarms });
+    const ownHosts = [...api.hosts, ...(callers?.hosts ?? [])];
+    // People subscribe themselves, in the console.
+    const notifications = hasConsole
+      ? new Topic(this, "Notifications", { displayName: `Notifications of ${stage}`, enforceSSL: true })
+      : undefined;
     const values = {
       ...dataValues(data),
       ...queueValues(queues),
-      ...settingsValues(settings, [...api.hosts, ...(callers?.hosts ?? [])]),
+      ...consoleValues(hasConsole ? api.consoleUrl : undefined, notifications),
+      ...settingsValues(settings, ownHosts),
     };
-    const functions = new ServiceFunctions(this, { stage, settings, data, queues, values, network, canary });
+    const functions = new ServiceFunctions(this, {
+      ...{ stage, settings, data, queues, notifications, values, network, canary },
+    });
 
     // What invokes the functions.
     for (const route of Object.values<Route>(routes)) {
@@ -91,7 +109,10 @@ export class Service extends Stack {
     }
     addServiceAlarms(alarms, { api, functions, settings, tables: data.tables });
     const dashboard = addDashboard(this, { stage, api, callers, functions, queues, alarms });
-    addOutputs(this, { values, api, callers, dashboard, alarms, hasConsole });
+    this.apiUrl = (callers ?? api).url;
+    this.domainTarget = callers?.domainTarget ?? api.domainTarget;
+    const { apiUrl, domainTarget } = this;
+    addOutputs(this, { values, api, callers, apiUrl, domainTarget, dashboard, alarms });
     this.alarms = alarms;
     this.api = api;
     this.hasRestApi = callers !== undefined;

@@ -4,7 +4,7 @@ import type { ITable } from "aws-cdk-lib/aws-dynamodb";
 import { Schedule } from "aws-cdk-lib/aws-events";
 import { Construct } from "constructs";
 import { backupVaultName, copyVaultName } from "../outputs.ts";
-import type { StageSettings } from "../stages.ts";
+import type { StageSettings } from "../stage-settings.ts";
 import { backupRole, keptVault } from "./recovery.ts";
 
 export interface TableBackupsProps {

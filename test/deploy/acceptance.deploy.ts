@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { sleep } from "../../shared/platform/time.ts";
+import { simulatorStackName } from "../../tools/acceptance/simulator/stack.ts";
 import { readLagAndConflicts } from "../../tools/acceptance/steps/lag-and-conflicts.ts";
 import { startTokenIssuer } from "../builders/token-issuer.ts";
 import { bootstrap } from "./deployed-stage.ts";
@@ -80,7 +81,7 @@ describe("in a bootstrapped account with resources of others", () => {
     estimated_usd: z.number(),
   });
 
-  const command = ["node", "tools/acceptance/main.ts", "--region", REGION];
+  const command = ["node", "tools/airtime/main.ts", "acceptance", "--region", REGION];
 
   test("a throw-away stage is deployed, passes every step that the emulator can run, and is deleted, although nobody reads the progress to its end", {
     timeout: 600_000,
@@ -126,13 +127,14 @@ describe("in a bootstrapped account with resources of others", () => {
   }, async () => {
     const before = await contents();
     const { child, exitCode, output } = emulator.start(projectRoot, "env", ...command, "--stage", "cut");
-    // Until it begins to exist, or the run ends without it: two deployments take minutes on a busy machine.
-    while (child.exitCode === null && !(await stackNames()).includes("Cut-Data")) await sleep(500);
+    // Until its first stack begins to exist, or the run ends without it.
+    const first = simulatorStackName("cut");
+    while (child.exitCode === null && !(await stackNames()).includes(first)) await sleep(500);
     child.kill("SIGINT");
     expect(await exitCode, output()).toBe(130);
     const lines = output().split("\n");
     expect(lines.filter((line) => line.startsWith("interrupted"))).toHaveLength(1);
-    expect(lines.find((line) => line.includes("deploy the stage"))).toMatch(/^interrupted/);
+    expect(lines.find((line) => line.includes("deploy the simulator"))).toMatch(/^interrupted/);
     expect(lines.find((line) => line.includes("clean up"))).toMatch(/^ok/);
     expect(await contents()).toEqual(before);
   });

@@ -6,7 +6,7 @@ import { projectRoot } from "../../infra/bundle/project-root.ts";
 /** A copy of the project in a folder of its own, with its packages and caches. */
 export type Checkout = {
   readonly folder: string;
-  /** Lays settings of a stage over those of infra/stages.ts, in place of what was laid over them before. */
+  /** Lays settings of a stage over those of stages.ts, in place of what was laid over them before. */
   readonly setSettings: (stage: string, settings: object) => void;
   readonly remove: () => void;
 };
@@ -22,7 +22,7 @@ export const checkOutThisTree = (): Checkout => {
   // What was built and unpacked once, such as the console's pages and the browser.
   mkdirSync(join(projectRoot, ".local"), { recursive: true });
   symlinkSync(join(projectRoot, ".local"), join(folder, ".local"));
-  const file = join(folder, "infra/stages.ts");
+  const file = join(folder, "stages.ts");
   const committed = readFileSync(file, "utf8");
   return {
     folder,

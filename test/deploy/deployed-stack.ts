@@ -31,11 +31,13 @@ export const readStack = async (StackName: string): Promise<DeployedStack> => {
   return { template: TemplateBody, resources, bundles };
 };
 
-/** The only file in a function's archive. */
+/** The bundle in a function's archive, which may hold the SDK too. */
 const bundleOf = async (FunctionName: string): Promise<string> => {
   const { Code } = await new LambdaClient({}).send(new GetFunctionCommand({ FunctionName }));
   const zip = Buffer.from(await (await fetch(Code?.Location ?? "")).arrayBuffer());
-  // The name and the extra field are between the first entry's header and its data (PKWARE APPNOTE, 4.3.7).
-  const [nameLength, extraLength] = [zip.readUInt16LE(26), zip.readUInt16LE(28)];
-  return inflateRawSync(zip.subarray(30 + nameLength + extraLength)).toString("utf8");
+  const name = "index.mjs";
+  const at = zip.indexOf(name);
+  // The name ends an entry's header; an extra field, whose length is before the name, and its data follow (PKWARE
+  // APPNOTE, 4.3.7).
+  return inflateRawSync(zip.subarray(at + name.length + zip.readUInt16LE(at - 2))).toString("utf8");
 };

@@ -35,11 +35,16 @@ export const deployStage = async (
     const options = ["--stage", stage, "--require-approval", "never", "--outputs-file", file, "--output", output];
     assertSuccess(await emulator.run(folder, "npm", "run", "deploy", "--", ...options), `npm run deploy of ${stage}`);
     const { [stackName(stage, "Service")]: outputs = {} } = outputsFile.parse(JSON.parse(readFileSync(file, "utf8")));
-    const [api] = new URL(outputs[API_URL_OUTPUT] ?? "").hostname.split(".");
-    return { baseUrl: `${emulator.endpoint}/_aws/execute-api/${api}/$default/v1`, outputs };
+    return { baseUrl: callableUrl(emulator, outputs), outputs };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+};
+
+/** The URL of the interface of a stage with these outputs, for this process. */
+export const callableUrl = ({ endpoint }: Emulator, outputs: DeployedStage["outputs"]): string => {
+  const [api] = new URL(outputs[API_URL_OUTPUT] ?? "").hostname.split(".");
+  return `${endpoint}/_aws/execute-api/${api}/$default/v1`;
 };
 
 const outputsFile = z.record(z.string(), z.record(z.string(), z.string()));

@@ -9,9 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { type ProcessGroup, startGroup } from "../builders/process-group.ts";
+import { WAIT_MS_MAX } from "../builders/until.ts";
 import { installEmulator } from "./install-emulator.ts";
 
-/** The account and region that the emulator answers for: not the placeholder of infra/stages.ts. */
+/** The account and region that the emulator answers for: not the placeholder of stages.ts. */
 export const ACCOUNT = "111122223333";
 export const REGION = "us-east-1";
 
@@ -137,7 +138,7 @@ const freePort = async (): Promise<number> => {
 };
 
 const waitUntilReady = async (url: string): Promise<void> => {
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (const endMs = Date.now() + WAIT_MS_MAX; Date.now() < endMs; ) {
     const response = await fetch(url).catch(() => undefined);
     if (response !== undefined) return;
     await sleep(100);

@@ -15,20 +15,23 @@ import { afterAll, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { functionNamesOf } from "../../infra/functions.ts";
-import { settingsOf } from "../../infra/stages.ts";
+import { settingsOf } from "../../infra/stage-settings.ts";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
 import { deliveryPk } from "../../shared/ledger/schema.ts";
 import { pkOfReference } from "../../shared/ledger/transaction.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import { openDynamoDb, openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import { systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { type Delivery, readDelivery } from "../../shared/webhooks/delivery.ts";
-import { setEndpoint } from "../../shared/webhooks/endpoint.ts";
+import { disableEndpoint, setEndpoint } from "../../shared/webhooks/endpoint.ts";
+import { stages } from "../../stages.ts";
+import { ENDPOINT, firstEndpoint } from "../builders/endpoint.ts";
 import { standardHeaders, startReceiver } from "../builders/receiver.ts";
+import { WAIT_MS_MAX } from "../builders/until.ts";
 import { readStack } from "./deployed-stack.ts";
 import { bootstrap, deployStage } from "./deployed-stage.ts";
 import { startEmulator } from "./emulator.ts";
@@ -47,8 +50,8 @@ const run = (command: string, ...args: readonly string[]) => emulator.run(projec
 Object.assign(process.env, emulator.environment);
 const { AccessTable: accessTable = "", LedgerTable: ledgerTable = "" } = stage.outputs;
 const { WebhookKeySecretId = "", ChecksumKeySecretId = "" } = stage.outputs;
-const checksumKey = secret(secretsClient(), ChecksumKeySecretId);
-const store: AccountStore = { db: documentClient(), accessTable, ledgerTable, checksumKey };
+const checksumKey = secret(openSecretsManager(), ChecksumKeySecretId);
+const store: AccountStore = { db: openDynamoDb(), accessTable, ledgerTable, checksumKey };
 const ledger = { db: store.db, table: ledgerTable, clock: systemClock };
 
 const newCaller = async () => {
@@ -69,20 +72,21 @@ const synthesisedTemplate = z.object({
   ),
 });
 
-test("the deployed stacks have the template and code of a second synthesis, and npx cdk deploy --all deploys what is missing", async () => {
-  const synth = ["npm", "run", "synth", "--", "--stage", "sandbox", "--output", scratch];
-  const synthesis = await run("env", "CDK_VALIDATION=true", ...synth);
-  expect(synthesis).toMatchObject({ code: 0 });
-  const templates = readdirSync(scratch).filter((name) => name.endsWith(".template.json"));
+const synthesised = join(scratch, "synthesised");
+
+test("npx cdk synth and npx cdk deploy --all, without a stage, synthesise the template and code of the deployed sandbox, and deploy what is missing", async () => {
+  const synth = ["npx", "cdk", "synth", "--quiet", "--output", synthesised];
+  expect(await run("env", "CDK_VALIDATION=true", ...synth)).toMatchObject({ code: 0 });
+  const templates = readdirSync(synthesised).filter((name) => name.endsWith(".template.json"));
   expect(templates).toEqual(["Administrator", "Data", "Service"].map((part) => `Sandbox-${part}.template.json`));
+
   // The administrator's stack is missing, and the others have no changes.
-  expect(await run("npx", "cdk", "deploy", "--all", "--require-approval", "never", "--app", scratch)).toMatchObject({
-    code: 0,
-  });
+  const deploy = ["cdk", "deploy", "--all", "--require-approval", "never", "--output", join(scratch, "deployed")];
+  expect(await run("npx", ...deploy)).toMatchObject({ code: 0 });
 
   const bundles: string[] = [];
   for (const file of templates) {
-    const text = readFileSync(join(scratch, file), "utf8");
+    const text = readFileSync(join(synthesised, file), "utf8");
     const deployed = await readStack(file.replace(".template.json", ""));
     expect(deployed.template).toBe(text);
 
@@ -94,15 +98,16 @@ test("the deployed stacks have the template and code of a second synthesis, and 
     for (const [id, { Properties }] of resources) {
       if (Properties.Code === undefined) continue;
       const asset = `asset.${Properties.Code.S3Key.replace(".zip", "")}`;
-      expect(deployed.bundles.get(id)).toBe(readFileSync(join(scratch, asset, "index.mjs"), "utf8"));
+      expect(deployed.bundles.get(id)).toBe(readFileSync(join(synthesised, asset, "index.mjs"), "utf8"));
       bundles.push(asset);
     }
   }
-  expect(bundles).toHaveLength(functionNamesOf(settingsOf("sandbox")).length);
+  expect(bundles).toHaveLength(functionNamesOf(settingsOf("sandbox", stages)).length);
 });
 
-test("npx cdk diff shows no change after the deployment", async () => {
-  const { code, stdout, stderr } = await run("npx", "cdk", "diff", "--fail", "--app", scratch);
+test("npm run synth accepts the synthesised stacks, and npx cdk diff shows no change after the deployment", async () => {
+  expect(await run("npm", "run", "synth", "--", "--app", synthesised)).toMatchObject({ code: 0 });
+  const { code, stdout, stderr } = await run("npx", "cdk", "diff", "--fail", "--app", synthesised);
   expect([code, stdout + stderr]).toEqual([0, expect.stringContaining("Number of stacks with differences: 0")]);
 });
 
@@ -131,12 +136,25 @@ test("admin doctor exits with 0 in a new sandbox, which has no upstream key and 
     alarms: "skipped",
     "access logs": "skipped",
     "audit policy": "ok",
+    "audit copy": "skipped",
     "dead letters": "ok",
+    float: "ok",
+    "success rates": "ok",
+    endpoints: "ok",
+    wallets: "ok",
     "stuck transactions": "ok",
     "queued orders": "ok",
     events: "ok",
   });
 });
+
+const LOOPBACK = "127.0.0.1/32";
+const rules = { allowed: parseIpRanges(LOOPBACK), refusedHosts: [], resolve: systemResolve };
+const endpoints = {
+  accounts: { db: store.db, ledgerTable },
+  webhookSealingKey: secret(openSecretsManager(), WebhookKeySecretId),
+  clock: systemClock,
+};
 
 /** Settles by an event 5 s later. Source: docs/interface.md 3.4. */
 const LATER_PHONE_NUMBER = "08000000002";
@@ -154,24 +172,27 @@ const buyLater = async (key: string): Promise<string> => {
 
 /** The webhook delivery of a successful purchase, once it has this state. */
 const deliveryOf = async (reference: string, state: Delivery["state"]): Promise<Delivery | undefined> => {
-  const pk = deliveryPk({ transaction_pk: pkOfReference(reference) ?? "", status: "success" });
+  const pk = deliveryPk({
+    ...{ endpoint: ENDPOINT, transaction_pk: pkOfReference(reference) ?? "" },
+    status: "success",
+  });
   const read = () => readDelivery(ledger, pk);
-  await expect.poll(async () => (await read())?.state, { timeout: 40_000, interval: 500 }).toBe(state);
+  await expect.poll(async () => (await read())?.state, { timeout: WAIT_MS_MAX, interval: 500 }).toBe(state);
   return read();
 };
 
 test("a purchase is settled by an event, and the change goes through the stream to a webhook delivery", async () => {
-  const { key } = await newCaller();
+  const { account_id, key } = await newCaller();
+  await setEndpoint(endpoints, rules, account_id, "http://127.0.0.1:9/");
+  await disableEndpoint(endpoints, firstEndpoint(account_id));
   const reference = await buyLater(key);
-  // The account has no endpoint, which is the result of the delivery.
-  await deliveryOf(reference, "no_endpoint");
+  // The account's endpoint is disabled, which is the result of the delivery.
+  await deliveryOf(reference, "switched_off");
   const response = await fetch(`${stage.baseUrl}/transactions/${reference}`, {
     headers: { authorization: `Bearer ${key}` },
   });
   expect(await response.json()).toMatchObject({ data: { transaction: { reference, status: "success" } } });
 });
-
-const LOOPBACK = "127.0.0.1/32";
 
 /**
  * A stage sends webhooks only to public addresses over HTTPS, where this machine has no receiver. Therefore the
@@ -185,7 +206,7 @@ const letWebhooksReachLoopback = async (): Promise<void> => {
   expect(Environment?.Variables).toMatchObject({ WEBHOOK_ALLOWED_CIDRS: "" });
   const Variables = { ...Environment?.Variables, WEBHOOK_ALLOWED_CIDRS: LOOPBACK };
   await client.send(new UpdateFunctionConfigurationCommand({ FunctionName, Environment: { Variables } }));
-  await waitUntilFunctionUpdatedV2({ client, maxWaitTime: 20 }, { FunctionName });
+  await waitUntilFunctionUpdatedV2({ client, maxWaitTime: WAIT_MS_MAX / 1_000 }, { FunctionName });
 };
 
 test("a settled purchase is delivered to the account's endpoint once, signed and with the fields of the interface", async () => {
@@ -197,9 +218,6 @@ test("a settled purchase is delivered to the account's endpoint once, signed and
   });
   try {
     const { account_id, key } = await newCaller();
-    const accounts = { db: store.db, ledgerTable };
-    const endpoints = { accounts, webhookSealingKey: secret(secretsClient(), WebhookKeySecretId), clock: systemClock };
-    const rules = { allowed: parseIpRanges(LOOPBACK), refusedHosts: [], resolve: systemResolve };
     const { webhookSecret } = await setEndpoint(endpoints, rules, account_id, receiver.url);
 
     const reference = await buyLater(key);
@@ -227,7 +245,7 @@ test("a settled purchase is delivered to the account's endpoint once, signed and
 });
 
 test("npm run destroy deletes the stacks and leaves the tables", async () => {
-  const options = ["--stage", "sandbox", "--force", "--app", scratch];
+  const options = ["--stage", "sandbox", "--force", "--app", synthesised];
   const { code, stdout } = await run("npm", "run", "destroy", "--", ...options);
   expect([code, stdout]).toEqual([0, expect.stringContaining("Not deleted: the access, ledger and audit tables")]);
   const { StackSummaries = [] } = await new CloudFormationClient({}).send(new ListStacksCommand({}));

@@ -1,6 +1,6 @@
 import { stackName } from "../../infra/outputs.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { type StageSettings, sells } from "../../infra/stages.ts";
+import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { assertDynamoDbEndpoint } from "./dynamodb-endpoint.ts";
 import { assertReservable } from "./reserved-concurrency.ts";
 import { dataPolicy, deployedStack, natGatewaysOf, setStackPolicy } from "./stacks.ts";

@@ -1,6 +1,6 @@
 import { GetFunctionConcurrencyCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { SettingsError } from "../../infra/settings-error.ts";
-import type { StageSettings } from "../../infra/stages.ts";
+import type { StageSettings } from "../../infra/stage-settings.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
 
 /** Refuses a reservation that AWS would refuse in the middle of the deployment. */
@@ -12,7 +12,7 @@ export const assertReservable = async (stage: string, { reservedConcurrency }: S
     const more = sumOf(wanted.map(([, reserved]) => reserved)) - sumOf(await reservedNow(stage, wanted));
     if (more <= 0 || unreserved - more >= UNRESERVED_MIN) return;
     throw new SettingsError(
-      `Stage "${stage}" reserves ${more} more concurrent executions (reservedConcurrency in infra/stages.ts), but AWS keeps ${UNRESERVED_MIN} of an account's for functions without a reservation, and this account has ${unreserved} of ${limit} unreserved. Remove reservedConcurrency, or ask AWS for a quota of ${limit - unreserved + more + UNRESERVED_MIN} first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.`,
+      `Stage "${stage}" reserves ${more} more concurrent executions (reservedConcurrency in stages.ts), but AWS keeps ${UNRESERVED_MIN} of an account's for functions without a reservation, and this account has ${unreserved} of ${limit} unreserved. Remove reservedConcurrency, or ask AWS for a quota of ${limit - unreserved + more + UNRESERVED_MIN} first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.`,
     );
   } catch (error) {
     // Credentials of a pipeline may be allowed to use the CDK's roles and no more; CloudFormation then checks it.

@@ -6,7 +6,7 @@ import {
   type Stack,
 } from "@aws-sdk/client-cloudformation";
 import { SettingsError } from "../../infra/settings-error.ts";
-import type { StageSettings } from "../../infra/stages.ts";
+import type { StageSettings } from "../../infra/stage-settings.ts";
 
 /** A deployed stack; undefined if there is none, or if only its failed creation is left, which the CDK deletes. */
 export const deployedStack = (name: string, region?: string): Promise<Stack | undefined> =>

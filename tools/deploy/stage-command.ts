@@ -1,5 +1,6 @@
+import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
+import { type StageSettings, type Stages, settingsOf } from "../../infra/stage-settings.ts";
 import { type SignInOptions, signIn } from "../aws/sign-in.ts";
 import { deployAdministrator, deployStage, destroyStage, type StageCdk } from "./deploy-stage.ts";
 import { runCdk } from "./run-cdk.ts";
@@ -32,23 +33,19 @@ export type StageCommandOptions = Pick<SignInOptions, "askCode"> & {
 /** Runs a command on a stage; resolves with the exit code. Throws a SettingsError before anything is changed. */
 export const runStageCommand = async (
   [name, ...args]: readonly string[],
-  { known = stages, cdk = runCdk, askCode }: StageCommandOptions = {},
+  { known, cdk = runCdk, askCode }: StageCommandOptions = {},
 ): Promise<number> => {
   if (!isCommand(name)) {
     throw new SettingsError(`There is no command "${name}". The commands are ${Object.keys(commands).join(", ")}.`);
   }
   const command = commands[name];
-  const { value: stage = command.defaultStage, rest: others } = takeOption(
-    "--stage",
-    "a stage in infra/stages.ts",
-    args,
-  );
+  const { value: stage = command.defaultStage, rest: others } = takeOption("--stage", "a stage in stages.ts", args);
   if (stage === undefined) throw new SettingsError(`Name the stage: npm run ${name} -- --stage NAME.`);
   const { value: profile, rest: options } = takeOption("--profile", "a profile in ~/.aws/config", others);
   const rest = options.filter((option) => option !== ADMINISTRATOR);
   const isAdministrator = rest.length < options.length;
   if (isAdministrator && name !== "deploy") throw new SettingsError(`${ADMINISTRATOR} is an option of deploy only.`);
-  const settings = settingsOf(stage, known);
+  const settings = settingsOf(stage, known ?? (await readStages()));
   if (command.needsAws) await signIn({ stage, ...settings }, { profile, ...(askCode && { askCode }) });
   const stageCdk: StageCdk = (...selection) => cdk([...selection, "--context", `stage=${stage}`, ...rest]);
   return (isAdministrator ? deployAdministrator : command.run)(stage, settings, stageCdk);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
-import { outputOf, pascalCase } from "../../../../infra/outputs.ts";
+import { outputOf, pascalCase, rolePolicy } from "../../../../infra/outputs.ts";
+import { type Role, roles } from "../../../../shared/contract/roles.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
 import { everyFunction } from "../../../builders/console.ts";
 import { type Attack, attacks, queueReads, queueSends, secretReads } from "../../../builders/iam/attacks.ts";
@@ -11,7 +12,7 @@ import { readPipelineTemplate } from "../../../builders/pipeline-template.ts";
 import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
 
 /**
- * Goal: whoever takes over a function, an operator's credentials or the pipeline can make the listed attacks on AWS, and
+ * Goal: an attacker who takes over a function, an operator's credentials or the pipeline can make the listed attacks on AWS, and
  * none of the others. Method: the policies of the templates are evaluated as IAM does.
  */
 const templates = templatesOf("prod", everyFunction);
@@ -41,7 +42,12 @@ const ofFunction = (name: FunctionName): readonly Statement[] => {
 /** What every function does that takes a caller's request: it counts it. */
 const COUNTING = ["make an API key's minute unlimited"] as const satisfies readonly Attack[];
 /** What ends an order and refunds it. */
-const SETTLING = ["change a balance", "change a transaction"] as const satisfies readonly Attack[];
+const SETTLING = [
+  "change a balance",
+  "change a transaction",
+  "settle an order",
+  "remove the phone number from an order",
+] as const satisfies readonly Attack[];
 /** What takes an order, and at a ledger's first order keeps the hash of the reference key. */
 const ORDERING = ["put an order", "replace the hash of the reference key"] as const satisfies readonly Attack[];
 const KEY_CHANGES = [
@@ -65,7 +71,9 @@ const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
   "send-queued-orders": SETTLING,
   "ask-upstream": [],
   "refresh-catalog": ["change the catalog"],
-  "reconcile-ledger": [...SETTLING, "hide a wrong balance"],
+  "reconcile-ledger": [...SETTLING, "change a consent", "remove the person from a consent", "hide a wrong balance"],
+  // It connects to hosts that people choose.
+  "send-notifications": [],
   "serve-docs": [],
   "not-found": [],
   "console-api": [
@@ -83,10 +91,18 @@ const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
   ],
   // It changes no balance and no order: an import never moves money.
   "reconcile-statement": ["put an audit entry, over another one too"],
+  // It removes persons from orders and consents, and changes nothing else of them.
+  "answer-subjects": [
+    "remove the phone number from an order",
+    "remove the person from a consent",
+    "put an audit entry, over another one too",
+    "hash numbers of persons",
+  ],
   "serve-console": [],
   "count-transactions": [],
   // It writes no entries, so that its attestations cannot make a forged one right.
   "attest-audit": ["attest an audit entry"],
+  "copy-audit": ["put a false copy of an audit entry"],
 };
 
 test("the attacks are on tables, queues, secrets and functions of the stage", () => {
@@ -97,14 +113,14 @@ test("the attacks are on tables, queues, secrets and functions of the stage", ()
   const services = new Set<string>();
   for (const { resource } of attacked) {
     const [, , service = ""] = resource.split(":");
-    if (!["dynamodb", "sqs", "secretsmanager", "kms", "lambda"].includes(service)) continue;
+    if (!["dynamodb", "sqs", "secretsmanager", "kms", "lambda", "s3"].includes(service)) continue;
     services.add(service);
     expect(
-      own.some((arn) => resource === arn || resource.startsWith(`${arn}/backup/`)),
+      own.some((arn) => resource === arn || resource.startsWith(`${arn}/`)),
       resource,
     ).toBe(true);
   }
-  expect(services.size).toBe(5);
+  expect(services.size).toBe(6);
 });
 
 describe("with the role of a function", () => {
@@ -139,23 +155,25 @@ test("the role of canary releases moves aliases, and no other role of the servic
   expect(isAllowed(statements, { action: "lambda:UpdateAlias", resource, context: {} })).toBe(true);
 });
 
+const OTHER_ROLES = ["finance", "support", "auditor", "reader"] as const satisfies readonly Role[];
+
 const OPERATING = [
-  ...KEY_CHANGES,
-  "become owner of an account",
-  "hide a wrong balance",
-  "put an audit entry, over another one too",
   "read all items: dynamodb:Scan",
   "change or delete a secret: secretsmanager:PutSecretValue",
   "empty, redirect or delete a queue: sqs:PurgeQueue",
 ] as const satisfies readonly Possible[];
 const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
-  "prod-airtime-operator-read": ["hide a wrong balance"],
+  "prod-airtime-operator-read": [],
   "prod-airtime-operator-act": [...OPERATING, "change or call a function: execute-api:Invoke"],
-  // For the stage whose service does not answer: whoever has it may do everything to its items but delete them.
+  // For the stage whose service does not answer: a person who has it may do everything to its items but delete them.
   "prod-airtime-operator-direct": [
     ...OPERATING,
+    "hide a wrong balance",
+    "put an audit entry, over another one too",
+    ...KEY_CHANGES,
     ...SETTLING,
     ...ORDERING,
+    "become owner of an account",
     "mint a wallet",
     "put a funding",
     "put an adjustment",
@@ -163,29 +181,45 @@ const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
     "claim an upstream reference",
     "put a consent",
     "change a consent",
+    "remove the person from a consent",
     "switch purchases on",
     "change the catalog",
   ],
+  ...Object.fromEntries(OTHER_ROLES.map((role) => [rolePolicy("prod", role), []])),
 };
 
 test("every policy of operators is attacked", () => {
   expect([...managed.keys()]).toEqual(Object.keys(possibleForOperators));
 });
 
-test("the reading policy has no secret, and no other policy has the key that seals replays", () => {
+test("only the direct policy has secrets, and none has the upstream's keys and the key that seals replays", () => {
   const readable = [...managed].map(([name, statements]) => [name, [...allowedOf(statements, secretReads)].toSorted()]);
   expect(readable).toEqual([
     ["prod-airtime-operator-read", []],
-    ["prod-airtime-operator-act", ["UpstreamHmac", "UpstreamKey", "UpstreamTestKey", "WebhookToken"]],
+    ["prod-airtime-operator-act", []],
     [
       "prod-airtime-operator-direct",
-      ["ChecksumKey", "ReferenceKey", "UpstreamHmac", "UpstreamKey", "UpstreamTestKey", "WebhookKey", "WebhookToken"],
+      ["ChecksumKey", "ReferenceKey", "UpstreamHmac", "UpstreamTestKey", "WebhookKey", "WebhookToken"],
     ],
+    ...OTHER_ROLES.map((role) => [rolePolicy("prod", role), []]),
   ]);
 });
 
 test.each([...managed])("with the policy %s the listed attacks are allowed, and no other", (name, statements) => {
   expect(possible(statements)).toEqual(new Set(possibleForOperators[name]));
+});
+
+test.each(OTHER_ROLES)("the policy of the role %s allows requests in that role, and in no other", (role) => {
+  const statements = managed.get(rolePolicy("prod", role)) ?? [];
+  const requests = new Map(
+    roles.flatMap((each) =>
+      ["GET", "POST"].map((method): [string, IamRequest] => {
+        const resource = `arn:aws:execute-api:${REGION}:${ACCOUNT_ID}:apihttp/$default/${method}/operations/${each}/wallet/fund`;
+        return [`${method} ${each}`, { action: "execute-api:Invoke", resource, context: {} }];
+      }),
+    ),
+  );
+  expect([...allowedOf(statements, requests)].toSorted()).toEqual([`GET ${role}`, `POST ${role}`]);
 });
 
 test("only a role of the stage has the direct policy, and taking it pages the operators", () => {

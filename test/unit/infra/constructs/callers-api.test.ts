@@ -76,7 +76,7 @@ describe.each([
     expect([...http]).toEqual(
       expect.arrayContaining([routeKey(routes.receiveUpstreamEvent), routeKey(routes.showDocs), "$default"]),
     );
-    expect([...http].filter((key) => key.includes("/operations/"))).toHaveLength(4);
+    expect([...http].filter((key) => key.includes("/operations/"))).toHaveLength(5);
   });
 
   test("each method has its share of the stage's limit, and the access log has the fields of the HTTP API's", () => {

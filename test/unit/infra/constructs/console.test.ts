@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { consoleRouteKey, consoleRoutes, operatorRoutes } from "../../../../infra/console-routes.ts";
 import { consoleFunctions } from "../../../../infra/functions.ts";
+import { scheduledFunctions } from "../../../../infra/schedules.ts";
 import { aConsole } from "../../../builders/console.ts";
 import { idIn, type Resource, templatesOf } from "../../../builders/templates.ts";
 
@@ -11,6 +12,8 @@ const { service, data, network } = templatesOf("prod", { console: aConsole });
 const added = service.every.filter(({ id }) => !bare.service.every.some((known) => known.id === id));
 
 const ofType = (type: string): readonly Resource[] => added.filter(({ Type }) => Type === type);
+
+const policyDocument = z.looseObject({ Statement: z.array(z.unknown()) });
 
 describe("a stage without a console", () => {
   test("a stage without a console has console-api for operators, and nothing else of a console", () => {
@@ -35,14 +38,23 @@ describe("a stage without a console", () => {
     ...resource,
     Properties: { ...resource.Properties, [lists[resource.Type] ?? ""]: undefined },
   });
+  /** Operators' actions subscribe people to the topic, and a queue keeps failed runs of the schedule. */
+  const withoutNotifications = (resource: Resource): Resource => {
+    if (!["AWS::IAM::Policy", "AWS::SQS::QueuePolicy"].includes(resource.Type)) return resource;
+    const { Statement, ...document } = policyDocument.parse(resource.Properties.PolicyDocument);
+    const others = Statement.filter((statement) => !/"sns:|SendNotifications/.test(JSON.stringify(statement)));
+    return { ...resource, Properties: { ...resource.Properties, PolicyDocument: { ...document, Statement: others } } };
+  };
   const withoutSettings = (resources: readonly Resource[]) =>
-    resources.map((resource) =>
-      ["prod-airtime-console-api", "prod-airtime-reconcile-statement"].includes(
-        String(resource.Properties.FunctionName),
-      )
-        ? { ...resource, Properties: { ...resource.Properties, Environment: undefined } }
-        : resource,
-    );
+    resources
+      .map(withoutNotifications)
+      .map((resource) =>
+        ["prod-airtime-console-api", "prod-airtime-reconcile-statement", "prod-airtime-answer-subjects"].includes(
+          String(resource.Properties.FunctionName),
+        )
+          ? { ...resource, Properties: { ...resource.Properties, Environment: undefined } }
+          : resource,
+      );
 
   test("a console changes no other resource of the stage, except limits and filters of routes, the dashboard, and how people sign in", () => {
     const kept = service.every.filter((resource) => !added.includes(resource));
@@ -56,7 +68,7 @@ describe("a stage without a console", () => {
       data: bare.data.every,
       network: bare.network?.every,
     });
-    const { Console: _settings, ConsoleUrl: _url, ...others } = service.outputs;
+    const { Console: _settings, ConsoleUrl: _url, NotificationsTopicArn: _topic, ...others } = service.outputs;
     expect(others).toEqual(bare.service.outputs);
   });
 });
@@ -67,13 +79,16 @@ describe("the console of a stage", () => {
       [...new Set(added.map(({ Type }) => Type))].map((type) => [type, ofType(type).length]),
     );
     const functions = consoleFunctions.length;
+    const schedules = scheduledFunctions.filter((name) => consoleFunctions.includes(name));
     expect(counts).toMatchObject({
       "AWS::Lambda::Function": functions,
       "AWS::IAM::Role": functions,
       "AWS::IAM::Policy": functions,
       "AWS::Logs::LogGroup": functions,
       "AWS::ApiGatewayV2::Route": consoleRoutes.length,
-      "AWS::Lambda::Permission": consoleRoutes.length,
+      "AWS::Lambda::Permission": consoleRoutes.length + schedules.length,
+      "AWS::Events::Rule": schedules.length,
+      "AWS::SNS::Topic": 1,
       "AWS::ApiGatewayV2::Authorizer": 1,
       "AWS::Logs::MetricFilter": 1,
     });
@@ -94,10 +109,11 @@ describe("the console of a stage", () => {
         .filter(({ Properties }) => Properties.AuthorizationType === type)
         .map(({ Properties }) => Properties.RouteKey);
     const signed = [
-      "GET /operations/{path+}",
-      "POST /operations/{path+}",
-      "GET /operations/reconciliation/{subject}/{verb}",
-      "POST /operations/reconciliation/{subject}/{verb}",
+      "GET /operations/{role}/{path+}",
+      "POST /operations/{role}/{path+}",
+      "GET /operations/{role}/reconciliation/{subject}/{verb}",
+      "POST /operations/{role}/reconciliation/{subject}/{verb}",
+      "POST /operations/{role}/subjects/{verb}",
     ];
     for (const stage of [service, bare.service]) expect(protectedBy(stage, "AWS_IAM")).toEqual(signed);
     expect(operatorRoutes.map(consoleRouteKey)).toEqual(signed);
@@ -112,6 +128,7 @@ describe("the console of a stage", () => {
       "GET /console-api/reconciliation/{subject}/{verb}",
       "GET /console-api/{path+}",
       "POST /console-api/reconciliation/{subject}/{verb}",
+      "POST /console-api/subjects/{verb}",
       "POST /console-api/{path+}",
     ]);
     expect(
@@ -127,7 +144,8 @@ describe("the console of a stage", () => {
     expect(filter?.Properties.FilterPattern).toBe(
       '{ ($.status = "403") && (($.route = "GET /console-api/{path+}") || ($.route = "POST /console-api/{path+}") || ' +
         '($.route = "GET /console-api/reconciliation/{subject}/{verb}") || ' +
-        '($.route = "POST /console-api/reconciliation/{subject}/{verb}")) }',
+        '($.route = "POST /console-api/reconciliation/{subject}/{verb}") || ' +
+        '($.route = "POST /console-api/subjects/{verb}")) }',
     );
     const [alarm, ...others] = ofType("AWS::CloudWatch::Alarm").filter(
       ({ Properties }) => Properties.MetricName === "ConsoleRefusals-prod",

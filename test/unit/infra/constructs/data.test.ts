@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { tables } from "../../../../infra/tables.ts";
 import { type SecretKind, secretNames, secretTable } from "../../../../shared/platform/secret-table.ts";
+import { ACCOUNT_ID } from "../../../../tools/local/local-aws.ts";
 import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { idIn, templatesOf } from "../../../builders/templates.ts";
@@ -81,6 +82,60 @@ describe("the policy of the audit table", () => {
   });
 });
 
+describe("the bucket with the copy of the audit log", () => {
+  const templates = templatesOf("prod", { auditCopy: { days: 400 } });
+  const [bucket] = templates.data.all("AWS::S3::Bucket");
+  const [policy] = templates.data.all("AWS::S3::BucketPolicy");
+
+  test("it exists with the setting alone, locks each version for the days of it, and stays when its stack goes", () => {
+    expect(data.all("AWS::S3::Bucket")).toEqual([]);
+    expect(bucket?.DeletionPolicy).toBe("RetainExceptOnCreate");
+    expect(bucket?.Properties).toMatchObject({
+      ObjectLockEnabled: true,
+      ObjectLockConfiguration: {
+        ObjectLockEnabled: "Enabled",
+        Rule: { DefaultRetention: { Mode: "COMPLIANCE", Days: 400 } },
+      },
+      VersioningConfiguration: { Status: "Enabled" },
+      PublicAccessBlockConfiguration: { BlockPublicAcls: true, RestrictPublicBuckets: true },
+    });
+  });
+
+  const resolve = resolverOf([templates.data, templates.service]);
+  const document = z.looseObject({ Statement: z.array(z.looseObject({ Principal: z.unknown() })) });
+  const { Statement } = document.parse(resolve(policy?.Properties.PolicyDocument));
+  const asked = (action: string, role: string, secure = "true") =>
+    evaluate(
+      statementsIn({
+        Version: "2012-10-17",
+        Statement: [
+          { Effect: "Allow", Action: "*", Resource: "*" },
+          ...Statement.map(({ Principal: _, ...rest }) => rest),
+        ],
+      }),
+      {
+        action: `s3:${action}`,
+        resource: `${arnOf("AWS::S3::Bucket", "AuditCopy")}/acc_1/0000000001/x`,
+        context: {
+          "aws:PrincipalArn": `arn:aws:iam::${ACCOUNT_ID}:role/${role}`,
+          "aws:SecureTransport": secure,
+        },
+      },
+    );
+
+  test("its policy lets only the function that copies put an object, over TLS, and nobody delete one", () => {
+    expect(Statement.map(({ Principal }) => Principal)).toEqual(Statement.map(() => ({ AWS: "*" })));
+    const writer = "Prod-Service-CopyAuditRole0A1B2C3D-a1B2c3D4e5F6";
+    for (const role of [writer, "Prod-Service-ConsoleApiRole0A1B2C3D-a1B2c3D4e5F6", "Administrator"]) {
+      expect(asked("PutObject", role)).toBe(role === writer ? "allowed" : "denied");
+      expect(asked("DeleteObject", role)).toBe("denied");
+      expect(asked("DeleteObjectVersion", role)).toBe("denied");
+      expect(asked("ListBucketVersions", role)).toBe("allowed");
+    }
+    expect(asked("PutObject", writer, "false")).toBe("denied");
+  });
+});
+
 describe("secrets", () => {
   const secrets = data.all("AWS::SecretsManager::Secret");
   const ofKind = (kind: SecretKind) => secretNames.filter((name) => secretTable[name].kind === kind);
@@ -148,7 +203,7 @@ describe("the identity key", () => {
   };
   const checker = "role/Prod-Service-CheckIdentityRole1A2B3C4D-AbCdEfGhIjKl";
 
-  test("its policy lets the role of check-identity hash, and nobody else, administrators included", () => {
+  test("its policy lets the roles of check-identity and answer-subjects hash, and nobody else, administrators included", () => {
     const roles = service.all("AWS::IAM::Role").map(({ id }) => `role/Prod-Service-${id}-AbCdEfGhIjKl`);
     const others = [
       ...roles,
@@ -158,7 +213,10 @@ describe("the identity key", () => {
       "role/Prodeu-Service-CheckIdentityRole1A2B3C4D-A",
     ];
     const hashing = others.filter((role) => asked("GenerateMac", role) === "allowed");
-    expect(hashing).toEqual([expect.stringMatching(/^role\/Prod-Service-CheckIdentityRole[0-9A-F]{8}-/)]);
+    expect(hashing.toSorted((one, other) => one.localeCompare(other))).toEqual([
+      expect.stringMatching(/^role\/Prod-Service-AnswerSubjectsRole[0-9A-F]{8}-/),
+      expect.stringMatching(/^role\/Prod-Service-CheckIdentityRole[0-9A-F]{8}-/),
+    ]);
     expect(asked("GenerateMac", checker, "HMAC_SHA_384")).toBe("not allowed");
   });
 

@@ -10,7 +10,7 @@ const sandbox = templatesOf("sandbox");
 describe("the egress network", () => {
   const inVpc = service.all("AWS::Lambda::Function").filter(({ Properties }) => Properties.VpcConfig !== undefined);
 
-  test("only the seven functions that call the upstream or apps are in the VPC", () => {
+  test("only the eight functions that call the upstream, apps or chats are in the VPC", () => {
     const names = inVpc.map(({ Properties }) => Properties.FunctionName);
     expect(new Set(names)).toEqual(
       new Set(
@@ -19,6 +19,7 @@ describe("the egress network", () => {
           "check-identity",
           "refresh-catalog",
           "deliver-webhook",
+          "send-notifications",
           "send-queued-orders",
           "ask-upstream",
           "console-api",
@@ -73,7 +74,7 @@ describe("the egress network", () => {
       GroupDescription: "Functions that call out: HTTPS, and what the stage allows inside",
       SecurityGroupEgress: [
         { Description: "HTTPS to AWS, the upstream and apps" },
-        { Description: "Apps inside, named in infra/stages.ts" },
+        { Description: "Apps inside, named in stages.ts" },
       ],
     });
   });

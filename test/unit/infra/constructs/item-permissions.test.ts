@@ -70,17 +70,27 @@ describe("what an attacker with a function's role may not do", () => {
     ],
     [
       "transaction",
-      ["purchase", "check-identity", "apply-upstream-event", "send-queued-orders", "reconcile-ledger", "console-api"],
+      [
+        "purchase",
+        "check-identity",
+        "apply-upstream-event",
+        "send-queued-orders",
+        "reconcile-ledger",
+        "console-api",
+        "answer-subjects",
+      ],
     ],
     ["account", ["console-api"]],
     ["owner", ["console-api"]],
+    ["person", ["console-api"]],
     ["endpoint-health", ["deliver-webhook"]],
     ["funding", ["console-api"]],
     ["adjustment", ["console-api"]],
     ["statement", ["reconcile-statement"]],
     ["statement-rows", ["reconcile-statement"]],
     ["statement-case", ["reconcile-statement"]],
-    ["consent", ["check-identity"]],
+    ["proposal", ["console-api"]],
+    ["consent", ["check-identity", "reconcile-ledger", "answer-subjects"]],
     ["reference-key", ["purchase", "check-identity"]],
     ["checkpoint", ["reconcile-ledger", "console-api"]],
   ])("items of the kind %s are written by those functions only that need it", (kind, writers) => {
@@ -90,7 +100,7 @@ describe("what an attacker with a function's role may not do", () => {
   test("only the functions of actions put audit entries, and only attest-audit, which puts none, attests them", () => {
     const putting = (kind: string) => functionNames.filter((name) => isAllowed(name, put("Audit", auditKeyOf(kind))));
     expect([putting("entry"), putting("attestation")]).toEqual([
-      ["console-api", "reconcile-statement"],
+      ["console-api", "reconcile-statement", "answer-subjects"],
       ["attest-audit"],
     ]);
   });

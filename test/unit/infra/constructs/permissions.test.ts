@@ -67,6 +67,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     ReferenceKey: READ,
   },
   "enqueue-webhooks": {
+    Ledger: "GetItem",
     "Ledger/stream": "DescribeStream GetRecords GetShardIterator",
     DeliveryQueue: "SendMessage",
     LedgerDeadLetters: "GetQueueAttributes GetQueueUrl SendMessage",
@@ -102,6 +103,13 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     "Ledger/index/by_list": "Query",
     "Ledger/index/by_open": "Query",
   },
+  "send-notifications": {
+    Ledger: "BatchGetItem PutItem",
+    "Ledger/index/by_list": "Query",
+    "Ledger/index/by_open": "Query",
+    Notifications: "ListSubscriptionsByTopic Publish",
+    WebhookKey: READ,
+  },
   "console-api": {
     Access: "BatchGetItem PutItem UpdateItem",
     Ledger: "BatchGetItem ConditionCheckItem GetItem PutItem UpdateItem",
@@ -110,6 +118,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     "Ledger/index/by_open": "Query",
     "Ledger/index/by_phone": "Query",
     Audit: "PutItem Query",
+    "Audit/index/by_time": "Query",
     Cache: "BatchGetItem GetItem PutItem UpdateItem",
     OutcomesQueue: "SendMessage",
     DeliveryQueue: "SendMessage",
@@ -117,6 +126,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     DeliveryDeadLetters: "DeleteMessage GetQueueAttributes ReceiveMessage",
     LedgerDeadLetters: "GetQueueAttributes ReceiveMessage",
     SchedulesDeadLetters: "GetQueueAttributes ReceiveMessage",
+    Notifications: "ListSubscriptionsByTopic Subscribe Unsubscribe",
     ReferenceKey: READ,
     ChecksumKey: READ,
     WebhookKey: READ,
@@ -128,9 +138,20 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     Audit: "PutItem Query",
     ReferenceKey: READ,
   },
+  "answer-subjects": {
+    Ledger: "BatchGetItem GetItem UpdateItem",
+    "Ledger/index/by_list": "Query",
+    "Ledger/index/by_phone": "Query",
+    "Ledger/index/by_subject": "Query",
+    Audit: "PutItem Query",
+    Cache: "UpdateItem",
+    IdentityKey: "GenerateMac",
+    ReferenceKey: READ,
+  },
   "serve-console": {},
   "count-transactions": { "Ledger/stream": "DescribeStream GetRecords GetShardIterator", Cache: "UpdateItem" },
   "attest-audit": { "Audit/stream": "DescribeStream GetRecords GetShardIterator", Audit: "PutItem Query" },
+  "copy-audit": { "Audit/stream": "DescribeStream GetRecords GetShardIterator", AuditCopy: "PutObject" },
   "serve-docs": {},
   "not-found": {},
 };
@@ -148,7 +169,8 @@ const egress = functionNames.filter((name) => "egress" in functionSpecs[name]);
 /** The actions on `*` and the functions that have them. AWS authorises these actions without a resource. */
 const wildcards: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(networkInterfaces.map((action) => [action, egress])),
-  "dynamodb:ListStreams": ["enqueue-webhooks", "count-transactions", "attest-audit"],
+  "dynamodb:ListStreams": ["enqueue-webhooks", "count-transactions", "attest-audit", "copy-audit"],
+  "s3:PutObject": ["copy-audit"],
 };
 
 describe("functions' permissions", () => {

@@ -70,7 +70,9 @@ const alarmsOn = (read: z.output<typeof line>, name: string) => {
 
 describe("a metric in a function's log", () => {
   test.each([
-    ["OldestOpenSeconds", 2],
+    ["OldestOpenSeconds", 1],
+    ["OpenOver24Hours", 1],
+    ["EndedIn30sPercent", 1],
     ["StuckTransactions", 1],
     ["OldestUnrefundedSeconds", 1],
     ["LedgerMismatches", 1],

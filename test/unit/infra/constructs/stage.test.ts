@@ -1,13 +1,21 @@
 import { Token } from "aws-cdk-lib";
+import { Template } from "aws-cdk-lib/assertions";
 import { CfnQueue } from "aws-cdk-lib/aws-sqs";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { addStage } from "../../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
-import { settingsOf, stageSettings } from "../../../../infra/stages.ts";
+import { settingsOf, stageSettings } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { aConsole } from "../../../builders/console.ts";
 import { stageVariants } from "../../../builders/stage-variants.ts";
-import { changedSettings, type Resource, synthesisWarnings, templatesOf } from "../../../builders/templates.ts";
+import {
+  changedSettings,
+  type Resource,
+  readTemplate,
+  synthesisWarnings,
+  templatesOf,
+} from "../../../builders/templates.ts";
 
 test("each setting has more than one value in the variants of stages that tests synthesise", () => {
   const variants = Object.values(stageVariants).map(([stage, changes]) => changedSettings(stage, changes));
@@ -28,13 +36,13 @@ test.each(Object.entries(stageVariants))(
 
 test("cdk-nag reports a queue without dead letters", () => {
   const app = unbundledApp();
-  const { service } = addStage(app, "sandbox", settingsOf("sandbox"));
+  const { service } = addStage(app, "sandbox", settingsOf("sandbox", stages));
   new CfnQueue(service, "WithoutDeadLetters");
   expect(() => app.synth()).toThrow("AwsSolutions-SQS3");
 });
 
 test("the stacks of a stage that sells belong to its account and region, and those that keep state are protected", () => {
-  const { data, network, service, administrator } = addStage(unbundledApp(), "prod", settingsOf("prod"));
+  const { data, network, service, administrator } = addStage(unbundledApp(), "prod", settingsOf("prod", stages));
   for (const stack of [data, network, service, administrator]) {
     expect([stack?.account, stack?.region]).toEqual(["000000000000", "us-east-1"]);
   }
@@ -71,9 +79,35 @@ test("the copies of a stage are in a protected stack of their region, which is d
 });
 
 test("the stacks of the sandbox fit every account and can be deleted", () => {
-  const { data, service } = addStage(unbundledApp(), "sandbox", settingsOf("sandbox"));
+  const { data, service } = addStage(unbundledApp(), "sandbox", settingsOf("sandbox", stages));
   expect([data, service].map((stack) => stack.terminationProtection)).toEqual([false, false]);
   expect(Token.isUnresolved(data.account)).toBe(true);
+});
+
+test("a template for other tools has the settings themselves, and its only parameter is the bucket of the archives", () => {
+  const changes = {
+    upstreamBaseUrl: "https://upstream.example.org/v2",
+    identityPrices: { nin: { basic: 10, advanced: 20, retrieve: 30 }, bvn: { basic: 10, advanced: 20, retrieve: 30 } },
+    upstreamCosts: { amountIs: "charged" },
+    airtimeMax: 10_000,
+    operatorActMaxNaira: 50_000,
+    timeZone: "Europe/London",
+    phoneRetentionDays: 35,
+  };
+  const settings = changedSettings("sandbox", changes);
+  const { service } = addStage(unbundledApp(), "sandbox", settings, { isPortable: true });
+  const template = Template.fromStack(service).toJSON();
+  // `aws cloudformation deploy` keeps the value that a stack has for a parameter, also if its default is another one.
+  expect(template.Parameters).toEqual({ AssetsBucket: { Type: "String", Description: expect.any(String) } });
+  expect(readTemplate(template).outputs).toMatchObject({
+    UpstreamBaseUrl: { Value: "https://upstream.example.org/v2" },
+    IdentityPrices: { Value: JSON.stringify(changes.identityPrices) },
+    UpstreamCosts: { Value: expect.stringContaining("charged") },
+    AirtimeNairaMax: { Value: "10000" },
+    OperatorActMaxNaira: { Value: "50000" },
+    TimeZone: { Value: "Europe/London" },
+    PhoneRetentionDays: { Value: "35" },
+  });
 });
 
 describe("tags", () => {

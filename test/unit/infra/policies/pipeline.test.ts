@@ -3,7 +3,8 @@ import { afterAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { cdkJson } from "../../../../infra/cdk-json.ts";
 import { stackName } from "../../../../infra/outputs.ts";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { deployStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { startFakeAws } from "../../../builders/fake-aws.ts";
 import {
@@ -39,7 +40,7 @@ const statementNamed = (sid: string) => {
 /** Where CloudFormation and IAM name a service differently. */
 const IAM_PREFIXES: Readonly<Record<string, string>> = { apigatewayv2: "apigateway" };
 /** Allowed by statements of their own, because all of them would be too much. */
-const RESTRICTED = ["ec2", "iam", "kms"];
+const RESTRICTED = ["ec2", "iam", "kms", "s3"];
 
 test("the deployment policy allows the services of all resource types in the stages' templates, and no others", () => {
   const services = new Set(
@@ -65,7 +66,9 @@ test("the deployment policy, as the boundary of the stage's roles, allows whatev
           .parse(resource.Properties.Policies)
           .flatMap(({ PolicyDocument }) => statementsOf({ ...resource, Properties: { PolicyDocument } })),
   );
-  const allowed = ["Services", "Traces", "Network", "IdentityKey"].flatMap((sid) => statementNamed(sid).Action);
+  const allowed = ["Services", "Traces", "Network", "IdentityKey", "AuditCopy"].flatMap(
+    (sid) => statementNamed(sid).Action,
+  );
   const actions = new Set(needed.flatMap(({ Action }) => Action));
   expect(actions.size).toBeGreaterThan(20);
   expect([...actions].filter((action) => !allowed.some((pattern) => covers(pattern, action)))).toEqual([]);
@@ -187,6 +190,7 @@ test.each([
   "backup:DeleteBackupVaultLockConfiguration",
   "backup:StartCopyJob",
   "dynamodb:DeleteBackup",
+  "s3:PutObject",
 ])("CloudFormation's own permissions do not reach data, secrets and backups: %s", (action) => {
   expect(isDenied(action)).toBe(true);
 });
@@ -270,9 +274,9 @@ test("the deploying role may do exactly what npm run deploy asks AWS with its ow
   // Fewer zones than are deployed ask most, and reserved concurrency asks Lambda.
   const [, changes] = stageVariants["one zone"] ?? [];
   const reservedConcurrency = { purchase: 200 };
-  const settings = settingsOf("prod", { prod: { ...settingsOf("prod"), ...changes, reservedConcurrency } });
+  const settings = settingsOf("prod", { prod: { ...settingsOf("prod", stages), ...changes, reservedConcurrency } });
   const [, existing] = stageVariants["every setting, in an existing VPC"] ?? [];
-  const inExisting = settingsOf("prod", { prod: { ...settingsOf("prod"), ...existing } });
+  const inExisting = settingsOf("prod", { prod: { ...settingsOf("prod", stages), ...existing } });
   const asked: string[] = [];
   const canned = {
     GetAccountSettings: { AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions: 1_000 } },

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { deployStage, destroyStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { type QueryAnswer, type QueryRequest, startFakeAws } from "../../../builders/fake-aws.ts";
 
@@ -47,7 +48,7 @@ beforeEach(() => {
   });
 });
 
-const prodWith = (changes: object) => settingsOf("prod", { prod: { ...settingsOf("prod"), ...changes } });
+const prodWith = (changes: object) => settingsOf("prod", { prod: { ...settingsOf("prod", stages), ...changes } });
 const cdkThatEnds =
   (code = 0) =>
   async (...args: readonly string[]): Promise<number> => {
@@ -167,7 +168,7 @@ describe("deployStage", () => {
 
   test("deploy prints how to delete the network of a stage that has no NAT gateways any more", async () => {
     deployed = { "Sandbox-Network": { natGateways: 2 }, "Sandbox-Data": {} };
-    expect(await deployStage("sandbox", settingsOf("sandbox"), cdkThatEnds(0))).toBe(0);
+    expect(await deployStage("sandbox", settingsOf("sandbox", stages), cdkThatEnds(0))).toBe(0);
     // A stage for test keys has no stack policy.
     expect(events).toEqual(["deploy Sandbox-Service"]);
     expect(printed).toContain("Not deleted: Sandbox-Network, which Sandbox-Service no longer uses");

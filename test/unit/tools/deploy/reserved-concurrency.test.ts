@@ -3,7 +3,8 @@ import { createServer } from "node:http";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
 import { SettingsError } from "../../../../infra/settings-error.ts";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { assertReservable } from "../../../../tools/deploy/reserved-concurrency.ts";
 import { setEnvironment } from "../../../../tools/local/local-aws.ts";
 
@@ -44,13 +45,13 @@ beforeEach(() => {
 });
 
 const refuse = (reservedConcurrency: object) =>
-  assertReservable("prod", settingsOf("prod", { prod: { ...settingsOf("prod"), reservedConcurrency } }));
+  assertReservable("prod", settingsOf("prod", { prod: { ...settingsOf("prod", stages), reservedConcurrency } }));
 
 test("a deployment that reserves concurrency in an account with a quota of 10 is refused with what to do", async () => {
   Object.assign(lambda, { limit: 10, unreserved: 10 });
   await expect(refuse({ purchase: 5 })).rejects.toThrow(
     new SettingsError(
-      'Stage "prod" reserves 5 more concurrent executions (reservedConcurrency in infra/stages.ts), but AWS keeps 100 of an account\'s for functions without a reservation, and this account has 10 of 10 unreserved. Remove reservedConcurrency, or ask AWS for a quota of 105 first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.',
+      'Stage "prod" reserves 5 more concurrent executions (reservedConcurrency in stages.ts), but AWS keeps 100 of an account\'s for functions without a reservation, and this account has 10 of 10 unreserved. Remove reservedConcurrency, or ask AWS for a quota of 105 first: Service Quotas, AWS Lambda, Concurrent executions. Nothing was changed.',
     ),
   );
 });

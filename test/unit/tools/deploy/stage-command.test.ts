@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SettingsError } from "../../../../infra/settings-error.ts";
-import { type Stages, stages } from "../../../../infra/stages.ts";
+import type { Stages } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { stageTarget } from "../../../../tools/admin/target.ts";
 import { runStageCommand } from "../../../../tools/deploy/stage-command.ts";
 import { FAKE_ACCOUNT, startFakeAws } from "../../../builders/fake-aws.ts";
@@ -54,7 +55,7 @@ test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused for the placeholde
 test.each([["diff"], ["deploy"], ["destroy"]])("%s is refused in another region", async (command) => {
   aws.enter({ ...keys, AWS_REGION: "us-east-1" });
   expect(await refusalOf([command, "--stage", "prod"])).toMatch(
-    /^Stage "prod" belongs to AWS region eu-west-1 \(infra\/stages\.ts\), but yours is us-east-1\./,
+    /^Stage "prod" belongs to AWS region eu-west-1 \(stages\.ts\), but yours is us-east-1\./,
   );
   expect(aws.requests).toEqual([]);
 });
@@ -87,7 +88,7 @@ test("deploy is refused without credentials, with an unknown profile, and withou
     /^There are no AWS credentials in the profile "prdo"/,
   );
   expect(await refusalOf(["deploy", "--stage", "prdo"])).toBe(
-    'There is no stage "prdo" in infra/stages.ts. Known: sandbox, prod.',
+    'There is no stage "prdo" in stages.ts. Known: sandbox, prod.',
   );
   expect(await refusalOf(["deploy", "--stage", "prod", "--profile"])).toBe(
     "--profile needs the name of a profile in ~/.aws/config.",
@@ -95,11 +96,11 @@ test("deploy is refused without credentials, with an unknown profile, and withou
 });
 
 test.each([
-  [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in infra/stages.ts. Known: sandbox, prod.'],
+  [["synth", "--stage", "nowhere"], 'There is no stage "nowhere" in stages.ts. Known: sandbox, prod.'],
   [["publish"], 'There is no command "publish". The commands are synth, diff, deploy, destroy.'],
   [["deploy"], "Name the stage: npm run deploy -- --stage NAME."],
   [["diff"], "Name the stage: npm run diff -- --stage NAME."],
-  [["deploy", "--stage"], "--stage needs the name of a stage in infra/stages.ts."],
+  [["deploy", "--stage"], "--stage needs the name of a stage in stages.ts."],
   [["deploy", "--stage=sandbox"], "There is no AWS region. Set AWS_REGION, or a region in your profile."],
 ])("the arguments %j are refused", async (args, sentence) => {
   aws.enter();
@@ -155,7 +156,7 @@ test.each([
   [{ egress: { kind: "none" }, webhookAllowedCidrs: ["10.0.0.0/8"] }, "webhookAllowedCidrs: There is no route to"],
 ])("deploy is refused for a stage with %j before AWS is asked anything", async (changes: object, says) => {
   const message = await refusalOf(["deploy", "--stage", "prod"], { prod: { ...known.prod, ...changes } });
-  expect(message).toMatch(/^Stage "prod" in infra\/stages\.ts is not valid: [^\n]+\.$/);
+  expect(message).toMatch(/^Stage "prod" in stages\.ts is not valid: [^\n]+\.$/);
   expect(message).toContain(says);
   expect(aws.requests).toEqual([]);
 });

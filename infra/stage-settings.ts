@@ -1,8 +1,9 @@
 import * as z from "zod";
+import { fourEyesSettings } from "../shared/actions/four-eyes.ts";
 import { consoleSettings } from "../shared/console/console-settings.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
 import { upstreamCosts } from "../shared/ledger/upstream-costs.ts";
-import { PHONE_RETENTION_DAYS_MIN, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";
+import { CONSENT_RETENTION_DAYS_MIN, PHONE_RETENTION_DAYS_MIN, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { isTimeZone } from "../shared/platform/time-zone.ts";
 import { profileChanges } from "../shared/upstream/profile.ts";
@@ -56,6 +57,9 @@ const LOCK_AFTER_DAYS_MIN = 3;
 
 /** The committed placeholder until the operator names the account: a stage with it can be synthesised only. */
 export const ACCOUNT_PLACEHOLDER = "000000000000";
+
+/** Source: Amazon S3, "Object Lock considerations". */
+const COPY_DAYS_MAX = 36_500;
 
 /** Tables and secrets of an earlier stack that the stage uses instead of creating them. */
 const adoption = z.object({
@@ -202,18 +206,27 @@ export const stageSettings = z
     airtimeMax: z.int().min(50).default(50_000),
     /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
     operatorActMaxNaira: z.int().min(1).default(5_000_000),
+    /** What one person proposes and another approves; absent: one person does everything alone. */
+    fourEyes: fourEyesSettings.optional(),
     /** An alarm is raised if what was paid to the upstream lasts for fewer hours, at the pace of the last 24. */
     floatAlarmHours: z.int().min(1).max(720).default(12),
+    /** An alarm is raised if less than this share of the purchases of 24 hours ends within 30 s of the debit. */
+    endedIn30sPercentMin: z.number().min(1).max(100).default(90),
     /** How long an order may wait for the upstream's rate limit; with 0 minutes none waits. */
     queue: z.strictObject({ minutes: z.int().min(0).max(QUEUE_MINUTES_MAX) }).default({ minutes: 15 }),
     /** Phone numbers of settled transactions are masked after this many days. */
     phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
+    /** Consents lose the person's hash, purpose and evidence after this many days: six years, as claims last. */
+    consentRetentionDays: z
+      .int()
+      .min(CONSENT_RETENTION_DAYS_MIN, `Consents are kept for at least ${CONSENT_RETENTION_DAYS_MIN} days`)
+      .default(2_190),
     /**
      * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
      * abandoned checks are not refunded.
      */
     workers: z.enum(["on", "off"]).default("on"),
-    /** `sdk` sends every DynamoDB call by the SDK alone, without the short path (decision 0025). */
+    /** `sdk` has the SDK send all calls of functions to AWS, without the short path (decision 0025). */
     awsCalls: z.enum(["short", "sdk"]).default("short"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
@@ -257,6 +270,10 @@ export const stageSettings = z
       )
       .default({}),
     adopt: adoption.optional(),
+    /** A copy of the audit log in S3 with Object Lock, whose objects nobody can delete for `days`, the root user included. */
+    auditCopy: z
+      .strictObject({ days: z.int().min(1).max(COPY_DAYS_MAX, `S3 locks for ${COPY_DAYS_MAX} days at most`) })
+      .optional(),
     /** An HMAC key of KMS that hashes the numbers of identity checks; without it the stage makes one. */
     identityKeyArn: keyArn.optional(),
     recovery: recovery.optional(),
@@ -332,7 +349,9 @@ export const stageSettings = z
   });
 export type StageSettings = z.output<typeof stageSettings>;
 
-export type Stages = Readonly<Record<string, z.input<typeof stageSettings>>>;
+/** The settings as they are written. */
+export type StageInput = z.input<typeof stageSettings>;
+export type Stages = Readonly<Record<string, StageInput>>;
 
 /** Whether live orders reach the upstream, which only accepts them from fixed addresses. */
 export const sells = ({ egress }: { readonly egress: { readonly kind: string } }): boolean => egress.kind !== "none";
@@ -368,81 +387,33 @@ const isPlaceOf = (
 /** The prefix of a stage's names on AWS, and the stage dimension of its metrics. */
 const stageName = z.string().regex(/^[a-z][a-z0-9]{0,15}$/, "A stage's name is 1 to 16 lower-case letters and digits");
 
-const prices = {
-  nin: { basic: 150, advanced: 250, retrieve: 400 },
-  bvn: { basic: 100, advanced: 200, retrieve: 300 },
-};
-
-/** The stages of a commit. Change URL, account, region and addresses before the first deployment of one that sells. */
-const committedStages: Stages = {
-  /** For test keys only: no VPC, no NAT gateway, no fixed addresses. */
-  sandbox: {
-    upstreamBaseUrl: "https://upstream.example.com/v1",
-    upstreamWebhookIps: [],
-    egress: { kind: "none" },
-    identityPrices: prices,
-  },
-  prod: {
-    account: ACCOUNT_PLACEHOLDER,
-    region: "us-east-1",
-    upstreamBaseUrl: "https://upstream.example.com/v1",
-    upstreamWebhookIps: [],
-    egress: { kind: "nat-gateway", zones: ["us-east-1a", "us-east-1b"] },
-    identityPrices: prices,
-    alarmEmail: "operations@example.com",
-    logRetentionDays: 90,
-    release: { kind: "canary", percent: 10, minutes: 10 },
-  },
-};
-
-/** The variable with a throw-away stage, as JSON. Only `npm run acceptance` sets it, for the commands that it runs. */
-export const THROW_AWAY_STAGE = "THROW_AWAY_STAGE";
-
-const throwAwayStage = z.strictObject({
-  stage: z.string(),
-  region: z.string(),
-  upstreamBaseUrl: z.string(),
-  console: consoleSettings.optional(),
-});
-export type ThrowAwayStage = z.input<typeof throwAwayStage>;
-
 /**
- * A stage that `npm run acceptance` deploys and destroys. It has no network of its own, and its upstream is a
- * simulator, so that it cannot sell. It never takes the place of a committed stage.
+ * The stages of a repository, by name: what its `stages.ts` exports as `stages`. The compiler checks the fields here;
+ * each command parses its stage, and answers a wrong value with a sentence.
  */
-const throwAwayStages = (text: string | undefined): Stages => {
-  if (text === undefined) return {};
-  const { stage, region, upstreamBaseUrl, console } = throwAwayStage.parse(JSON.parse(text));
-  return {
-    [stage]: {
-      region,
-      upstreamBaseUrl,
-      upstreamWebhookIps: [],
-      upstreamProfile: { reference: "all", signature: { header: "x-webhook-signature", encoding: "hex" } },
-      egress: { kind: "none" },
-      identityPrices: prices,
-      logRetentionDays: 7,
-      ...(console && { console }),
-    },
-  };
-};
-
-/** Every stage that commands know. */
-export const stages: Stages = { ...throwAwayStages(process.env[THROW_AWAY_STAGE]), ...committedStages };
+export const defineStages = <Name extends string>(
+  stages: Readonly<Record<Name, StageInput>>,
+): Readonly<Record<Name, StageInput>> => stages;
 
 /** Throws a SettingsError if there is no such stage. */
-const assertStage = (stage: string, known: Readonly<Record<string, unknown>> = stages): void => {
+const assertStage = (stage: string, known: Readonly<Record<string, unknown>>): void => {
   if (Object.hasOwn(known, stage)) return;
-  throw new SettingsError(`There is no stage "${stage}" in infra/stages.ts. Known: ${Object.keys(known).join(", ")}.`);
+  throw new SettingsError(`There is no stage "${stage}" in stages.ts. Known: ${Object.keys(known).join(", ")}.`);
+};
+
+/** Throws a SettingsError if no stage can have this name. */
+export const assertStageName = (stage: string): void => {
+  const { error } = stageName.safeParse(stage);
+  if (error) throw new SettingsError(`"${stage}" is no name of a stage. ${z.prettifyError(error)}.`);
 };
 
 /** A stage's settings; throws a SettingsError if they are not valid. */
-export const settingsOf = (stage: string, known: Readonly<Record<string, unknown>> = stages): StageSettings => {
+export const settingsOf = (stage: string, known: Readonly<Record<string, unknown>>): StageSettings => {
   assertStage(stage, known);
   const name = stageName.safeParse(stage);
   const parsed = stageSettings.safeParse(known[stage]);
   if (name.success && parsed.success) return parsed.data;
   const issues = [...(name.error?.issues ?? []), ...(parsed.error?.issues ?? [])];
   const messages = issues.map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
-  throw new SettingsError(`Stage "${stage}" in infra/stages.ts is not valid: ${messages.join("; ")}.`);
+  throw new SettingsError(`Stage "${stage}" in stages.ts is not valid: ${messages.join("; ")}.`);
 };

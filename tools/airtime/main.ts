@@ -1,0 +1,56 @@
+#!/usr/bin/env node
+/** The command `airtime`. Each of its commands is a module that reads the arguments behind the command's name. */
+const commands = {
+  init: ["makes a repository's files in this folder", () => import("../init/main.ts")],
+  start: ["runs the whole service on this machine, with a simulated upstream", () => import("../local/start.ts")],
+  admin: ["operates the service on this machine, or a stage", () => import("../admin/main.ts")],
+  synth: ["checks a stage's settings and makes its templates", () => import("../deploy/cdk.ts")],
+  diff: ["compares a stage with what is deployed", () => import("../deploy/cdk.ts")],
+  deploy: ["deploys a stage", () => import("../deploy/cdk.ts")],
+  templates: ["makes a stage's templates for tools other than the CDK", () => import("../templates/main.ts")],
+  destroy: ["deletes a stage", () => import("../deploy/cdk.ts")],
+  acceptance: ["tries the service in an AWS account, and deletes it again", () => import("../acceptance/main.ts")],
+  costs: ["prints what the service costs on AWS", () => import("../costs/print.ts")],
+} as const;
+
+/** What `cdk` runs: the app of cdk.json, and the simulator of `acceptance`. */
+const apps = {
+  app: () => import("../../infra/app.ts"),
+  "simulator-app": () => import("../acceptance/simulator/app.ts"),
+} as const;
+
+/** These read their own name too. */
+const CDK_COMMANDS: readonly string[] = ["synth", "diff", "deploy", "destroy"];
+
+const isKeyOf = <Table extends object>(table: Table, name: string | undefined): name is keyof Table & string =>
+  name !== undefined && Object.hasOwn(table, name);
+
+const help = (): string =>
+  [
+    "airtime COMMAND [options]",
+    "",
+    ...Object.entries(commands).map(([name, [summary]]) => `  ${name.padEnd(12)}${summary}`),
+    "",
+    "airtime admin --help lists the operator's commands. docs/deployment.md explains the others.",
+  ].join("\n");
+
+const refuse = (sentence: string): void => {
+  console.error(sentence);
+  process.exitCode = 2;
+};
+
+const name = process.argv[2];
+if (!process.features.typescript) {
+  refuse(
+    `airtime needs Node 24 or newer, and this is ${process.version}. npm run and npx use the one in node_modules, where npm installed it.`,
+  );
+} else if (isKeyOf(apps, name)) {
+  await apps[name]();
+} else if (isKeyOf(commands, name)) {
+  if (!CDK_COMMANDS.includes(name)) process.argv.splice(2, 1);
+  await commands[name][1]();
+} else if (name === undefined || name === "--help") {
+  console.log(help());
+} else {
+  refuse(`There is no command "${name}". The commands are ${Object.keys(commands).join(", ")}.`);
+}

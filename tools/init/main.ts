@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { parseArgs } from "node:util";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { type Answers, assertValid, questions, repositoryFiles } from "./files.ts";
+
+/** `airtime init`: makes a repository's four files in this folder. */
+
+const USAGE = `airtime init [--yes] ${questions.map(({ name }) => `[--${name} VALUE]`).join(" ")}`;
+
+const text = { type: "string" } as const;
+const options = {
+  ...{ "upstream-url": text, account: text, region: text, "alarm-email": text },
+  yes: { type: "boolean", default: false },
+} as const;
+
+const readOptions = () => {
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
+  }
+};
+
+/** Asks for what the options do not say; with `--yes` the examples are taken. */
+const readAnswers = async (): Promise<Answers> => {
+  const { yes, ...given } = readOptions();
+  if (!yes && !process.stdin.isTTY) {
+    throw new SettingsError(`There is no terminal to ask on: add --yes. Usage: ${USAGE}`);
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answers = { "upstream-url": "", account: "", region: "", "alarm-email": "" };
+    for (const { name, question, example } of questions) {
+      const ask = async (): Promise<string> =>
+        yes ? "" : (await terminal.question(`${question} [${example}]: `)).trim();
+      answers[name] = given[name] ?? ((await ask()) || example);
+    }
+    return answers;
+  } finally {
+    terminal.close();
+  }
+};
+
+const main = async (): Promise<void> => {
+  const folder = process.cwd();
+  const manifest = join(folder, "package.json");
+  if (!existsSync(manifest)) {
+    throw new SettingsError("There is no package.json here: npm install the service's package in this folder first.");
+  }
+  const answers = await readAnswers();
+  assertValid(answers);
+  const files = repositoryFiles(folder, answers, readFileSync(manifest, "utf8"));
+  const present = [...files.keys()].filter((path) => path !== "package.json" && existsSync(join(folder, path)));
+  if (present.length > 0) throw new SettingsError(`There is ${present.join(" and ")} already. Nothing was changed.`);
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  console.log(`Made ${[...files.keys()].join(", ")}. Each explains its lines.
+
+  npm start                                the service on this machine, with a simulated upstream
+  npm run synth -- --stage sandbox         checks the settings; needs no AWS account
+  npx cdk bootstrap aws://ACCOUNT/REGION --app ''
+  npm run deploy -- --stage sandbox        deploys the sandbox
+
+Commit package-lock.json too, and none of node_modules, cdk.out and .local.`);
+};
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}

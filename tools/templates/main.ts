@@ -1,0 +1,30 @@
+import { parseArgs } from "node:util";
+import { readStages } from "../../infra/read-stages.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { settingsOf } from "../../infra/stage-settings.ts";
+import { writeTemplates } from "./templates.ts";
+
+/** `airtime templates`: a stage's templates and archives, for tools other than the CDK. */
+
+const USAGE = "npm run templates -- --stage NAME --output FOLDER";
+
+const readOptions = (): { readonly stage: string; readonly output: string } => {
+  try {
+    const { values } = parseArgs({ options: { stage: { type: "string" }, output: { type: "string" } } });
+    const { stage, output } = values;
+    if (stage !== undefined && output !== undefined) return { stage, output };
+  } catch (error) {
+    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
+  }
+  throw new SettingsError(`Name the stage and a folder: ${USAGE}`);
+};
+
+try {
+  const { stage, output } = readOptions();
+  const stacks = writeTemplates(stage, settingsOf(stage, await readStages()), output);
+  console.log(`${output} has the templates of ${stacks.join(", ")}, to be deployed in this order.`);
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}

@@ -1,0 +1,56 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { App } from "aws-cdk-lib";
+import * as z from "zod";
+import { cdkJson } from "../../infra/cdk-json.ts";
+import { addStage } from "../../infra/constructs/stage.ts";
+import { filesBelow } from "../../infra/files-below.ts";
+import { SettingsError } from "../../infra/settings-error.ts";
+import type { StageSettings } from "../../infra/stage-settings.ts";
+import { zipOf } from "./zip.ts";
+
+/** What CDK wrote about a stack's assets. */
+const manifest = z.object({
+  files: z.record(
+    z.string(),
+    z.object({
+      source: z.object({ path: z.string(), packaging: z.string() }),
+      destinations: z.record(z.string(), z.object({ objectKey: z.string() })),
+    }),
+  ),
+});
+
+/**
+ * Writes a stage's templates, and the archives of its functions into `assets/`, for tools other than the CDK. Returns the
+ * names of the stacks in the order in which they are deployed.
+ */
+export const writeTemplates = (stage: string, settings: StageSettings, folder: string): readonly string[] => {
+  if (settings.recovery) {
+    throw new SettingsError(`Stage "${stage}" has recovery, whose stacks in two regions only the CDK deploys.`);
+  }
+  const scratch = mkdtempSync(join(tmpdir(), "templates-"));
+  try {
+    const app = new App({ context: cdkJson.context, outdir: scratch, treeMetadata: false });
+    const { data, network, service, administrator } = addStage(app, stage, settings, { isPortable: true });
+    app.synth();
+    const stacks = [data, ...(network ? [network] : []), service, administrator];
+    mkdirSync(join(folder, "assets"), { recursive: true });
+    for (const { stackName, templateFile, artifactId } of stacks) {
+      writeFileSync(join(folder, `${stackName}.json`), readFileSync(join(scratch, templateFile)));
+      const { files } = manifest.parse(JSON.parse(readFileSync(join(scratch, `${artifactId}.assets.json`), "utf8")));
+      for (const { source, destinations } of Object.values(files)) {
+        if (source.packaging !== "zip") continue;
+        const archive = zipOf(contentsOf(join(scratch, source.path)));
+        for (const { objectKey } of Object.values(destinations))
+          writeFileSync(join(folder, "assets", objectKey), archive);
+      }
+    }
+    return stacks.map(({ stackName }) => stackName);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+};
+
+const contentsOf = (folder: string): ReadonlyMap<string, Buffer> =>
+  new Map(filesBelow(folder).map((file) => [relative(folder, file), readFileSync(file)]));
