@@ -144,7 +144,7 @@ const readAnswer = <Data>(request: ServiceRequest<Data>, response: Response, bod
  */
 const isAboutAnother = ({ reference }: Pick<ServiceRequest<unknown>, "reference">, headers: Headers): boolean => {
   const named = headers.get("x-caller-reference");
-  const isNamed = named !== null || headers.has("x-transaction-reference");
+  const isNamed = Boolean(named || headers.get("x-transaction-reference"));
   return reference !== undefined && isNamed && named !== reference;
 };
 
@@ -162,7 +162,7 @@ const errorFrom = (
     fields: fieldsOf(errors),
     reference,
     retryAfterS: wholeNumber(headers.get("retry-after")),
-    transactionReference: headers.get("x-transaction-reference") ?? undefined,
+    transactionReference: headers.get("x-transaction-reference") || undefined,
     duplicateOf: headers.get("x-duplicate-of") ?? undefined,
     replayed: headers.get("idempotent-replayed") === "true",
   });

@@ -80,6 +80,16 @@ export type BvnVerification = {
     /** Null only while the status is `processing`. */
     result: BvnAdvancedResult | BvnBasicResult | null;
 };
+export type ConsentEvidence = {
+    /** How the person consented. */
+    method: "otp" | "igree" | "ninauth" | "form" | "app";
+    /** The id of the one-time password, authorisation or form. A UUID of a version of RFC 9562, or a text without a number of 10 or more digits. */
+    id: string;
+    /** When the person consented; not in the future. */
+    obtainedAt: string;
+    /** The version of the text that the person consented to. */
+    textVersion?: string;
+};
 export type BvnVerifyRequest = {
     /** The bank verification number, 11 digits. */
     bvn: string;
@@ -89,6 +99,7 @@ export type BvnVerifyRequest = {
     isConsent: true;
     /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits. */
     purpose?: string;
+    consentEvidence?: ConsentEvidence;
     reference?: Reference;
 };
 export type CancelRequest = {
@@ -240,7 +251,7 @@ export type NinVerification = {
     result: NinAdvancedResult | NinBasicResult | null;
 };
 export type NinVerifyRequest = {
-    /** The national identification number, 11 digits. */
+    /** The national identification number, 11 digits; or a virtual NIN of 16 letters and digits, if the service's upstream takes it. */
     nin: string;
     /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. */
     mode?: "basic" | "advanced";
@@ -248,6 +259,7 @@ export type NinVerifyRequest = {
     isConsent: true;
     /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits. */
     purpose?: string;
+    consentEvidence?: ConsentEvidence;
     reference?: Reference;
 };
 export type PurchasedTransaction = {
@@ -273,6 +285,7 @@ export type RetrieveRequest = {
     isConsent: true;
     /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits. */
     purpose?: string;
+    consentEvidence?: ConsentEvidence;
     reference?: Reference;
 };
 export type Transaction = {

@@ -145,8 +145,8 @@ const isLasting = (error: unknown): error is ServiceError =>
   error.code !== "reference_reused" &&
   error.fields.reference === undefined;
 
-/** What the answer to a purchase repeats of it. */
-type OrderedFields = { readonly phoneNumber?: string; readonly amount?: number };
+/** What the answer to a purchase repeats of it. Its amount may be another one: an account can have prices of its own. */
+type OrderedFields = { readonly phoneNumber?: string };
 
 /**
  * True if the transaction is this order's: a mixed-up connection or a cache can bring another one. Of an old order only
@@ -154,14 +154,13 @@ type OrderedFields = { readonly phoneNumber?: string; readonly amount?: number }
  */
 const isOf = (
   { type }: Pick<OrderRoute, "type">,
-  { phoneNumber = "", amount }: OrderedFields,
+  { phoneNumber = "" }: OrderedFields,
   { callerReference }: Placed,
   transaction: Omit<IdentityTransaction, "title"> & { readonly phoneNumber?: string | null },
 ): boolean =>
   transaction.callerReference === callerReference &&
   transaction.type === type &&
-  phoneNumber.endsWith((transaction.phoneNumber ?? "").replace(/^\*+/, "")) &&
-  (amount === undefined || Math.round(amount * 100) === Math.round(transaction.amount * 100));
+  phoneNumber.endsWith((transaction.phoneNumber ?? "").replace(/^\*+/, ""));
 
 const isResult = <Result extends object>(value: unknown): value is Result | null => value === null || isRecord(value);
 

@@ -39,7 +39,10 @@ export const parseSettings = (options: ClientOptions): Settings => {
   const path = url?.pathname.replace(/\/+$/, "");
   if (!url || !path?.endsWith("/v1") || /[?#]/.test(text))
     throw new TypeError("baseUrl must be a URL that ends with /v1");
-  if (url.protocol !== "https:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
+  if (url.username || url.password) {
+    throw new TypeError("baseUrl has a user");
+  }
+  if (!/^(https:|http:(localhost|127\.[\d.]+|\[::1\])$)/.test(url.protocol + url.hostname)) {
     throw new TypeError("baseUrl must be https, because requests carry the API key");
   }
   // A stray line break would make fetch throw an error that shows the key.

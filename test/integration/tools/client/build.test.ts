@@ -52,9 +52,9 @@ describe("the packed client", () => {
     expect(stdout.split("\n")).toEqual(expect.arrayContaining(links.map((path) => `package/${path}`)));
   });
 
-  test("has the version that its change log names first", () => {
+  test("has the version that its change log names first, unless that is not released", () => {
     const { version } = JSON.parse(built("package.json"));
-    expect(/^## (\S+)/m.exec(built("CHANGELOG.md"))?.[1]).toBe(version);
+    expect([version, "Unreleased"]).toContain(/^## (\S+)/m.exec(built("CHANGELOG.md"))?.[1]);
   });
 
   test("has no problem that publint finds", async () => {

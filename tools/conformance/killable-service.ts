@@ -5,19 +5,21 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import * as z from "zod";
-import { sleep } from "../../../shared/platform/time.ts";
-import { type AdminContext, openAdminContext } from "../../../tools/admin/context.ts";
-import { setEnvironment } from "../../../tools/local/local-aws.ts";
-import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
-import { until } from "../../builders/until.ts";
-import { upstreamKind } from "../../builders/upstream-kind.ts";
+import { projectRoot } from "../../infra/bundle/project-root.ts";
+import { sleep } from "../../shared/platform/time.ts";
+import { type AdminContext, openAdminContext } from "../admin/context.ts";
+import { setEnvironment } from "../local/local-aws.ts";
+import { type Simulator, type SimulatorOptions, startSimulator } from "../simulator/server.ts";
 
 const NO_LIMIT = 1_000_000_000;
+const START_MS_MAX = 120_000;
 
 const serviceFile = z.object({
   base_url: z.string(),
   upstream: z.object({ webhook_url: z.string(), webhook_secret: z.string() }),
 });
+
+export type UpstreamKind = Required<Pick<SimulatorOptions, "manner" | "references">>;
 
 export type KillableService = {
   readonly baseUrl: string;
@@ -34,18 +36,22 @@ export type KillableService = {
 };
 
 /** `npm start` with a simulator outside its process, to be killed and started again. */
-export const startKillableService = async (folder: string): Promise<KillableService> => {
+export const startKillableService = async (
+  folder: string,
+  upstream: UpstreamKind = { manner: "lenient", references: "all" },
+): Promise<KillableService> => {
   const port = await freePort();
   const path = join(folder, "service.json");
   const liveKey = `live_${randomBytes(32).toString("base64url")}`;
   const limits = { vtu: NO_LIMIT, identity: NO_LIMIT, catalog: NO_LIMIT };
-  const simulator = await startSimulator({ liveKey, limits, ...upstreamKind });
+  const simulator = await startSimulator({ liveKey, limits, ...upstream });
   let kill = async (): Promise<void> => {};
   let opened: AdminContext | undefined;
 
   const start = async (): Promise<void> => {
     rmSync(path, { force: true });
     const child = spawn(process.execPath, ["tools/local/start.ts"], {
+      cwd: projectRoot,
       stdio: "ignore",
       env: {
         ...process.env,
@@ -54,7 +60,7 @@ export const startKillableService = async (folder: string): Promise<KillableServ
         SERVICE_FILE: path,
         UPSTREAM_BASE_URL: simulator.baseUrl,
         UPSTREAM_LIVE_KEY: liveKey,
-        UPSTREAM_PROFILE: JSON.stringify({ reference: upstreamKind.references }),
+        UPSTREAM_PROFILE: JSON.stringify({ reference: upstream.references }),
       },
     });
     const ended = once(child, "exit");
@@ -69,7 +75,9 @@ export const startKillableService = async (folder: string): Promise<KillableServ
       // Its database ends right after it.
       await sleep(200);
     };
-    await until("the service has started", () => existsSync(path));
+    for (const endMs = Date.now() + START_MS_MAX; !existsSync(path); await sleep(20)) {
+      if (child.exitCode !== null || Date.now() > endMs) throw new Error("The service did not start");
+    }
     const { webhook_url: url, webhook_secret: secret } = details().upstream;
     simulator.state.webhook = { url, secret };
   };
@@ -83,7 +91,7 @@ export const startKillableService = async (folder: string): Promise<KillableServ
     admin: async () => {
       if (opened !== undefined) return opened;
       const restore = setEnvironment({ SERVICE_FILE: path });
-      opened = await openAdminContext({ by: "client test" });
+      opened = await openAdminContext({ by: "conformance" });
       restore();
       return opened;
     },

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { sleep } from "../../../shared/platform/time.ts";
-import { seeded } from "../../builders/seeded.ts";
+import * as z from "zod";
+import { sleep } from "../../shared/platform/time.ts";
+import { jsonOf } from "../../shared/upstream/exchange.ts";
+import { draws } from "./draws.ts";
 
 type Forwarded = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: Buffer };
 
@@ -11,17 +13,21 @@ const LATE_MS_MAX = 3_000;
 /** When a copy of an answered request arrives, at the latest: its order may be refused, and placed by then. */
 const COPY_MS_MAX = 8_000;
 const DELAY_MS_MAX = 1_000;
+/** How long an answer is held after the client's time-out. */
+const HELD_MS = 500;
 
 /** What the proxy does with a request, and how often among 100. The rest is passed on as it is. */
 const faults = {
   request_dropped: 5,
   request_late: 4,
   answer_dropped: 6,
+  answer_held: 4,
   answer_truncated: 3,
   answer_replaced_by_502: 4,
   refused_with_500: 3,
   refused_with_502: 3,
   refused_with_429: 4,
+  rate_limited: 3,
   delayed: 5,
   duplicated: 5,
   copied_late: 7,
@@ -30,27 +36,55 @@ const faults = {
 } as const;
 type Fault = keyof typeof faults;
 
+/** What happened to a request. `unreachable`: the service was down. */
+type Event = Fault | "passed" | "unreachable";
+
 export type FaultyProxy = {
   readonly baseUrl: string;
-  readonly counts: ReadonlyMap<Fault | "passed" | "unreachable", number>;
+  readonly counts: ReadonlyMap<Event, number>;
   /** Resolves once no request is on its way, and no copy of one. */
   readonly idle: () => Promise<void>;
   readonly stop: () => void;
 };
 
-/** A proxy that loses, delays, repeats, mixes up and replaces requests and answers. */
-export const startFaultyProxy = async (port: number, seed: number): Promise<FaultyProxy> => {
-  const random = seeded(seed);
-  const counts = new Map<Fault | "passed" | "unreachable", number>();
-  const count = (name: Fault | "passed" | "unreachable"): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+export type ProxyOptions = {
+  /** The service's. */
+  readonly port: number;
+  readonly seed: number;
+  /** The longest that a client waits for an answer. */
+  readonly attemptTimeoutMs: number;
+  /** By the key that a client has, the keys of its account that its requests get in turn. */
+  readonly keys: ReadonlyMap<string, readonly string[]>;
+};
 
-  const chooseFault = (): Fault | undefined => {
-    let left = random() * 100;
-    for (const [fault, share] of Object.entries(faults)) {
-      left -= share;
-      if (left < 0 && isFault(fault)) return fault;
-    }
-    return undefined;
+const orderSchema = z.object({
+  phone_number: z.string().optional(),
+  amount: z.number().optional(),
+  reference: z.string().optional(),
+});
+
+/** What the requests of one order have in common. */
+const orderOf = (path: string, body: string): string => {
+  const order = orderSchema.safeParse(jsonOf(body)).data;
+  return order?.phone_number === undefined ? (order?.reference ?? path) : `${order.phone_number} ${order.amount}`;
+};
+
+/** A proxy that loses, delays, repeats, mixes up and replaces requests and answers (docs/conformance.md). */
+export const startFaultyProxy = async (options: ProxyOptions): Promise<FaultyProxy> => {
+  const { port, seed, attemptTimeoutMs, keys } = options;
+  const counts = new Map<Event, number>();
+  const count = (name: Event): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  const chances = new Map<string, () => number>();
+  const chanceOf = (order: string): (() => number) => {
+    const known = chances.get(order) ?? draws(seed, order);
+    chances.set(order, known);
+    return known;
+  };
+  let requests = 0;
+  const withKeyInTurn = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+    const own = keys.get(headers.authorization?.replace("Bearer ", "") ?? "");
+    requests += 1;
+    return own === undefined ? headers : { ...headers, authorization: `Bearer ${own[requests % own.length]}` };
   };
 
   let underWay = 0;
@@ -60,9 +94,12 @@ export const startFaultyProxy = async (port: number, seed: number): Promise<Faul
     const { method, url: path = "", headers } = request;
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
+    const text = body.toString();
+    const random = chanceOf(orderOf(path, text));
     const forward = (): Promise<Forwarded> =>
       new Promise((resolve, reject) => {
-        const outgoing = httpRequest({ host: "127.0.0.1", port, method, path, headers }, (incoming) => {
+        const target = { host: "127.0.0.1", port, method, path, headers: withKeyInTurn(headers) };
+        const outgoing = httpRequest(target, (incoming) => {
           buffer(incoming).then(
             (received) => resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: received }),
             reject,
@@ -72,18 +109,18 @@ export const startFaultyProxy = async (port: number, seed: number): Promise<Faul
       });
     const route = `${method} ${path.replace(/(transactions)\/(?!cancel).*/, "$1")}`;
     const other = answers.get(route);
-    const isOther = other !== undefined && (other.path !== path || other.body !== body.toString());
+    const isOther = other !== undefined && (other.path !== path || other.body !== text);
     const forwardNoted = async (): Promise<Forwarded> => {
       const answer = await forward();
-      answers.set(route, { path, body: body.toString(), answer });
+      answers.set(route, { path, body: text, answer });
       return answer;
     };
-    const chosen = chooseFault();
+    const chosen = chooseFault(random());
     const fault = chosen?.startsWith("crossed") && !isOther ? undefined : chosen;
     count(fault ?? "passed");
     underWay += 1;
     try {
-      await serve(fault, forwardNoted, response, random, other?.answer);
+      await serve(fault, { forward: forwardNoted, response, random, other: other?.answer, attemptTimeoutMs });
     } catch {
       count("unreachable");
       badGateway(response);
@@ -107,12 +144,28 @@ export const startFaultyProxy = async (port: number, seed: number): Promise<Faul
 
 const isFault = (name: string): name is Fault => Object.hasOwn(faults, name);
 
+/** `chance` is from 0 up to 1. */
+const chooseFault = (chance: number): Fault | undefined => {
+  let left = chance * 100;
+  for (const [fault, share] of Object.entries(faults)) {
+    left -= share;
+    if (left < 0 && isFault(fault)) return fault;
+  }
+  return undefined;
+};
+
+type Exchange = {
+  readonly forward: () => Promise<Forwarded>;
+  readonly response: ServerResponse;
+  readonly random: () => number;
+  /** The latest answer to another request of this route. */
+  readonly other: Forwarded | undefined;
+  readonly attemptTimeoutMs: number;
+};
+
 const serve = async (
   fault: Fault | undefined,
-  forward: () => Promise<Forwarded>,
-  response: ServerResponse,
-  random: () => number,
-  other: Forwarded | undefined,
+  { forward, response, random, other, attemptTimeoutMs }: Exchange,
 ): Promise<void> => {
   switch (fault) {
     case "crossed":
@@ -137,6 +190,12 @@ const serve = async (
       await forward();
       response.destroy();
       return;
+    case "answer_held": {
+      const answer = await forward();
+      await sleep(attemptTimeoutMs + HELD_MS);
+      pass(answer, response);
+      return;
+    }
     case "answer_truncated": {
       const { status, headers, body } = await forward();
       const { "content-length": _length, "transfer-encoding": _encoding, ...kept } = headers;
@@ -155,6 +214,11 @@ const serve = async (
       return;
     case "refused_with_429":
       response.writeHead(429, { "retry-after": "1" }).end("Too many requests");
+      return;
+    case "rate_limited":
+      response
+        .writeHead(429, { "content-type": "application/json", "x-error-code": "rate_limited", "retry-after": "1" })
+        .end('{"status":false,"message":"Too many requests"}');
       return;
     case "duplicated": {
       const [first] = await Promise.all([forward(), forward()]);

@@ -1,0 +1,380 @@
+// Package airtime buys airtime and data bundles through the Airtime, Data and Identity Service. Each order has one
+// reference, and each attempt to place it has the same: it is charged and delivered at most once.
+package airtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Client is a client of the service. One for each API key is enough for a process.
+type Client struct {
+	baseURL string
+	apiKey  string
+	// Timeout is the deadline of a call with all its attempts and waits. 90 s unless set.
+	Timeout time.Duration
+	// AttemptTimeout is the longest that one attempt may take. 35 s unless set; the service answers within 30 s.
+	AttemptTimeout time.Duration
+	http           *http.Client
+}
+
+// ServiceError is an answer of the service with X-Error-Code. An order that returns it has failed for good: it was
+// refunded, or cancelled before it was placed. Another attempt needs a new reference.
+type ServiceError struct {
+	Code                 string
+	Status               int
+	Message              string
+	TransactionReference string
+	// Fields has messages by request field.
+	Fields     map[string][]string
+	retryAfter *time.Duration
+}
+
+func (e *ServiceError) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
+
+// OutcomeUnknownError says that an order is not decided: it was placed, or still may be. Send the same order with the
+// same reference again, or cancel it. Never order again with another reference.
+type OutcomeUnknownError struct {
+	Reference string
+	// Cause is the last refusal or lost answer. It decides nothing, so errors.As does not find it.
+	Cause error
+}
+
+func (e *OutcomeUnknownError) Error() string {
+	return fmt.Sprintf("the order %s is not decided: %v", e.Reference, e.Cause)
+}
+
+// Unwrap finds only that a context ended: a ServiceError would be taken for an order that has failed for good.
+func (e *OutcomeUnknownError) Unwrap() error {
+	for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(e.Cause, ended) {
+			return ended
+		}
+	}
+	return nil
+}
+
+// NoAnswerError says that there was no answer of the service, or none about this order.
+type NoAnswerError struct {
+	Status     int
+	Cause      error
+	isMismatch bool
+	retryAfter *time.Duration
+}
+
+func (e *NoAnswerError) Error() string {
+	return fmt.Sprintf("no answer of the service (status %d): %v", e.Status, e.Cause)
+}
+func (e *NoAnswerError) Unwrap() error { return e.Cause }
+
+// New makes a client. baseURL ends with /v1, and is https except on this machine.
+func New(baseURL, apiKey string) (*Client, error) {
+	parsed, err := url.Parse(strings.TrimSpace(baseURL))
+	if err != nil || !strings.HasSuffix(strings.TrimRight(parsed.Path, "/"), "/v1") || strings.ContainsAny(baseURL, "?#") {
+		return nil, errors.New("baseURL must be a URL that ends with /v1")
+	}
+	if parsed.User != nil {
+		return nil, errors.New("baseURL must not have a user: requests carry the API key instead")
+	}
+	isLocal := parsed.Scheme == "http" && regexp.MustCompile(`^(localhost|127\.[\d.]+|::1)$`).MatchString(parsed.Hostname())
+	if parsed.Scheme != "https" && !isLocal {
+		return nil, errors.New("baseURL must be https, because requests carry the API key")
+	}
+	if !regexp.MustCompile(`^(live|test)_[\w-]+$`).MatchString(apiKey) {
+		return nil, errors.New("apiKey must be a key of the service: live_... or test_...")
+	}
+	return &Client{
+		baseURL:        strings.TrimRight(parsed.String(), "/"),
+		apiKey:         apiKey,
+		Timeout:        90 * time.Second,
+		AttemptTimeout: 35 * time.Second,
+		http: &http.Client{
+			// A redirect would send the key elsewhere, and may turn an order into a GET.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// BuyData buys a data bundle. reference is your own id of the order: save it before, and use it again for the same
+// order. A transaction that is "processing" is paid: wait for it, and never order again.
+func (c *Client) BuyData(ctx context.Context, order DataPurchaseRequest, reference string) (PurchasedTransaction, error) {
+	body := struct {
+		DataPurchaseRequest
+		Reference string `json:"reference"`
+	}{order, reference}
+	return c.place(ctx, "data", body, order.PhoneNumber, reference)
+}
+
+// BuyAirtime buys airtime, as BuyData does.
+func (c *Client) BuyAirtime(ctx context.Context, order AirtimePurchaseRequest, reference string) (PurchasedTransaction, error) {
+	body := struct {
+		AirtimePurchaseRequest
+		Reference string `json:"reference"`
+	}{order, reference}
+	return c.place(ctx, "airtime", body, order.PhoneNumber, reference)
+}
+
+// Cancel makes sure that no request places the order from now on: "failed" if it was not placed or failed before, else
+// the transaction as it is. kind is the order's type, such as "data".
+func (c *Client) Cancel(ctx context.Context, kind, reference string) (Transaction, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	return c.cancel(ctx, kind, reference)
+}
+
+// Transaction looks a transaction up, by the service's reference or yours.
+func (c *Client) Transaction(ctx context.Context, reference string) (Transaction, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	return send(ctx, c, http.MethodGet, "/transactions/"+url.PathEscape(reference), nil, "", func(t Transaction) bool {
+		isNamed := t.Reference == reference || (t.CallerReference != nil && *t.CallerReference == reference)
+		return isNamed && c.isOurs(t.Reference, t.Status)
+	})
+}
+
+// Wait looks a transaction up until its status is final, ctx ends or the lookup is refused for good, as without a valid
+// key. Its error says nothing about the order: errors.As finds no ServiceError in it.
+func (c *Client) Wait(ctx context.Context, reference string) (Transaction, error) {
+	for poll := time.Second; ; poll = min(poll*3/2, 10*time.Second) {
+		found, err := c.Transaction(ctx, reference)
+		if err == nil && found.Status != "processing" {
+			return found, nil
+		}
+		if !mayBeFound(err) {
+			return found, fmt.Errorf("the transaction %s cannot be looked up: %v", reference, err)
+		}
+		if !sleep(ctx, jittered(poll)) {
+			return found, fmt.Errorf("the transaction %s is not final yet: %w (%v)", reference, ctx.Err(), err)
+		}
+	}
+}
+
+// mayBeFound says whether a later lookup may find a transaction: its request may still be under way.
+func mayBeFound(err error) bool {
+	var refusal *ServiceError
+	return !errors.As(err, &refusal) || refusal.Code == "not_found" || refusal.retryAfter != nil || refusal.Status >= 500
+}
+
+// lastStep is the time for a cancellation whose order was refused at the deadline.
+const lastStep = time.Second
+
+func (c *Client) place(ctx context.Context, kind string, order any, phone, reference string) (PurchasedTransaction, error) {
+	if !regexp.MustCompile(`^[\w.:-]{1,100}$`).MatchString(reference) || reference == "." || reference == ".." {
+		return PurchasedTransaction{}, errors.New("reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..")
+	}
+	body, err := json.Marshal(order)
+	if err != nil {
+		return PurchasedTransaction{}, err
+	}
+	isOf := func(t PurchasedTransaction) bool {
+		shown := ""
+		if t.PhoneNumber != nil {
+			shown = strings.TrimLeft(*t.PhoneNumber, "*")
+		}
+		return t.CallerReference != nil && *t.CallerReference == reference && t.Type == kind &&
+			strings.HasSuffix(phone, shown) && c.isOurs(t.Reference, t.Status)
+	}
+	buy := func(ctx context.Context) (PurchasedTransaction, error) {
+		return send(ctx, c, http.MethodPost, "/vtu/"+kind+"/purchase", body, reference, isOf)
+	}
+	deadline := time.Now().Add(c.Timeout)
+	inTime, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	bought, err := buy(inTime)
+	refusal := (*ServiceError)(nil)
+	if err == nil {
+		return bought, nil
+	}
+	if errors.As(err, &refusal) && refusal.TransactionReference != "" {
+		return bought, refusal
+	}
+	unknown := &OutcomeUnknownError{Reference: reference, Cause: err}
+	if refusal == nil || !isLasting(refusal) {
+		return bought, unknown
+	}
+	// A copy of the refused request can still be carried out, for example once the wallet is funded. So it is cancelled.
+	lastTime, cancelLast := context.WithDeadline(ctx, later(deadline, time.Now().Add(lastStep)))
+	defer cancelLast()
+	found, err := c.cancel(lastTime, kind, reference)
+	if err != nil {
+		return bought, unknown
+	}
+	if found.ErrorCode != nil && *found.ErrorCode == "order_cancelled" {
+		refusal.TransactionReference = found.Reference
+		return bought, refusal
+	}
+	// Another request than the refused one placed the order: a replay is its answer.
+	bought, err = buy(lastTime)
+	if errors.As(err, &refusal) && refusal.TransactionReference != "" {
+		return bought, refusal
+	}
+	if err != nil {
+		return bought, &OutcomeUnknownError{Reference: reference, Cause: err}
+	}
+	return bought, nil
+}
+
+func (c *Client) cancel(ctx context.Context, kind, reference string) (Transaction, error) {
+	body, err := json.Marshal(CancelRequest{Reference: reference, Type: kind})
+	if err != nil {
+		return Transaction{}, err
+	}
+	return send(ctx, c, http.MethodPost, "/transactions/cancel", body, "", func(t Transaction) bool {
+		return t.CallerReference != nil && *t.CallerReference == reference && c.isOurs(t.Reference, t.Status)
+	})
+}
+
+// isOurs says whether a transaction is of the key's mode and has a status that this release knows.
+func (c *Client) isOurs(reference, status string) bool {
+	isKnown := status == "processing" || status == "success" || status == "failed"
+	return isKnown && strings.HasPrefix(reference, "TEST_") == strings.HasPrefix(c.apiKey, "test_")
+}
+
+// isLasting says whether the same order would be refused again. One of the reference is left to the caller.
+func isLasting(e *ServiceError) bool {
+	_, isOfReference := e.Fields["reference"]
+	return (e.Status == 400 || e.Status == 422) && e.Code != "reference_reused" && !isOfReference
+}
+
+func later(one, other time.Time) time.Time {
+	if one.After(other) {
+		return one
+	}
+	return other
+}
+
+// send sends the same bytes until an answer decides the call or ctx ends. reference is that of an order.
+func send[T any](ctx context.Context, c *Client, method, path string, body []byte, reference string, isAnswer func(T) bool) (T, error) {
+	for wait := 500 * time.Millisecond; ; wait = min(wait*2, 8*time.Second) {
+		answer, err := attempt(ctx, c, method, path, body, reference, isAnswer)
+		if err == nil {
+			return answer, nil
+		}
+		passes, retryAfter := passing(err, reference)
+		pause := jittered(wait)
+		if retryAfter != nil {
+			pause = *retryAfter + min(pause, time.Second)
+		}
+		// An attempt with less than a second left could make a known outcome unknown.
+		deadline, _ := ctx.Deadline()
+		if !passes || time.Until(deadline) < pause+time.Second || !sleep(ctx, pause) {
+			return answer, err
+		}
+	}
+}
+
+// passing says whether the same request may get another answer later, and when.
+func passing(err error, reference string) (bool, *time.Duration) {
+	var refusal *ServiceError
+	if errors.As(err, &refusal) {
+		isDecided := reference != "" && refusal.TransactionReference != ""
+		passes := refusal.retryAfter != nil || refusal.Code == "rate_limited" ||
+			refusal.Code == "provider_unavailable" || refusal.Code == "internal_error"
+		return passes && !isDecided, refusal.retryAfter
+	}
+	var noAnswer *NoAnswerError
+	if !errors.As(err, &noAnswer) {
+		return false, nil
+	}
+	status := noAnswer.Status
+	isOfProxy := status == 408 || status == 425 || status == 429
+	return noAnswer.isMismatch || status < 300 || status >= 500 || isOfProxy, noAnswer.retryAfter
+}
+
+// bodyBytesMax is longer than any answer of the service: Lambda sends at most 6 MB.
+const bodyBytesMax = 8_000_000
+
+// attempt sends the request once.
+func attempt[T any](ctx context.Context, c *Client, method, path string, body []byte, reference string, isAnswer func(T) bool) (T, error) {
+	var none T
+	ctx, cancel := context.WithTimeout(ctx, c.AttemptTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, c.baseURL+path, bytes.NewReader(body))
+	if err != nil {
+		return none, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.apiKey)
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept-Encoding", "identity")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return none, &NoAnswerError{Cause: err}
+	}
+	defer response.Body.Close()
+	text, readErr := io.ReadAll(io.LimitReader(response.Body, bodyBytesMax+1))
+	if len(text) > bodyBytesMax {
+		readErr = errors.New("the answer is too long to be one of the service")
+	}
+	headers := response.Header
+	retryAfter := secondsIn(headers.Get("Retry-After"))
+	noAnswer := &NoAnswerError{Status: response.StatusCode, Cause: readErr, retryAfter: retryAfter}
+	var envelope struct {
+		Status  bool                `json:"status"`
+		Message string              `json:"message"`
+		Errors  map[string][]string `json:"errors"`
+		Data    struct {
+			Transaction T `json:"transaction"`
+		} `json:"data"`
+	}
+	parseErr := json.Unmarshal(text, &envelope)
+	if code := headers.Get("X-Error-Code"); code != "" {
+		named, transaction := headers.Get("X-Caller-Reference"), headers.Get("X-Transaction-Reference")
+		if reference != "" && (named != "" || transaction != "") && named != reference {
+			noAnswer.isMismatch = true
+			noAnswer.Cause = errors.New("the answer is about another order")
+			return none, noAnswer
+		}
+		// The headers are enough: the body says in words what the code means.
+		return none, &ServiceError{
+			Code: code, Status: response.StatusCode, Message: envelope.Message, Fields: envelope.Errors,
+			TransactionReference: transaction, retryAfter: retryAfter,
+		}
+	}
+	if readErr == nil && parseErr == nil && response.StatusCode == 200 && envelope.Status && isAnswer(envelope.Data.Transaction) {
+		return envelope.Data.Transaction, nil
+	}
+	if noAnswer.Cause == nil {
+		noAnswer.Cause = errors.New("not an answer of the service to this request")
+	}
+	return none, noAnswer
+}
+
+func secondsIn(header string) *time.Duration {
+	seconds, err := strconv.ParseUint(header, 10, 30)
+	if err != nil {
+		return nil
+	}
+	wait := time.Duration(seconds) * time.Second
+	return &wait
+}
+
+// jittered makes half of a wait random, so that clients do not retry together.
+func jittered(wait time.Duration) time.Duration {
+	return wait/2 + rand.N(wait/2)
+}
+
+// sleep says whether it slept to the end.
+func sleep(ctx context.Context, wait time.Duration) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,275 @@
+package airtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+type vectorAnswer struct {
+	Name    string            `json:"name"`
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
+	Next    string            `json:"next"`
+	WaitS   int               `json:"wait_s"`
+}
+
+func readVectors(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile("../../client/vectors/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type received struct{ path, body string }
+
+// serve answers the first request by first, and later ones by then.
+func serve(t *testing.T, first http.HandlerFunc, then http.HandlerFunc) (*Client, *[]received) {
+	t.Helper()
+	requests := []received{}
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		requests = append(requests, received{request.URL.Path, string(body)})
+		if len(requests) == 1 {
+			first(response, request)
+		} else {
+			then(response, request)
+		}
+	}))
+	t.Cleanup(server.Close)
+	client, err := New(server.URL+"/v1", "live_key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client.Timeout = 8 * time.Second
+	return client, &requests
+}
+
+func write(response http.ResponseWriter, answer vectorAnswer) {
+	for name, value := range answer.Headers {
+		response.Header().Set(name, value)
+	}
+	response.WriteHeader(answer.Status)
+	_, _ = io.WriteString(response, answer.Body)
+}
+
+func resultOf(bought PurchasedTransaction, err error) string {
+	var unknown *OutcomeUnknownError
+	var failed *ServiceError
+	switch {
+	case err == nil:
+		return bought.Status
+	case errors.As(err, &unknown):
+		return "unknown"
+	case errors.As(err, &failed) && failed.TransactionReference != "":
+		return "failed"
+	}
+	return err.Error()
+}
+
+var order = DataPurchaseRequest{NetworkID: 1, PlanID: 101, PhoneNumber: "08031234567"}
+
+func TestEachAnswerIsFollowedByWhatTheTableSays(t *testing.T) {
+	var vectors struct {
+		Path, Cancellation string
+		Replay, Cancelled  vectorAnswer
+		Answers            []vectorAnswer
+	}
+	var table map[string]json.RawMessage
+	readVectors(t, "answers.json", &table)
+	for name, into := range map[string]any{"path": &vectors.Path, "replay": &vectors.Replay, "cancelled": &vectors.Cancelled, "answers": &vectors.Answers} {
+		if err := json.Unmarshal(table[name], into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	results := map[string]string{"retry": "success", "cancel": "failed"}
+	for _, vector := range vectors.Answers {
+		t.Run(vector.Name, func(t *testing.T) {
+			t.Parallel()
+			client, requests := serve(t,
+				func(response http.ResponseWriter, _ *http.Request) { write(response, vector) },
+				func(response http.ResponseWriter, request *http.Request) {
+					if strings.HasSuffix(request.URL.Path, "/cancel") {
+						write(response, vectors.Cancelled)
+					} else {
+						write(response, vectors.Replay)
+					}
+				})
+			startedAt := time.Now()
+			result := resultOf(client.BuyData(context.Background(), order, "order-1"))
+			expected := vector.Next
+			if other, isOther := results[vector.Next]; isOther {
+				expected = other
+			}
+			if result != expected {
+				t.Errorf("the result is %s instead of %s", result, expected)
+			}
+			if time.Since(startedAt) < time.Duration(vector.WaitS)*time.Second {
+				t.Errorf("it did not wait %d s", vector.WaitS)
+			}
+			sent := *requests
+			var first map[string]any
+			_ = json.Unmarshal([]byte(sent[0].body), &first)
+			if sent[0].path != "/v1"+vectors.Path || first["reference"] != "order-1" || first["plan_id"] != 101.0 {
+				t.Errorf("the order was sent as %v", sent[0])
+			}
+			following := map[string][]received{"retry": {sent[0]}, "cancel": {{"/v1/transactions/cancel", `{"reference":"order-1","type":"data"}`}}}[vector.Next]
+			if len(sent)-1 != len(following) || (len(following) == 1 && sent[1] != following[0]) {
+				t.Errorf("then it sent %v", sent[1:])
+			}
+		})
+	}
+}
+
+func TestAnOrderWhoseConnectionIsCutIsSentAgainAndIsUnknownAtTheDeadline(t *testing.T) {
+	cut := func(response http.ResponseWriter, _ *http.Request) {
+		connection, _, _ := response.(http.Hijacker).Hijack()
+		connection.Close()
+	}
+	client, requests := serve(t, cut, cut)
+	client.Timeout = 2500 * time.Millisecond
+	_, err := client.BuyData(context.Background(), order, "order-1")
+	var unknown *OutcomeUnknownError
+	if !errors.As(err, &unknown) || unknown.Reference != "order-1" || len(*requests) < 2 {
+		t.Errorf("%v after %d requests", err, len(*requests))
+	}
+}
+
+func TestAnAnswerThatComesTooLateIsNone(t *testing.T) {
+	client, requests := serve(t,
+		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() },
+		func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
+	client.AttemptTimeout = 200 * time.Millisecond
+	client.Timeout = 2 * time.Second
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "unknown" || len(*requests) < 2 {
+		t.Errorf("%s after %d requests", result, len(*requests))
+	}
+}
+
+func TestARefusalThatDecidesNothingIsFoundOnlyAsTheCause(t *testing.T) {
+	refuse := func(response http.ResponseWriter, _ *http.Request) {
+		write(response, vectorAnswer{Status: 403, Headers: map[string]string{"x-error-code": "permission_denied"}})
+	}
+	client, requests := serve(t, refuse, refuse)
+	_, bought := client.BuyData(context.Background(), order, "order-1")
+	_, waited := client.Wait(context.Background(), "order-1")
+	var unknown *OutcomeUnknownError
+	var refusal *ServiceError
+	if errors.As(bought, &refusal) || errors.As(waited, &refusal) {
+		t.Errorf("an order that is not decided is taken for one that failed: %v, %v", bought, waited)
+	}
+	if !errors.As(bought, &unknown) || !errors.As(unknown.Cause, &refusal) || refusal.Code != "permission_denied" {
+		t.Errorf("the cause is not the refusal: %v", bought)
+	}
+	if len(*requests) != 2 || !strings.Contains(waited.Error(), "permission_denied") {
+		t.Errorf("Wait ended with %v after %d requests", waited, len(*requests)-1)
+	}
+}
+
+func TestTheErrorOfAContextThatEndsIsFound(t *testing.T) {
+	hang := func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() }
+	client, _ := serve(t, hang, hang)
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	_, bought := client.BuyData(ctx, order, "order-1")
+	_, waited := client.Wait(ctx, "order-1")
+	if !errors.Is(bought, context.DeadlineExceeded) || !errors.Is(waited, context.DeadlineExceeded) {
+		t.Errorf("%v, %v", bought, waited)
+	}
+}
+
+func TestWaitLooksUpAgainWhatIsNotFoundOrNotFinal(t *testing.T) {
+	client, requests := serve(t,
+		func(response http.ResponseWriter, _ *http.Request) {
+			write(response, vectorAnswer{Status: 404, Headers: map[string]string{"x-error-code": "not_found"}})
+		},
+		func(response http.ResponseWriter, _ *http.Request) {
+			write(response, vectorAnswer{Status: 200, Body: `{"status":true,"data":{"transaction":{"reference":"DATA_1","status":"success"}}}`})
+		})
+	found, err := client.Wait(context.Background(), "DATA_1")
+	if err != nil || found.Status != "success" || len(*requests) != 2 {
+		t.Errorf("%v %v after %d requests", found, err, len(*requests))
+	}
+}
+
+func TestAnAnswerThatIsTooLongIsNone(t *testing.T) {
+	var table struct{ Replay vectorAnswer }
+	readVectors(t, "answers.json", &table)
+	encoding := ""
+	client, requests := serve(t,
+		func(response http.ResponseWriter, request *http.Request) {
+			encoding = request.Header.Get("Accept-Encoding")
+			write(response, vectorAnswer{Status: 200, Body: table.Replay.Body + strings.Repeat(" ", 8_000_000)})
+		},
+		func(response http.ResponseWriter, _ *http.Request) { write(response, table.Replay) })
+	if result := resultOf(client.BuyData(context.Background(), order, "order-1")); result != "success" || len(*requests) != 2 || encoding != "identity" {
+		t.Errorf("%s after %d requests, with the encoding %s", result, len(*requests), encoding)
+	}
+}
+
+func TestAWebhookIsJudgedAsItsVectorSays(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			Name, Secret, Body, Event string
+			ID, Timestamp, Signature  *string
+			Now                       int64
+			Valid                     bool
+		}
+	}
+	readVectors(t, "webhooks.json", &vectors)
+	for _, vector := range vectors.Cases {
+		t.Run(vector.Name, func(t *testing.T) {
+			headers := http.Header{}
+			for name, value := range map[string]*string{"webhook-id": vector.ID, "webhook-timestamp": vector.Timestamp, "webhook-signature": vector.Signature} {
+				if value != nil {
+					headers.Set(name, *value)
+				}
+			}
+			event, err := verifyWebhook(headers, []byte(vector.Body), vector.Secret, time.Unix(vector.Now, 0))
+			if vector.Valid && (err != nil || event.Name != vector.Event || event.ID != *vector.ID) {
+				t.Errorf("%v %v", event, err)
+			}
+			if !vector.Valid && !errors.Is(err, ErrWebhook) {
+				t.Errorf("it is accepted, or refused with %v", err)
+			}
+		})
+	}
+}
+
+func TestSettingsAreTakenOrRefusedWithoutShowingTheKey(t *testing.T) {
+	var vectors struct {
+		Cases []struct {
+			BaseURL string `json:"base_url"`
+			APIKey  string `json:"api_key"`
+			Refused string
+		}
+	}
+	readVectors(t, "settings.json", &vectors)
+	beginnings := map[string]string{"base_url": "baseURL ", "api_key": "apiKey "}
+	for _, vector := range vectors.Cases {
+		_, err := New(vector.BaseURL, vector.APIKey)
+		if vector.Refused == "" && err != nil {
+			t.Errorf("%+v is refused: %v", vector, err)
+		}
+		if vector.Refused == "" {
+			continue
+		}
+		if err == nil || !strings.HasPrefix(err.Error(), beginnings[vector.Refused]) || strings.Contains(err.Error(), "@") {
+			t.Errorf("%+v: %v", vector, err)
+		} else if vector.APIKey != "" && strings.Contains(err.Error(), vector.APIKey) {
+			t.Errorf("the key is shown: %v", err)
+		}
+	}
+}

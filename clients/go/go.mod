@@ -1,0 +1,3 @@
+module airtime
+
+go 1.25

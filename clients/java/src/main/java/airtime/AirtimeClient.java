@@ -1,0 +1,350 @@
+package airtime;
+
+import airtime.Models.AirtimePurchaseRequest;
+import airtime.Models.CancelRequest;
+import airtime.Models.DataPurchaseRequest;
+import airtime.Models.PurchasedTransaction;
+import airtime.Models.Transaction;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
+
+/**
+ * A client of the Airtime, Data and Identity Service. Each order has one reference, and each attempt to place it has the
+ * same: it is charged and delivered at most once. One client for each API key is enough for a process.
+ */
+public final class AirtimeClient {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Set<String> STATUSES = Set.of("processing", "success", "failed");
+  /** Refusals that pass by themselves. */
+  private static final Set<String> PASSING = Set.of("rate_limited", "provider_unavailable", "internal_error");
+  /** Statuses without X-Error-Code that a proxy answers and that pass by themselves. */
+  private static final Set<Integer> PASSING_STATUS = Set.of(408, 425, 429);
+
+  private static final long FIRST_BACKOFF_MS = 500;
+  private static final long BACKOFF_MS_MAX = 8_000;
+  private static final long JITTER_MS_MAX = 1_000;
+  /** An attempt with less time would hardly be answered, and could make a known outcome unknown. */
+  private static final long RETRY_MS_MIN = 1_000;
+  private static final long POLL_MS_MAX = 10_000;
+
+  // A redirect would send the key elsewhere, and may turn an order into a GET. java.net.http sends a POST again by itself
+  // only if jdk.httpclient.enableAllMethodRetry is set.
+  private final HttpClient http =
+      HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .followRedirects(HttpClient.Redirect.NEVER)
+          .build();
+
+  private final String baseUrl;
+  private final String apiKey;
+  private final Duration timeout;
+  private final Duration attemptTimeout;
+
+  /** With a deadline of 90 s for a call, and 35 s for an attempt: the service answers within 30 s. */
+  public AirtimeClient(String baseUrl, String apiKey) {
+    this(baseUrl, apiKey, Duration.ofSeconds(90), Duration.ofSeconds(35));
+  }
+
+  /**
+   * @param baseUrl ends with /v1, and is https except on this machine
+   * @param timeout the deadline of a call with all its attempts and waits
+   * @param attemptTimeout the longest that one attempt may take
+   */
+  public AirtimeClient(String baseUrl, String apiKey, Duration timeout, Duration attemptTimeout) {
+    URI uri = uriOf(baseUrl.trim().replaceAll("/+$", ""));
+    if (uri.getPath() == null || !uri.getPath().endsWith("/v1") || uri.getQuery() != null || uri.getFragment() != null) {
+      throw new IllegalArgumentException("baseUrl must be a URL that ends with /v1");
+    }
+    if (uri.getRawUserInfo() != null) {
+      throw new IllegalArgumentException("baseUrl must not have a user: requests carry the API key instead");
+    }
+    boolean isLocal = "http".equals(uri.getScheme()) && uri.getHost() != null && uri.getHost().matches("localhost|127\\.[\\d.]+|\\[::1\\]");
+    if (!"https".equals(uri.getScheme()) && !isLocal) {
+      throw new IllegalArgumentException("baseUrl must be https, because requests carry the API key");
+    }
+    if (!apiKey.matches("(live|test)_[\\w-]+")) {
+      throw new IllegalArgumentException("apiKey must be a key of the service: live_... or test_...");
+    }
+    this.baseUrl = uri.toString();
+    this.apiKey = apiKey;
+    this.timeout = timeout;
+    this.attemptTimeout = attemptTimeout;
+  }
+
+  private static URI uriOf(String baseUrl) {
+    try {
+      return new URI(baseUrl);
+    } catch (URISyntaxException error) {
+      // Its message has the whole text, perhaps with a password.
+      throw new IllegalArgumentException("baseUrl must be a URL that ends with /v1");
+    }
+  }
+
+  /**
+   * Buys a data bundle. A transaction that is "processing" is paid: wait for it, and never order again.
+   *
+   * @param reference your own id of the order: save it before, and use it again for the same order
+   */
+  public PurchasedTransaction buy(DataPurchaseRequest order, String reference)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("data", JSON.valueToTree(order), order.phoneNumber(), reference);
+  }
+
+  /** Buys airtime, as of a data bundle. */
+  public PurchasedTransaction buy(AirtimePurchaseRequest order, String reference)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    return place("airtime", JSON.valueToTree(order), order.phoneNumber(), reference);
+  }
+
+  /**
+   * Makes sure that no request places the order from now on: "failed" if it was not placed or failed before, else the
+   * transaction as it is.
+   *
+   * @param type of the order, such as "data"
+   */
+  public Transaction cancel(String type, String reference)
+      throws ServiceException, NoAnswerException, InterruptedException {
+    return cancel(type, reference, deadline());
+  }
+
+  /** Looks a transaction up, by the service's reference or yours. */
+  public Transaction transaction(String reference) throws ServiceException, NoAnswerException, InterruptedException {
+    String path = "/transactions/" + URLEncoder.encode(reference, StandardCharsets.UTF_8);
+    return send(
+        new Request<>("GET", path, null, null, Transaction.class, found ->
+            (reference.equals(found.reference()) || reference.equals(found.callerReference()))
+                && isOurs(found.reference(), found.status())),
+        deadline());
+  }
+
+  /** Looks a transaction up until its status is final. Throws the last error at the end of `atMost`, or null of none. */
+  public Transaction await(String reference, Duration atMost) throws TimeoutException, InterruptedException {
+    long end = System.nanoTime() + atMost.toNanos();
+    for (long pollMs = 1_000; ; pollMs = Math.min(pollMs * 3 / 2, POLL_MS_MAX)) {
+      Exception last = null;
+      try {
+        Transaction found = transaction(reference);
+        if (!"processing".equals(found.status())) return found;
+      } catch (ServiceException | NoAnswerException error) {
+        last = error;
+      }
+      if (msUntil(end) < pollMs) {
+        throw (TimeoutException) new TimeoutException(reference + " is not final yet: wait again").initCause(last);
+      }
+      Thread.sleep(jittered(pollMs));
+    }
+  }
+
+  private PurchasedTransaction place(String type, ObjectNode order, String phoneNumber, String reference)
+      throws ServiceException, OutcomeUnknownException, InterruptedException {
+    if (reference == null || !reference.matches("[\\w.:-]{1,100}") || reference.matches("\\.\\.?")) {
+      throw new IllegalArgumentException(
+          "reference must be 1 to 100 of the characters A-Z a-z 0-9 . _ : - and not . or ..");
+    }
+    String body = order.put("reference", reference).toString();
+    Request<PurchasedTransaction> request =
+        new Request<>("POST", "/vtu/" + type + "/purchase", body, reference, PurchasedTransaction.class, bought ->
+            reference.equals(bought.callerReference())
+                && type.equals(bought.type())
+                && phoneNumber.endsWith(bought.phoneNumber() == null ? "" : bought.phoneNumber().replaceFirst("^\\*+", ""))
+                && isOurs(bought.reference(), bought.status()));
+    long deadline = deadline();
+    ServiceException refusal;
+    try {
+      return send(request, deadline);
+    } catch (NoAnswerException error) {
+      throw new OutcomeUnknownException(reference, error);
+    } catch (ServiceException error) {
+      if (error.transactionReference != null) throw error;
+      if (!isLasting(error)) throw new OutcomeUnknownException(reference, error);
+      refusal = error;
+    }
+    // A copy of the refused request can still be carried out, for example once the wallet is funded. So it is cancelled.
+    long lastDeadline = Math.max(deadline, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RETRY_MS_MIN));
+    try {
+      Transaction found = cancel(type, reference, lastDeadline);
+      if ("order_cancelled".equals(found.errorCode())) throw refusal.withTransaction(found.reference());
+    } catch (NoAnswerException error) {
+      throw new OutcomeUnknownException(reference, refusal);
+    } catch (ServiceException error) {
+      if (error.transactionReference != null && error.code.equals(refusal.code)) throw error;
+      throw new OutcomeUnknownException(reference, refusal);
+    }
+    // Another request than the refused one placed the order: a replay is its answer.
+    try {
+      return send(request, lastDeadline);
+    } catch (NoAnswerException error) {
+      throw new OutcomeUnknownException(reference, error);
+    } catch (ServiceException error) {
+      if (error.transactionReference != null) throw error;
+      throw new OutcomeUnknownException(reference, error);
+    }
+  }
+
+  private Transaction cancel(String type, String reference, long deadline)
+      throws ServiceException, NoAnswerException, InterruptedException {
+    String body = JSON.valueToTree(new CancelRequest(reference, type)).toString();
+    return send(
+        new Request<>("POST", "/transactions/cancel", body, null, Transaction.class, found ->
+            reference.equals(found.callerReference()) && isOurs(found.reference(), found.status())),
+        deadline);
+  }
+
+  /** Whether a transaction is of the key's mode and has a status that this release knows. */
+  private boolean isOurs(String reference, String status) {
+    return reference != null
+        && status != null
+        && STATUSES.contains(status)
+        && reference.startsWith("TEST_") == apiKey.startsWith("test_");
+  }
+
+  /** Whether the same order would be refused again. A refusal of the reference is left to the caller. */
+  private static boolean isLasting(ServiceException error) {
+    return (error.status == 400 || error.status == 422)
+        && !error.code.equals("reference_reused")
+        && !error.fields.containsKey("reference");
+  }
+
+  /** `reference` is that of an order; null of what is none. */
+  private record Request<T>(
+      String method, String path, String body, String reference, Class<T> type, Predicate<T> isAnswer) {}
+
+  /** Sends the same bytes until an answer decides the call, or the deadline comes. */
+  private <T> T send(Request<T> request, long deadline)
+      throws ServiceException, NoAnswerException, InterruptedException {
+    for (long backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
+      long waitMs = jittered(backoffMs);
+      try {
+        return attempt(request, Math.max(msUntil(deadline), 1));
+      } catch (ServiceException error) {
+        boolean isDecided = request.reference != null && error.transactionReference != null;
+        boolean passes = error.retryAfterSeconds != null || PASSING.contains(error.code);
+        waitMs = waitMs(error.retryAfterSeconds, waitMs);
+        if (isDecided || !passes || waitMs + RETRY_MS_MIN > msUntil(deadline)) throw error;
+      } catch (NoAnswerException error) {
+        boolean passes =
+            error.isMismatch || error.status < 300 || error.status >= 500 || PASSING_STATUS.contains(error.status);
+        waitMs = waitMs(error.retryAfterSeconds, waitMs);
+        if (!passes || waitMs + RETRY_MS_MIN > msUntil(deadline)) throw error;
+      }
+      Thread.sleep(waitMs);
+    }
+  }
+
+  private static long waitMs(Long retryAfterSeconds, long backoffMs) {
+    return retryAfterSeconds == null ? backoffMs : retryAfterSeconds * 1_000 + Math.min(backoffMs, JITTER_MS_MAX);
+  }
+
+  /** Sends the request once. */
+  private <T> T attempt(Request<T> request, long leftMs)
+      throws ServiceException, NoAnswerException, InterruptedException {
+    HttpRequest.Builder builder =
+        HttpRequest.newBuilder(URI.create(baseUrl + request.path))
+            .header("Authorization", "Bearer " + apiKey)
+            .header("Accept", "application/json");
+    if (request.body == null) builder.GET();
+    else builder.header("Content-Type", "application/json").POST(BodyPublishers.ofString(request.body));
+    // A request's own time-out ends when the headers have come, so it would wait for ever for a body.
+    CompletableFuture<HttpResponse<String>> sent =
+        http.sendAsync(builder.build(), BodyHandlers.ofString(StandardCharsets.UTF_8));
+    HttpResponse<String> response;
+    try {
+      response = sent.get(Math.min(leftMs, attemptTimeout.toMillis()), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException error) {
+      sent.cancel(true);
+      throw new NoAnswerException("no answer in time", 0, false, null, error);
+    } catch (ExecutionException error) {
+      throw new NoAnswerException("the connection failed", 0, false, null, error);
+    }
+    return read(request, response);
+  }
+
+  private static <T> T read(Request<T> request, HttpResponse<String> response)
+      throws ServiceException, NoAnswerException {
+    int status = response.statusCode();
+    Long retryAfterSeconds = header(response, "Retry-After").matches("\\d{1,9}")
+        ? Long.valueOf(header(response, "Retry-After")) : null;
+    JsonNode body = parse(response.body());
+    String code = header(response, "X-Error-Code");
+    if (!code.isEmpty()) {
+      String named = header(response, "X-Caller-Reference");
+      String transaction = header(response, "X-Transaction-Reference");
+      boolean isNamed = !named.isEmpty() || !transaction.isEmpty();
+      if (request.reference != null && isNamed && !named.equals(request.reference)) {
+        throw new NoAnswerException("the answer is about another order", status, true, retryAfterSeconds, null);
+      }
+      throw new ServiceException(
+          code,
+          status,
+          body.path("message").asText(code),
+          transaction.isEmpty() ? null : transaction,
+          fieldsOf(body.path("errors")),
+          retryAfterSeconds);
+    }
+    if (status == 200 && body.path("status").asBoolean(false)) {
+      try {
+        T answer = JSON.treeToValue(body.path("data").path("transaction"), request.type);
+        if (answer != null && request.isAnswer.test(answer)) return answer;
+      } catch (JsonProcessingException error) {
+        // It is no answer of the service.
+      }
+    }
+    throw new NoAnswerException(status + " that is not an answer to this request", status, false, retryAfterSeconds, null);
+  }
+
+  private static String header(HttpResponse<String> response, String name) {
+    return response.headers().firstValue(name).orElse("");
+  }
+
+  private static JsonNode parse(String text) {
+    try {
+      return JSON.readTree(text);
+    } catch (IOException error) {
+      return JSON.missingNode();
+    }
+  }
+
+  private static Map<String, List<String>> fieldsOf(JsonNode errors) {
+    try {
+      return errors.isObject() ? JSON.convertValue(errors, new TypeReference<>() {}) : Map.of();
+    } catch (IllegalArgumentException error) {
+      return Map.of();
+    }
+  }
+
+  private long deadline() {
+    return System.nanoTime() + timeout.toNanos();
+  }
+
+  private static long msUntil(long nanoTime) {
+    return TimeUnit.NANOSECONDS.toMillis(nanoTime - System.nanoTime());
+  }
+
+  /** Half of a wait is random, so that clients do not retry together. */
+  private static long jittered(long ms) {
+    return ms / 2 + ThreadLocalRandom.current().nextLong(ms / 2 + 1);
+  }
+}

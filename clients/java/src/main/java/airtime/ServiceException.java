@@ -1,0 +1,38 @@
+package airtime;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * An answer of the service with X-Error-Code. An order that throws it has failed for good: it was refunded, or cancelled
+ * before it was placed. Another attempt needs a new reference.
+ */
+public final class ServiceException extends Exception {
+  public final String code;
+  public final int status;
+  /** The service's reference of the transaction; null of a read, which has none. */
+  public final String transactionReference;
+  /** Messages by request field. */
+  public final Map<String, List<String>> fields;
+
+  final Long retryAfterSeconds;
+
+  ServiceException(
+      String code,
+      int status,
+      String message,
+      String transactionReference,
+      Map<String, List<String>> fields,
+      Long retryAfterSeconds) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.transactionReference = transactionReference;
+    this.fields = fields;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  ServiceException withTransaction(String reference) {
+    return new ServiceException(code, status, getMessage(), reference, fields, retryAfterSeconds);
+  }
+}

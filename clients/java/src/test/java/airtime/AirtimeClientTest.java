@@ -1,0 +1,211 @@
+package airtime;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import airtime.Models.DataPurchaseRequest;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class AirtimeClientTest {
+  private static final DataPurchaseRequest ORDER = new DataPurchaseRequest(1L, 101L, "08031234567", null);
+  private static final JsonNode TABLE = table();
+
+  record Answer(String name, int status, Map<String, String> headers, String body, String next, int wait_s) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  record Received(String path, String body) {}
+
+  interface Handler {
+    void handle(HttpExchange exchange) throws Exception;
+  }
+
+  /** A service whose first answer is one thing, and whose later ones are another. */
+  static final class Service implements AutoCloseable {
+    final List<Received> requests = new CopyOnWriteArrayList<>();
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final HttpServer server;
+
+    Service(Handler first, Handler then) throws IOException {
+      server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+      server.setExecutor(threads);
+      server.createContext("/", exchange -> {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        requests.add(new Received(exchange.getRequestURI().getPath(), body));
+        try {
+          (requests.size() == 1 ? first : then).handle(exchange);
+        } catch (Exception error) {
+          throw new IOException(error);
+        }
+      });
+      server.start();
+    }
+
+    AirtimeClient client(Duration timeout, Duration attemptTimeout) {
+      String baseUrl = "http://127.0.0.1:" + server.getAddress().getPort() + "/v1";
+      return new AirtimeClient(baseUrl, "live_key", timeout, attemptTimeout);
+    }
+
+    @Override
+    public void close() {
+      server.stop(0);
+      threads.shutdownNow();
+    }
+  }
+
+  private static JsonNode table() {
+    try {
+      return Vectors.read("answers.json");
+    } catch (IOException error) {
+      throw new IllegalStateException(error);
+    }
+  }
+
+  static List<Answer> answers() {
+    return Vectors.list(TABLE.get("answers"), Answer.class);
+  }
+
+  private static Answer named(String name) {
+    return Vectors.JSON.convertValue(TABLE.get(name), Answer.class);
+  }
+
+  private static void write(HttpExchange exchange, Answer answer) throws IOException {
+    byte[] body = answer.body.getBytes(StandardCharsets.UTF_8);
+    answer.headers.forEach(exchange.getResponseHeaders()::set);
+    exchange.sendResponseHeaders(answer.status, body.length);
+    exchange.getResponseBody().write(body);
+    exchange.close();
+  }
+
+  private static String result(AirtimeClient client) throws InterruptedException {
+    try {
+      return client.buy(ORDER, "order-1").status();
+    } catch (OutcomeUnknownException error) {
+      assertEquals("order-1", error.reference);
+      return "unknown";
+    } catch (ServiceException error) {
+      return error.transactionReference == null ? "failed without a transaction" : "failed";
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("answers")
+  void eachAnswerIsFollowedByWhatTheTableSays(Answer answer) throws Exception {
+    Answer replay = named("replay");
+    Answer cancelled = named("cancelled");
+    Handler then = exchange ->
+        write(exchange, exchange.getRequestURI().getPath().endsWith("/cancel") ? cancelled : replay);
+    try (Service service = new Service(exchange -> write(exchange, answer), then)) {
+      long startedAt = System.nanoTime();
+      String result = result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10)));
+      assertEquals(Map.of("retry", "success", "cancel", "failed").getOrDefault(answer.next, answer.next), result);
+      assertTrue(System.nanoTime() - startedAt >= Duration.ofSeconds(answer.wait_s).toNanos(), "it did not wait");
+
+      Received sent = service.requests.get(0);
+      assertEquals("/v1" + TABLE.get("path").asText(), sent.path);
+      assertEquals(TABLE.get("order"), Vectors.JSON.readTree(sent.body));
+      List<Received> later = service.requests.subList(1, service.requests.size());
+      switch (answer.next) {
+        case "retry" -> assertEquals(List.of(sent), later);
+        case "cancel" -> {
+          assertEquals(List.of("/v1/transactions/cancel"), later.stream().map(Received::path).toList());
+          assertEquals(TABLE.get("cancellation"), Vectors.JSON.readTree(later.get(0).body));
+        }
+        default -> assertEquals(List.of(), later);
+      }
+    }
+  }
+
+  @Test
+  void aCancelledOrderThatWasPlacedBeforeHasTheAnswerOfItsReplay() throws Exception {
+    Answer refusal = answers().stream().filter(each -> each.name.equals("400 insufficient_balance")).findFirst().orElseThrow();
+    Answer replay = named("replay");
+    try (Service service = new Service(exchange -> write(exchange, refusal), exchange -> write(exchange, replay))) {
+      assertEquals("success", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+      assertEquals(3, service.requests.size());
+    }
+  }
+
+  @Test
+  void anOrderWhoseConnectionIsCutIsSentAgainAndIsUnknownAtTheDeadline() throws Exception {
+    try (Service service = new Service(HttpExchange::close, HttpExchange::close)) {
+      assertEquals("unknown", result(service.client(Duration.ofSeconds(12), Duration.ofSeconds(5))));
+      assertTrue(service.requests.size() > 1);
+    }
+  }
+
+  @Test
+  void anAnswerWhoseBodyComesTooLateIsNone() throws Exception {
+    CountDownLatch end = new CountDownLatch(1);
+    Handler held = exchange -> {
+      exchange.sendResponseHeaders(200, 100);
+      exchange.getResponseBody().flush();
+      end.await();
+    };
+    try (Service service = new Service(held, held)) {
+      assertEquals("unknown", result(service.client(Duration.ofSeconds(12), Duration.ofSeconds(1))));
+      assertTrue(service.requests.size() > 1);
+      end.countDown();
+    }
+  }
+
+  @Test
+  void anErrorWhoseFieldsAreNoListsIsReadWithoutThem() throws Exception {
+    Map<String, String> headers = Map.of("X-Error-Code", "delivery_failed", "X-Caller-Reference", "order-1", "X-Transaction-Reference", "DATA_1");
+    Answer odd = new Answer("odd", 502, headers, "{\"errors\":{\"plan_id\":{\"a\":1}}}", "failed", 0);
+    try (Service service = new Service(exchange -> write(exchange, odd), exchange -> write(exchange, odd))) {
+      assertEquals("failed", result(service.client(Duration.ofSeconds(20), Duration.ofSeconds(10))));
+    }
+  }
+
+  record Settings(String base_url, String api_key, String refused) {}
+
+  static List<Settings> settings() throws IOException {
+    return Vectors.list(Vectors.read("settings.json").get("cases"), Settings.class);
+  }
+
+  @ParameterizedTest
+  @MethodSource("settings")
+  void settingsAreTakenOrRefusedWithoutShowingTheKey(Settings settings) {
+    Executable make = () -> new AirtimeClient(settings.base_url(), settings.api_key());
+    if (settings.refused() == null) {
+      assertDoesNotThrow(make);
+    } else {
+      String message = assertThrows(IllegalArgumentException.class, make).getMessage();
+      assertTrue(message.startsWith("base_url".equals(settings.refused()) ? "baseUrl " : "apiKey "), message);
+      assertFalse(message.contains("@"), message);
+      assertFalse(!settings.api_key().isEmpty() && message.contains(settings.api_key()), message);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"''", ".", "..", "a b", "a/b"})
+  void aReferenceThatCannotBeOneIsRefused(String reference) {
+    AirtimeClient client = new AirtimeClient("http://127.0.0.1:1/v1", "live_key");
+    assertThrows(IllegalArgumentException.class, () -> client.buy(ORDER, reference));
+  }
+}

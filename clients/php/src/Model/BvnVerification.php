@@ -1,0 +1,27 @@
+<?php
+
+// Written by npm run openapi from docs/openapi.json.
+
+declare(strict_types=1);
+
+namespace AirtimeService\Model;
+
+use AirtimeService\Fields;
+
+final class BvnVerification
+{
+    public function __construct(
+        public readonly IdentityTransaction $transaction,
+        /** Null only while the status is `processing`. */
+        public readonly BvnAdvancedResult|BvnBasicResult|null $result,
+    ) {
+    }
+
+    public static function fromFields(Fields $fields): self
+    {
+        return new self(
+            transaction: IdentityTransaction::fromFields($fields->object('transaction')),
+            result: $fields->has('result') ? $fields->either('result', BvnAdvancedResult::fromFields(...), BvnBasicResult::fromFields(...)) : null,
+        );
+    }
+}

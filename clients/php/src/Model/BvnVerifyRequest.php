@@ -1,0 +1,35 @@
+<?php
+
+// Written by npm run openapi from docs/openapi.json.
+
+declare(strict_types=1);
+
+namespace AirtimeService\Model;
+
+final class BvnVerifyRequest
+{
+    public function __construct(
+        /** The bank verification number, 11 digits. */
+        public readonly string $bvn,
+        /** The person has consented. Only JSON `true` is accepted. */
+        public readonly bool $isConsent,
+        /** `basic`: name, gender and date of birth. `advanced`: the whole profile, with a photo. Not case-sensitive. One of: `basic`, `advanced`. */
+        public readonly string|null $mode = null,
+        /** Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits. */
+        public readonly string|null $purpose = null,
+        public readonly ConsentEvidence|null $consentEvidence = null,
+    ) {
+    }
+
+    /** @return array<string, mixed> */
+    public function toArray(): array
+    {
+        return array_filter([
+            'bvn' => $this->bvn,
+            'mode' => $this->mode,
+            'is_consent' => $this->isConsent,
+            'purpose' => $this->purpose,
+            'consent_evidence' => $this->consentEvidence?->toArray(),
+        ], static fn (mixed $value): bool => $value !== null);
+    }
+}

@@ -1,0 +1,27 @@
+<?php
+
+// Written by npm run openapi from docs/openapi.json.
+
+declare(strict_types=1);
+
+namespace AirtimeService\Model;
+
+use AirtimeService\Fields;
+
+final class NinVerification
+{
+    public function __construct(
+        public readonly IdentityTransaction $transaction,
+        /** Null only while the status is `processing`. */
+        public readonly NinAdvancedResult|NinBasicResult|null $result,
+    ) {
+    }
+
+    public static function fromFields(Fields $fields): self
+    {
+        return new self(
+            transaction: IdentityTransaction::fromFields($fields->object('transaction')),
+            result: $fields->has('result') ? $fields->either('result', NinAdvancedResult::fromFields(...), NinBasicResult::fromFields(...)) : null,
+        );
+    }
+}

@@ -1,0 +1,212 @@
+<?php
+
+declare(strict_types=1);
+
+namespace AirtimeService;
+
+use GuzzleHttp\Client as Guzzle;
+use GuzzleHttp\Exception\RequestException;
+use GuzzleHttp\Psr7;
+use Psr\Http\Client\ClientInterface;
+use Psr\Http\Message\ResponseInterface;
+use Psr\Log\LoggerInterface;
+
+/**
+ * The rule: which answers decide a call, and what is sent again.
+ *
+ * @internal
+ */
+final class Sender
+{
+    /** No answer of the service is longer: Lambda sends at most 6 MB. */
+    private const BODY_BYTES_MAX = 8_000_000;
+    private const FIRST_BACKOFF_S = 0.5;
+    private const BACKOFF_S_MAX = 8.0;
+    /** Added to `Retry-After`, so that callers do not return all at once. */
+    private const JITTER_S_MAX = 1.0;
+    /** A retry with less time would hardly be answered, and could make a known outcome unknown. */
+    private const RETRY_S_MIN = 1.0;
+    private const PASSING_CODES = ['rate_limited', 'provider_unavailable', 'internal_error'];
+    /** Without `X-Error-Code`: what a proxy or API Gateway answers and what passes by itself. */
+    private const PASSING_STATUSES = [408, 425, 429];
+
+    public function __construct(
+        private readonly string $baseUrl,
+        private readonly string $apiKey,
+        private readonly float $attemptTimeout,
+        private readonly ?ClientInterface $http,
+        private readonly Clock $clock,
+        private readonly LoggerInterface $logger,
+    ) {
+    }
+
+    /**
+     * Sends the request until an answer decides the call, with the same bytes, and so the same reference, each time.
+     *
+     * @template T of object
+     * @param Request<T> $request
+     * @return T
+     */
+    public function send(Request $request, float $timeout): object
+    {
+        $deadline = $this->clock->now() + $timeout;
+        $preliminary = null;
+        for ($number = 1; ; $number++) {
+            $left = max($deadline - $this->clock->now(), self::RETRY_S_MIN);
+            $result = $this->attempt($request, min($this->attemptTimeout, $timeout, $left));
+            $isError = $result instanceof ServiceException || $result instanceof NoAnswerException;
+            $mayRetry = $isError ? self::passes($result) : $request->isPreliminary !== null && ($request->isPreliminary)($result);
+            $backoff = min(self::FIRST_BACKOFF_S * 2 ** ($number - 1), self::BACKOFF_S_MAX) * (0.5 + random_int(0, 1_000_000) / 2e6);
+            $retryAfter = $isError ? $result->retryAfterS : null;
+            $wait = $retryAfter === null ? $backoff : $retryAfter + min($backoff, self::JITTER_S_MAX);
+            $isLast = !$mayRetry || $wait > $deadline - $this->clock->now() - self::RETRY_S_MIN;
+            $this->log('{path} {reference}, attempt {attempt}: {result}, again in {wait} s', [
+                'path' => $request->path,
+                'reference' => $request->reference,
+                'attempt' => $number,
+                'result' => match (true) {
+                    $result instanceof ServiceException => $result->errorCode,
+                    $result instanceof NoAnswerException => $result->reason,
+                    default => 'answered',
+                },
+                'wait' => $isLast ? null : round($wait, 1),
+            ]);
+            if (!$isLast) {
+                $preliminary = $isError ? $preliminary : $result;
+                $this->clock->sleep($wait);
+            } elseif (!$isError) {
+                return $result;
+            } elseif ($preliminary !== null && $result instanceof NoAnswerException) {
+                return $preliminary;
+            } elseif ($request->reference === null || self::isFinal($result)) {
+                throw $result;
+            } else {
+                throw new OutcomeUnknownException(
+                    "The order $request->reference is not decided: it may have been placed, or may still be ({$result->getMessage()})."
+                    . ' Send the same order with the same reference again, or give it up with cancel',
+                    $request->reference,
+                    $result->requestId,
+                    $result,
+                );
+            }
+        }
+    }
+
+    /**
+     * What a logger throws must not hide that an order was placed.
+     *
+     * @param array<string, mixed> $context
+     */
+    private function log(string $message, array $context): void
+    {
+        try {
+            $this->logger->info($message, $context);
+        } catch (\Throwable) {
+        }
+    }
+
+    /**
+     * A refusal speaks of its own request only: an earlier attempt may have placed the order, and a copy that something on
+     * the way sends later still may. So it decides the order only if it names its transaction.
+     */
+    private static function isFinal(ServiceException|NoAnswerException $error): bool
+    {
+        return $error instanceof ServiceException && $error->transactionReference !== null;
+    }
+
+    /** True if the same request may get another answer later. */
+    private static function passes(ServiceException|NoAnswerException $error): bool
+    {
+        if ($error instanceof ServiceException) {
+            return !self::isFinal($error) && ($error->retryAfterS !== null || in_array($error->errorCode, self::PASSING_CODES, true));
+        }
+        $isOthers = $error->status < 300 || $error->status >= 500 || in_array($error->status, self::PASSING_STATUSES, true);
+        return $error->reason === 'mismatch' || $isOthers;
+    }
+
+    /**
+     * @template T of object
+     * @param Request<T> $request
+     * @return T|ServiceException|NoAnswerException
+     */
+    private function attempt(Request $request, float $timeout): object
+    {
+        $headers = ['Authorization' => "Bearer $this->apiKey", 'Accept' => 'application/json', 'Accept-Encoding' => 'identity'];
+        $content = $request->body === '' ? [] : ['Content-Type' => 'application/json'];
+        $sent = new Psr7\Request($request->method, $this->baseUrl . $request->path, $headers + $content + $request->headers, $request->body);
+        try {
+            $response = $this->http?->sendRequest($sent) ?? self::guzzle($sent, $timeout);
+            $body = Psr7\Utils::copyToString($response->getBody(), self::BODY_BYTES_MAX);
+        } catch (\Throwable $failure) {
+            // The headers of an error are enough: its code says what happened.
+            $response ??= $failure instanceof RequestException ? $failure->getResponse() : null;
+            if ($response === null || !$response->hasHeader('x-error-code')) {
+                return new NoAnswerException($failure->getMessage(), 'network', reference: $request->reference, previous: $failure);
+            }
+            $body = '';
+        }
+        return self::read($request, $response, $body);
+    }
+
+    /** curl sends a request again by itself if a kept connection ends without an answer: so none is kept. */
+    private static function guzzle(Psr7\Request $request, float $timeout): ResponseInterface
+    {
+        static $guzzle = new Guzzle();
+        return $guzzle->send($request, [
+            'timeout' => $timeout,
+            'connect_timeout' => $timeout,
+            // A redirect would send the key elsewhere, and may turn an order into a GET.
+            'allow_redirects' => false,
+            'http_errors' => false,
+            'sink' => new Psr7\DroppingStream(Psr7\Utils::streamFor(), self::BODY_BYTES_MAX),
+            'curl' => [CURLOPT_FORBID_REUSE => true, CURLOPT_FRESH_CONNECT => true],
+        ]);
+    }
+
+    /**
+     * @template T of object
+     * @param Request<T> $request
+     * @return T|ServiceException|NoAnswerException
+     */
+    private static function read(Request $request, ResponseInterface $response, string $body): object
+    {
+        $header = static fn (string $name): ?string => $response->getHeaderLine($name) === '' ? null : $response->getHeaderLine($name);
+        $status = $response->getStatusCode();
+        $known = [
+            'status' => $status,
+            'retryAfterS' => self::wholeNumber($header('retry-after')),
+            'reference' => $request->reference,
+            'requestId' => $header('x-request-id'),
+        ];
+        $envelope = json_decode($body, true);
+        $envelope = is_array($envelope) ? $envelope : [];
+        $code = $header('x-error-code');
+        if ($code !== null) {
+            [$named, $transaction] = [$header('x-caller-reference'), $header('x-transaction-reference')];
+            // A mixed-up connection or a cache can bring the error of another order.
+            if ($request->reference !== null && $named !== $request->reference && ($named ?? $transaction) !== null) {
+                return new NoAnswerException('the answer is about another order', 'mismatch', ...$known);
+            }
+            return new ServiceException(...$known, ...[
+                'message' => is_string($envelope['message'] ?? null) ? $envelope['message'] : $code,
+                'errorCode' => $code,
+                'fields' => is_array($envelope['errors'] ?? null) ? $envelope['errors'] : [],
+                'transactionReference' => $transaction,
+                'duplicateOf' => $header('x-duplicate-of'),
+                'replayed' => $header('idempotent-replayed') === 'true',
+            ]);
+        }
+        try {
+            $isAnswer = $status === 200 && ($envelope['status'] ?? null) === true;
+            $data = $isAnswer ? ($request->read)(Fields::of($envelope['data'] ?? null), $response) : null;
+        } catch (\UnexpectedValueException) {
+            $data = null;
+        }
+        return $data ?? new NoAnswerException("$status that is not an answer of the service to this request", 'unreadable', ...$known);
+    }
+
+    public static function wholeNumber(?string $text): ?int
+    {
+        return $text !== null && preg_match('/^[0-9]{1,9}$/D', $text) === 1 ? (int) $text : null;
+    }
+}

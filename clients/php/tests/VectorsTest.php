@@ -1,0 +1,90 @@
+<?php
+
+declare(strict_types=1);
+
+namespace AirtimeService\Tests;
+
+require_once __DIR__ . '/Scripted.php';
+
+use AirtimeService\Client;
+use AirtimeService\Model\DataPurchaseRequest;
+use AirtimeService\OutcomeUnknownException;
+use AirtimeService\ServiceException;
+use AirtimeService\Webhook;
+use AirtimeService\WebhookVerificationException;
+use GuzzleHttp\Psr7\Response;
+use PHPUnit\Framework\TestCase;
+use Psr\Http\Message\ResponseInterface;
+
+/** Goal: what the clients of all languages share holds for this one. Method: the tables of client/vectors. */
+final class VectorsTest extends TestCase
+{
+    private static function table(string $name): array
+    {
+        return json_decode(file_get_contents(__DIR__ . "/../../../client/vectors/$name.json"), true, flags: JSON_THROW_ON_ERROR);
+    }
+
+    public static function answers(): iterable
+    {
+        foreach (self::table('answers')['answers'] as $answer) {
+            yield $answer['name'] => [$answer];
+        }
+    }
+
+    /** @dataProvider answers */
+    public function testAfterAnAnswerTheClientDoesWhatTheTableSays(array $answer): void
+    {
+        $table = self::table('answers');
+        $response = static fn (array $answer): ResponseInterface => new Response($answer['status'], $answer['headers'], $answer['body']);
+        $service = new Scripted($response($answer), $response($table[$answer['next'] === 'cancel' ? 'cancelled' : 'replay']));
+        try {
+            $end = $service->client()->buy(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1')->transaction->status;
+        } catch (ServiceException) {
+            $end = 'failed';
+        } catch (OutcomeUnknownException) {
+            $end = 'unknown';
+        }
+        self::assertSame(['retry' => 'success', 'cancel' => 'failed'][$answer['next']] ?? $answer['next'], $end);
+        $next = ['retry' => [$table['order']], 'cancel' => [$table['cancellation']]][$answer['next']] ?? [];
+        self::assertEquals([$table['order'], ...$next], $service->bodies());
+        if ($answer['next'] === 'retry') {
+            self::assertGreaterThanOrEqual($answer['wait_s'] ?? 0, $service->waits[0]);
+        }
+    }
+
+    public static function webhooks(): iterable
+    {
+        foreach (self::table('webhooks')['cases'] as $case) {
+            yield $case['name'] => [$case];
+        }
+    }
+
+    /** @dataProvider webhooks */
+    public function testAWebhookIsTakenOrRefused(array $case): void
+    {
+        $headers = ['Webhook-Id' => $case['id'], 'webhook-timestamp' => [$case['timestamp']], 'WEBHOOK-SIGNATURE' => $case['signature']];
+        if (!$case['valid']) {
+            $this->expectException(WebhookVerificationException::class);
+        }
+        $webhook = Webhook::verify(array_filter($headers), $case['body'], $case['secret'], $case['now']);
+        self::assertSame([$case['event'], $case['id']], [$webhook->name, $webhook->id]);
+        self::assertSame((int) $case['timestamp'], $webhook->sentAt->getTimestamp());
+    }
+
+    public static function settings(): iterable
+    {
+        foreach (self::table('settings')['cases'] as $case) {
+            yield "$case[base_url] $case[api_key]" => [$case];
+        }
+    }
+
+    /** @dataProvider settings */
+    public function testSettingsAreTakenOrRefusedWithoutShowingTheKey(array $case): void
+    {
+        if ($case['refused'] !== null) {
+            $this->expectException(\InvalidArgumentException::class);
+            $this->expectExceptionMessageMatches($case['refused'] === 'base_url' ? '/^baseUrl [^@]+$/' : '/^apiKey must be a key .* test_\.\.\.$/');
+        }
+        self::assertInstanceOf(Client::class, new Client($case['base_url'], $case['api_key']));
+    }
+}

@@ -1,0 +1,161 @@
+"""Goal: no layer below the client repeats a request, follows one elsewhere or outlasts a deadline. Method: a server whose
+answers are bytes that each test writes."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import anyio
+import pytest
+from conftest import BUNDLE
+
+from airtime_service import AirtimeClient, AsyncAirtimeClient, NoAnswerError, OutcomeUnknownError, ServiceError
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
+
+
+class Server:
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.base_url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/v1"
+        self.requests: list[bytes] = []
+        self.answer: Callable[[socket.socket], None] = lambda connection: None
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=[connection], daemon=True).start()
+
+    def serve(self, connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as received:
+            while head := b"".join(itertools.takewhile(lambda line: line != b"\r\n", received)):
+                [length] = re.findall(rb"content-length: (\d+)", head.lower()) or [0]
+                self.requests.append(head + received.read(int(length)))
+                try:
+                    self.answer(connection)
+                except OSError:
+                    return
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.listener.close()
+
+
+@pytest.fixture(params=["sync", "asyncio", "trio"])
+def buy(request: pytest.FixtureRequest, server: Server) -> Callable[..., Any]:
+    def call(timeout: float = 10) -> Any:
+        if request.param == "sync":
+            return AirtimeClient(server.base_url, "live_key", timeout=timeout).buy(BUNDLE, reference="order-1")
+
+        async def purchase() -> Any:
+            return await AsyncAirtimeClient(server.base_url, "live_key", timeout=timeout).buy(BUNDLE, reference="order-1")
+
+        return anyio.run(purchase, backend=request.param)
+
+    return call
+
+
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nx: ", HEAD + b"content-length: 1000\r\n\r\n"])
+def test_an_answer_that_comes_byte_by_byte_ends_with_the_attempt(
+    server: Server, buy: Callable[..., Any], start: bytes
+) -> None:
+    begun: list[float] = []
+
+    def drip(connection: socket.socket) -> None:
+        begun.append(time.monotonic())
+        connection.sendall(start)
+        for _ in range(200):
+            time.sleep(0.05)
+            connection.sendall(b" ")
+
+    server.answer = drip
+    with pytest.raises(OutcomeUnknownError) as raised:
+        buy(timeout=0.4)
+    assert time.monotonic() - begun[0] < 5
+    assert isinstance(raised.value.__cause__, NoAnswerError) and raised.value.__cause__.reason == "timeout"
+    assert len(server.requests) == 1
+
+
+def test_a_connection_that_outlasts_the_attempt_sends_nothing(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up = socket.getaddrinfo
+
+    def look_up_slowly(*args: Any) -> Any:
+        time.sleep(0.6)
+        return look_up(*args)
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up_slowly)
+    with pytest.raises(OutcomeUnknownError) as raised:
+        AirtimeClient(server.base_url, "live_key", timeout=0.3).buy(BUNDLE, reference="order-1")
+    assert isinstance(raised.value.__cause__, NoAnswerError) and raised.value.__cause__.reason == "timeout"
+    assert server.requests == []
+
+
+def test_an_answer_without_end_is_cut(server: Server, buy: Callable[..., Any]) -> None:
+    sent = 0
+
+    def pour(connection: socket.socket) -> None:
+        nonlocal sent
+        connection.sendall(HEAD + b"\r\n")
+        while sent < 50_000_000:
+            connection.sendall(b" " * 100_000)
+            sent += 100_000
+
+    server.answer = pour
+    with pytest.raises(OutcomeUnknownError):
+        buy(timeout=1)
+    assert 8_000_000 <= sent < 30_000_000
+
+
+def test_a_connection_that_ends_without_an_answer_is_one_attempt(server: Server, buy: Callable[..., Any]) -> None:
+    server.answer = lambda connection: connection.shutdown(socket.SHUT_RDWR)
+    with pytest.raises(OutcomeUnknownError):
+        buy(timeout=1)
+    assert len(server.requests) == 1
+
+
+def test_a_redirect_is_not_followed(server: Server, buy: Callable[..., Any]) -> None:
+    answer = f"HTTP/1.1 307 Elsewhere\r\nlocation: {server.base_url}\r\ncontent-length: 0\r\n\r\n".encode()
+    server.answer = lambda connection: connection.sendall(answer)
+    with pytest.raises(OutcomeUnknownError):
+        buy()
+    assert len(server.requests) == 1
+
+
+def test_an_error_whose_body_is_cut_is_read_by_its_headers(server: Server, buy: Callable[..., Any]) -> None:
+    def cut(connection: socket.socket) -> None:
+        head = b"HTTP/1.1 502 Bad\r\nx-error-code: delivery_failed\r\nx-transaction-reference: DATA_1\r\n"
+        connection.sendall(head + b"x-caller-reference: order-1\r\ncontent-length: 100\r\n\r\n{")
+        connection.shutdown(socket.SHUT_RDWR)
+
+    server.answer = cut
+    with pytest.raises(ServiceError) as raised:
+        buy()
+    assert raised.value.transaction_reference == "DATA_1"
+
+
+def test_no_connection_is_kept(server: Server) -> None:
+    connections: list[socket.socket] = []
+
+    def answer(connection: socket.socket) -> None:
+        connections.append(connection)
+        connection.sendall(b"HTTP/1.1 403 No\r\nx-error-code: permission_denied\r\ncontent-length: 2\r\n\r\n{}")
+
+    server.answer = answer
+    client = AirtimeClient(server.base_url, "live_key")
+    for _ in range(3):
+        with pytest.raises(ServiceError):
+            client.get_wallet()
+    assert len({id(connection) for connection in connections}) == 3

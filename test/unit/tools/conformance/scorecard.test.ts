@@ -1,0 +1,66 @@
+import { describe, expect, test } from "vitest";
+import { conforms, type Report, type Sale, scorecardOf } from "../../../../tools/conformance/scorecard.ts";
+
+const report = (answer: Partial<Report["answer"]>, transaction?: Report["transaction"]): Report => ({
+  reference: "kit-1-1",
+  answer: { id: "1", result: "success", ...answer },
+  transaction,
+});
+const sale = (deliveries: number, ...reports: readonly Report[]): Sale => ({
+  name: "kit-1",
+  isDecided: true,
+  reports,
+  deliveries,
+});
+const delivered = { reference: "DATA_1", status: "success" } as const;
+const failed = { reference: "DATA_1", status: "failed" } as const;
+
+describe("the scorecard of a client", () => {
+  test("the scorecard has nothing against a client that reports each delivery and each failure as it is", () => {
+    const scorecard = scorecardOf([
+      sale(1, report({ reference: "DATA_1" }, delivered)),
+      sale(1, report({ result: "failed", reference: "DATA_1" }, failed), report({}, delivered)),
+      sale(1, report({ result: "processing" }, delivered)),
+    ]);
+    expect(scorecard).toEqual({ ordered: 3, delivered: 3, double: 0, lost: 0, wrongly_reported: 0, findings: [] });
+    expect(conforms(scorecard)).toBe(true);
+  });
+
+  const against: readonly (readonly [string, Sale, object])[] = [
+    ["a double delivery", sale(2, report({}, delivered)), { double: 1, findings: ["kit-1 was delivered 2 times"] }],
+    [
+      "a success of what was never delivered",
+      sale(0, report({})),
+      {
+        lost: 1,
+        wrongly_reported: 1,
+        findings: ["kit-1 was never delivered", "kit-1-1 was reported as success, but nothing was delivered"],
+      },
+    ],
+    [
+      "an order that was not decided",
+      { ...sale(0), isDecided: false },
+      { lost: 1, findings: ["kit-1 was never delivered, and not decided"] },
+    ],
+    [
+      "a failure of what was delivered",
+      sale(1, report({ result: "failed", error: "timeout" }, delivered)),
+      { wrongly_reported: 1, findings: ["kit-1-1 was reported as failed (timeout), but DATA_1 was delivered"] },
+    ],
+    [
+      "processing without a transaction",
+      sale(1, report({ result: "processing" })),
+      { wrongly_reported: 1, findings: ["kit-1-1 was reported as processing, but there is no transaction"] },
+    ],
+    [
+      "the transaction of another order",
+      sale(1, report({ reference: "DATA_2" }, delivered)),
+      { wrongly_reported: 1, findings: ["kit-1-1 was reported as success DATA_2, but its transaction is DATA_1"] },
+    ],
+  ];
+  test.each(against)("the scorecard counts %s against the client", (_, counted, expected) => {
+    const scorecard = scorecardOf([counted]);
+    expect(scorecard).toMatchObject(expected);
+    expect(conforms(scorecard)).toBe(false);
+  });
+});

@@ -1,0 +1,79 @@
+import { randomInt } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { SettingsError } from "../../infra/settings-error.ts";
+import { startKillableService } from "./killable-service.ts";
+import { type RunOptions, runClient } from "./run.ts";
+import { conforms, scorecardText } from "./scorecard.ts";
+
+/** `npm run conformance`: docs/conformance.md. */
+
+const USAGE = 'npm run conformance -- --client "COMMAND" [--orders N] [--seed N] [--processes N] [--json]';
+const SEEDS = 1_000_000;
+/** An account is funded, and has keys, for this number of orders. */
+const ORDERS_MAX = 10_000;
+const PROCESSES_MAX = 40;
+const PROGRESS_MS = 10_000;
+
+const readOptions = (): RunOptions & { readonly json: boolean } => {
+  try {
+    const { values } = parseArgs({
+      options: {
+        client: { type: "string" },
+        orders: { type: "string", default: "500" },
+        seed: { type: "string", default: String(randomInt(SEEDS)) },
+        processes: { type: "string", default: "8" },
+        json: { type: "boolean", default: false },
+      },
+    });
+    const { client, json } = values;
+    if (client === undefined) throw new Error("Name the command that starts the client.");
+    return {
+      client,
+      json,
+      orders: wholeNumber("--orders", values.orders, 1, ORDERS_MAX),
+      seed: wholeNumber("--seed", values.seed, 0, Number.MAX_SAFE_INTEGER),
+      processes: wholeNumber("--processes", values.processes, 1, PROCESSES_MAX),
+    };
+  } catch (error) {
+    throw new SettingsError(`${error instanceof Error ? error.message : error} Usage: ${USAGE}`);
+  }
+};
+
+const wholeNumber = (name: string, text: string, min: number, max: number): number => {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= min && number <= max) return number;
+  throw new Error(`${name} must be a whole number from ${min} to ${max}.`);
+};
+
+const main = async (): Promise<number> => {
+  const { json, ...options } = readOptions();
+  const folder = mkdtempSync(join(tmpdir(), "conformance-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => process.exit(130));
+  console.error(`Places ${options.orders} orders with seed ${options.seed}. Starting the service ...`);
+  const service = await startKillableService(folder);
+  let printedAtMs = performance.now();
+  const onDecided = (decided: number): void => {
+    if (performance.now() < printedAtMs + PROGRESS_MS) return;
+    printedAtMs = performance.now();
+    console.error(`${decided} of ${options.orders} orders are decided`);
+  };
+  try {
+    const run = await runClient(service, { ...options, onDecided });
+    console.log(json ? JSON.stringify({ conforms: conforms(run), ...run }) : scorecardText(run));
+    return conforms(run) ? 0 : 1;
+  } finally {
+    await service.stop();
+  }
+};
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}
