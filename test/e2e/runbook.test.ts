@@ -1,23 +1,25 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import { adjustWallet } from "../../shared/ledger/ledger-entry.ts";
+import { recipientPk } from "../../shared/ledger/schema.ts";
+import type { Recipient } from "../../shared/notifications/recipient.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-events/stored-event.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
-import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import { ageTransaction, ageWallet, type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";
 import { eventually } from "../builders/eventually.ts";
 import { anOldAccount, CLOSED_MONTH, changeFunding } from "../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../builders/receiver.ts";
 
 /**
- * Goal: every command of docs/runbook.md works in the situation of its section. Method: each section's situation is
- * created on a running service; its commands are run as written, with `<names>` replaced by values of the situation or
- * of earlier results.
+ * Goal: every command of docs/runbook.md and docs/onboarding.md works in the situation of its section. Method: each
+ * section's situation is created on a running service; its commands are run as written, with `<names>` replaced by values
+ * of the situation or of earlier results.
  */
 let service: OperatedService;
 let receiver: Receiver;
@@ -104,6 +106,17 @@ const endpointDown: Situation = {
     1: async () => {
       isEndpointDown = false;
     },
+  },
+};
+
+const notifiedPerson: Situation = {
+  begin: async () => {
+    const email = { address: "ada@example.com", kinds: ["wallet.low" as const] };
+    const at = isoTime(Date.now());
+    const person = { pk: recipientPk("ada"), by: "ada@example.com", version: 1, created_at: at };
+    const Item: Recipient = { ...person, email, list_key: "recipients" };
+    await service.ledger.db.put({ TableName: service.ledger.table, Item });
+    return { person: person.by };
   },
 };
 
@@ -202,7 +215,7 @@ const restoredAccess: Situation = {
   begin: async () => {
     const { key } = await newCaller();
     const Key = { pk: hashApiKey(key) };
-    await service.ledger.db.send(new DeleteCommand({ TableName: localTableNames.access, Key }));
+    await service.ledger.db.delete({ TableName: localTableNames.access, Key });
     return {};
   },
 };
@@ -216,13 +229,24 @@ const waitingOrder: Situation = {
   },
 };
 
+/** The account of the section "Close an account". */
+let closing = "";
+const endedApp: Situation = {
+  begin: async () => {
+    ({ account: closing } = await service.newApp());
+    const spent = { accountId: closing, adjustmentId: "spent", amount_kobo: -749_50, why: "spent" };
+    await adjustWallet(service.ledger, spent);
+    return { account: closing };
+  },
+  before: { 1: () => ageWallet(service, closing) },
+};
+
 const nothing: Situation = { begin: async () => ({}) };
 
-/** By the page's headings. */
+/** By the headings of the pages. */
 const situations: Readonly<Record<string, Situation>> = {
   Runbook: nothing,
   Alarms: nothing,
-  "Onboard a caller": newEndpoint,
   "Stuck purchase": stuckPurchase,
   "Unmatched event": unmatchedEvent,
   "Event contradicts a final status": eventAfterSuccess("failed"),
@@ -233,6 +257,8 @@ const situations: Readonly<Record<string, Situation>> = {
   "Reference key": nothing,
   "Identity key": nothing,
   "Price differs": nothing,
+  "Low success rate": nothing,
+  "Orders end late": nothing,
   "Float low": { begin: async () => ({ naira: "500000", id: "GTB-float-1" }) },
   "Upstream balance empty": emptyUpstream,
   "Upstream unreachable": nothing,
@@ -248,6 +274,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Wallet mismatch": walletMismatch,
   "Closed month differs": changedMonth,
   "Wallet not reconciled": stuckPurchase,
+  "Break-glass": nothing,
   "Audit entries that do not verify": nothing,
   "Direct access": nothing,
   "Dead letters": nothing,
@@ -256,14 +283,17 @@ const situations: Readonly<Record<string, Situation>> = {
   "Queued orders": waitingOrder,
   "Parked webhooks not sent": nothing,
   "Events on request not sent": nothing,
+  "Notification given up": notifiedPerson,
   "Function errors": nothing,
   "Gateway errors": nothing,
   "Console fails": nothing,
   "Refused actions of the console": nothing,
   "Scheduled work not done": nothing,
+  "Onboard a caller": newEndpoint,
+  "Close an account": endedApp,
 };
 
-const sections = documentSections("docs/runbook.md").map(({ heading, blocks }) => ({
+const sections = ["docs/runbook.md", "docs/onboarding.md"].flatMap(documentSections).map(({ heading, blocks }) => ({
   heading,
   blocks: blocks.filter(({ language }) => language === "sh").map(({ text }) => text.split("\n")),
 }));
@@ -279,17 +309,17 @@ const run = async (line: string, names: Names): Promise<Names> => {
   return { ...names, ...(account !== undefined && { account }), ...(key !== undefined && { key }) };
 };
 
-test("every section of the runbook has a situation in this test, and the page has more than 40 commands", () => {
+test("every section of the two pages has a situation in this test, and they have more than 40 commands", () => {
   expect(sections.map(({ heading }) => heading)).toEqual(Object.keys(situations));
   expect(sections.flatMap(({ blocks }) => blocks.flat()).length).toBeGreaterThan(40);
 });
 
-test("the runbook onboards a caller with 6 commands", () => {
+test("a caller is onboarded with 6 commands", () => {
   expect(sections.find(({ heading }) => heading === "Onboard a caller")?.blocks[0]).toHaveLength(6);
 });
 
 test.for(sections.filter(({ blocks }) => blocks.length > 0))(
-  'the commands of the runbook\'s section "$heading" work as written',
+  'the commands of the section "$heading" work as written',
   async ({ heading, blocks }) => {
     const situation = situations[heading] ?? nothing;
     let names = await situation.begin();

@@ -1,5 +1,5 @@
 import { type FunctionName, functionNames, specOf } from "../../infra/functions.ts";
-import { bundleBudget, identityBundleBudget, largerBundles } from "../costs/budgets.ts";
+import { bundleBudget, largerBundles } from "../costs/budgets.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { bundleSize } from "./bundle-sizes.ts";
 
@@ -36,10 +36,10 @@ export const functionTable = (current: string): string => {
     ["function", "memory, MB", "time-out, s", "outbound calls", "bundle, KB", "in gzip, KB"],
     ...rows,
   ]);
-  const [{ bytes, gzipBytes }, identity] = [bundleBudget, identityBundleBudget];
+  const { bytes, gzipBytes } = bundleBudget;
   const larger = Object.entries(largerBundles).map(([name, reason]) => `\`${name}\` (${reason})`);
   return `${table}
 
 ${wrap(`Sizes are accurate to ${TOLERANCE_BYTES / KB} KB, those of \`serve-console\` to ${PAGES_TOLERANCE_BYTES / KB} KB. A test limits them to ${bytes / KB} KB, and ${gzipBytes / KB} KB in
-    gzip, \`check-identity\` with its client of KMS to ${identity.bytes / KB} and ${identity.gzipBytes / KB}, except for ${larger.join(", ")}. Functions of the console exist only in a stage that has one.`)}`;
+    gzip, except for ${larger.join(", ")}. The SDK, which most may load, is a file of its own. Functions of the console exist only in a stage that has one.`)}`;
 };

@@ -65,12 +65,21 @@ export const layers: Layers = {
   ],
   "shared/upstream-lookup": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream", "shared/orders"],
   "shared/webhooks": ["shared/contract", "shared/platform", "shared/call", "shared/ledger", "shared/access"],
+  "shared/notifications": ["shared/contract", "shared/platform", "shared/ledger", "shared/access", "shared/webhooks"],
   "shared/periods": ["shared/contract", "shared/platform", "shared/ledger"],
-  "shared/reconciliation": ["shared/contract", "shared/platform", "shared/ledger", "shared/upstream-events"],
+  "shared/reconciliation": [
+    "shared/contract",
+    "shared/platform",
+    "shared/ledger",
+    "shared/identity",
+    "shared/upstream-events",
+    "shared/webhooks",
+  ],
   "shared/upstream-statement": ["shared/contract", "shared/platform", "shared/ledger"],
   "shared/margin": ["shared/contract", "shared/platform", "shared/ledger"],
   "shared/statistics": ["shared/contract", "shared/platform", "shared/call", "shared/ledger"],
   "shared/attestation": ["shared/platform", "shared/call", "shared/ledger"],
+  "shared/audit-copy": ["shared/platform", "shared/call", "shared/ledger"],
   "shared/actions": [
     "shared/contract",
     "shared/platform",
@@ -85,6 +94,7 @@ export const layers: Layers = {
     "shared/identity",
     "shared/upstream-events",
     "shared/webhooks",
+    "shared/notifications",
     "shared/periods",
     "shared/reconciliation",
     "shared/upstream-lookup",
@@ -103,8 +113,8 @@ export const layers: Layers = {
   ],
   functions: ["shared"],
   infra: ["shared", "functions"],
-  // The page knows of the service what the contract says.
-  console: ["shared/contract"],
+  // The page knows of the service what the contract says; it shows the runbook.
+  console: ["shared/contract", "docs"],
   // It imports nothing of the service, so it does not share its mistakes.
   "tools/simulator": [],
   // A package of its own: what it knows of the service is docs/openapi.json.
@@ -112,16 +122,33 @@ export const layers: Layers = {
   "client/examples": [],
   "tools/client": [],
   "tools/markdown": [],
-  "tools/costs": ["shared", "infra", "tools/markdown"],
-  "tools/scale": ["shared", "infra", "tools/costs", "tools/markdown"],
-  "tools/docs": ["shared", "infra", "tools/costs", "tools/scale", "tools/markdown"],
+  "tools/site": ["infra", "tools/markdown"],
+  "tools/docs": ["shared", "infra", "tools/costs", "tools/scale", "tools/markdown", "tools/site"],
+  // The tables are about the committed stages.
+  "tools/costs": ["stages.ts", "shared", "infra", "tools/markdown"],
+  "tools/scale": ["stages.ts", "shared", "infra", "tools/costs", "tools/markdown"],
   "tools/aws": ["infra"],
   "tools/deploy": ["infra", "tools/aws"],
   "tools/trace": ["shared", "infra"],
   "tools/statement-import": ["shared"],
   "tools/local": ["shared", "infra", "tools/simulator", "tools/statement-import"],
   "tools/admin": ["shared", "infra", "tools/aws", "tools/local", "tools/statement-import"],
+  "tools/release": ["shared", "infra", "tools/admin", "tools/client", "tools/docs", "tools/package"],
+  "tools/conformance": ["shared", "infra", "tools/local", "tools/admin", "tools/simulator"],
   "tools/acceptance": ["shared", "infra", "tools/aws", "tools/admin", "tools/costs", "tools/simulator"],
+  "tools/templates": ["infra"],
+  "tools/init": ["stages.ts", "infra"],
+  "tools/package": ["infra"],
+  "tools/airtime": [
+    "infra",
+    "tools/init",
+    "tools/templates",
+    "tools/local",
+    "tools/admin",
+    "tools/deploy",
+    "tools/acceptance",
+    "tools/costs",
+  ],
 };
 
 type Layers = Readonly<Record<string, readonly string[]>>;

@@ -1,46 +1,41 @@
 import { type Action, type ActionTable, needsReason } from "../../shared/contract/actions/action.ts";
-import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
+import { type ActionName, actionNames, actions } from "../../shared/contract/actions/actions.ts";
+import { roles } from "../../shared/contract/roles.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 
-/**
- * Who asks; an owner about the own account, or about another owner's account. An AWS operator signs with AWS
- * credentials, and IAM decides before whether the request arrives.
- */
-export const askers = ["operator", "AWS operator", "reader", "owner", "other owner", "no role", "no token"] as const;
+/** Who asks; an owner about the own account, or about another owner's account. */
+export const askers = [...roles, "owner", "other owner", "no role", "no token"] as const;
 export type Asker = (typeof askers)[number];
 
 /** The status of an answer, where the state of the service allows the action. */
-export const permissionStatus = ({ scope, kind }: Pick<Action, "scope" | "kind">, asker: Asker): number => {
+export const permissionStatus = (
+  { scope, roles: allowed }: Pick<Action, "scope" | "roles">,
+  asker: Asker,
+): 200 | 401 | 403 | 404 => {
   if (asker === "no token") return 401;
-  if (scope === "person" || asker === "operator" || asker === "AWS operator") return 200;
+  const role = roles.find((each) => each === asker);
+  if (scope === "person") return 200;
+  if (role !== undefined) return allowed.includes(role) ? 200 : 403;
   if (scope === "member") return asker === "no role" ? 403 : 200;
-  if (asker === "reader") return kind === "read" ? 200 : 403;
   if (scope === "service" || asker === "no role") return 403;
   return asker === "owner" ? 200 : 404;
 };
 
-const namesOf = (scope: Action["scope"], kind: Action["kind"]): string => {
-  const names = actionNames.filter((name) => actions[name].scope === scope && actions[name].kind === kind);
-  return names.map((name) => `\`${name}\``).join(", ");
-};
-
-/** Who may do which actions of the console. */
+/** Who may do which actions of the console: a row for all that the same people may do. */
 export const permissionTable = (): string => {
-  const groups = [
-    { scope: "person", kind: "read" },
-    { scope: "member", kind: "read" },
-    { scope: "account", kind: "read" },
-    { scope: "account", kind: "change" },
-    { scope: "service", kind: "read" },
-    { scope: "service", kind: "change" },
-  ] as const;
+  const groups = Map.groupBy(actionNames, (name: ActionName) => {
+    const { scope, kind }: Action = actions[name];
+    return [`${scope}, ${kind}`, ...askers.map((asker) => permissionStatus(actions[name], asker))].join("|");
+  });
+  const rows = [...groups].map(([group, names]) => {
+    const [scope = "", ...statuses] = group.split("|");
+    return [scope, names.map((name) => `\`${name}\``).join(", "), ...statuses];
+  });
+  const order = ["person", "member", "account, read", "account, change", "service, read", "service, change"];
+  const placeOf = ([scope = ""]: readonly string[]): number => order.findIndex((start) => scope.startsWith(start));
   return markdownTable([
     ["scope", "actions", ...askers],
-    ...groups.map((group) => [
-      `${group.scope}, ${group.kind}`,
-      namesOf(group.scope, group.kind),
-      ...askers.map((asker) => String(permissionStatus(group, asker))),
-    ]),
+    ...rows.toSorted((one, other) => placeOf(one) - placeOf(other)),
   ]);
 };
 

@@ -17,6 +17,8 @@ import {
   picture,
   remedyTable,
 } from "../scale/tables.ts";
+import { documentTable } from "../site/document-table.ts";
+import { classTable, erasureTable, itemTable, readerTable } from "./data-map.ts";
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
@@ -26,6 +28,7 @@ import { transactionStates } from "./transaction-states.ts";
 
 /** The parts of documents that `npm run tables` writes, each between two marks. */
 export const generatedSections = {
+  documents: { file: "../README.md", render: documentTable },
   layers: { file: "architecture.md", render: layerTable },
   functions: { file: "architecture.md", render: functionTable },
   requests: { file: "architecture.md", render: requestTable },
@@ -39,6 +42,10 @@ export const generatedSections = {
   permissions: { file: "operations.md", render: permissionTable },
   "reads on record": { file: "operations.md", render: personalList },
   "actions with a reason": { file: "operations.md", render: reasonList },
+  "data about people": { file: "data-map.md", render: classTable },
+  "stored items": { file: "data-map.md", render: itemTable },
+  readers: { file: "data-map.md", render: readerTable },
+  erasure: { file: "compliance.md", render: erasureTable },
   prices: { file: "costs.md", render: priceTable },
   answer: { file: "scale.md", render: answer },
   "first limits": { file: "scale.md", render: firstLimitTable },
@@ -56,7 +63,7 @@ export const sectionNames: readonly SectionName[] = Object.keys(generatedSection
 /** The pictures in docs/ that `npm run tables` writes. */
 export const generatedPictures = { "scale.svg": picture } as const satisfies Record<string, () => string>;
 
-/** The path of a document or picture. */
+/** Of a document or picture, from docs/. */
 export const docsUrl = (file: string): URL => new URL(`../../docs/${file}`, import.meta.url);
 
 /** A section's document, as stored and with the section generated again. */

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { anchorOf } from "../../../tools/site/site-markdown.ts";
 
 const root = new URL("../../../", import.meta.url);
 const filesNamed = (...patterns: readonly string[]): string[] =>
@@ -13,13 +14,6 @@ const headings = (document: URL): string[] =>
     .split("\n")
     .flatMap((line) => /^#{1,6} (.+)$/.exec(line)?.[1] ?? []);
 
-/** As GitHub makes it. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} _-]/gu, "")
-    .replaceAll(" ", "-");
-
 test.each(filesNamed("*.md"))("every link of %s leads to a file, and to a heading in it", (file) => {
   const broken = [
     ...readFileSync(new URL(file, root), "utf8").matchAll(/\]\((?!https?:)([^)\s#]*)#?([^)\s]*)\)/g),
@@ -29,6 +23,23 @@ test.each(filesNamed("*.md"))("every link of %s leads to a file, and to a headin
     return anchor !== "" && !headings(target).map(anchorOf).includes(String(anchor));
   });
   expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+test("every file that a document names exists: by its path, and a test also by its name alone", () => {
+  const tests = new Set(filesNamed("*.test.ts").map((file) => file.replace(/.*\//, "")));
+  const missing = filesNamed("*.md").flatMap((document) =>
+    [
+      ...readFileSync(new URL(document, root), "utf8").matchAll(
+        /`((?:\.?[a-z][\w.-]*\/)*[\w.-]+\.(?:tsx?|mjs|ya?ml|md))`/g,
+      ),
+    ]
+      .map(([, name = ""]) => name)
+      .filter((name) =>
+        name.includes("/") ? !existsSync(new URL(name, root)) : /\.test\.ts$/.test(name) && !tests.has(name),
+      )
+      .map((name) => `${document}: ${name}`),
+  );
+  expect(missing).toEqual([]);
 });
 
 test("every heading of a document that the code quotes exists", () => {

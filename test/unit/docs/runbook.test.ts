@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { everyFunction } from "../../builders/console.ts";
 import { type Resource, templatesOf } from "../../builders/templates.ts";
 
-/** Goal: whoever is woken by an alarm finds its section, and the names in it exist. */
+/** Goal: a person who is woken by an alarm finds its section, and the names in it exist. */
 const runbook = readFileSync("docs/runbook.md", "utf8");
 const { service } = templatesOf("prod", { ...everyFunction, recovery: { region: "eu-west-1" } });
 /** Those of a canary release, which have names of their own, notify nobody. */
