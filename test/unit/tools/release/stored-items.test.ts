@@ -1,0 +1,88 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { auditItemKinds, itemKinds } from "../../../../shared/ledger/schema.ts";
+import { cacheItemKinds } from "../../../../shared/platform/cache-keys.ts";
+import { examplesOf } from "../../../../tools/release/examples.ts";
+import { releasedGoldenFiles } from "../../../../tools/release/releases.ts";
+import { unreadable, writeGolden } from "../../../../tools/release/stored-items.ts";
+
+/** Goal: what a release has stored can be read by every later one. */
+const text = await writeGolden();
+const golden = z
+  .object({
+    items: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))),
+    messages: z.record(z.string(), z.array(z.unknown())),
+  })
+  .parse(JSON.parse(text));
+
+test("a golden file has items of each kind of each table, and messages of each queue", () => {
+  const kinds = [
+    "access: key",
+    ...itemKinds.map((kind) => `ledger: ${kind}`),
+    ...auditItemKinds.map((kind) => `audit: ${kind}`),
+    ...cacheItemKinds.map((kind) => `cache: ${kind}`),
+  ];
+  expect(Object.keys(golden.items)).toEqual(kinds);
+  expect(Object.values(golden.items).filter((items) => items.length === 0)).toEqual([]);
+  expect(JSON.stringify(golden.items["ledger: transaction"])).toContain('"nin_retrieval"');
+  expect(Object.keys(golden.messages)).toEqual(["outcomes", "deliveries"]);
+});
+
+test("this tree reads what it writes, bytes and sets included", async () => {
+  expect(await unreadable(text)).toEqual([]);
+});
+
+// Empty before the first release.
+test("this tree reads the golden file of every released version", async () => {
+  for (const file of releasedGoldenFiles()) expect(await unreadable(readFileSync(file, "utf8")), file).toEqual([]);
+});
+
+describe("a golden file of a release that stored something else is not readable", () => {
+  test.each([
+    [
+      "a field that is required now was missing",
+      /"write_token":\{"S":"example"\},/g,
+      "",
+      /ledger: transaction: .*write_token/s,
+    ],
+    ["a field had another name", /"upstream_reference"/g, '"provider_reference"', /provider_reference is not read/],
+    [
+      "a field in an object had another name",
+      /"refusals"/g,
+      '"attempts_refused"',
+      /queued\.attempts_refused is not read/,
+    ],
+    ["a status had another name", /"processing"/g, '"open"', /ledger: transaction: .*status/s],
+    ["a kind had another name", /"ledger: refund"/g, '"ledger: reversal"', /ledger: reversal: no code reads this kind/],
+    [
+      "a reference had another transaction",
+      /"transaction of a reference":"\w+"/,
+      '"transaction of a reference":"0"',
+      /^transaction of a reference: another value is computed$/,
+    ],
+    ["a message had another kind", /"settlement"/g, '"settle"', /outcomes: /],
+  ])("if %s", async (_what, found, replacement, problem) => {
+    const other = JSON.stringify(JSON.parse(text)).replace(found, replacement);
+    expect((await unreadable(other)).join("\n")).toMatch(problem);
+  });
+});
+
+test("examples have every option, member and optional field, and the required fields alone", () => {
+  const schema = z.object({
+    kind: z.enum(["a", "b"]),
+    more: z.union([z.literal(1), z.object({ deep: z.boolean() })]).optional(),
+  });
+  expect(examplesOf(schema, "item")).toEqual([
+    { kind: "a", more: 1 },
+    { kind: "b", more: { deep: true } },
+    { kind: "a", more: { deep: false } },
+    { kind: "b", more: { deep: true } },
+    { kind: "a" },
+  ]);
+});
+
+test("a field of which no example is known has to be given one", () => {
+  const schema = z.object({ code: z.string().regex(/^unknown-\d{3}$/) });
+  expect(() => examplesOf(schema, "coupon")).toThrow("coupon.code: add a value that its schema takes");
+});

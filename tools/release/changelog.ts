@@ -1,0 +1,29 @@
+const UNRELEASED = "## Unreleased";
+
+/** A release's heading is its version and day: `## 1.2.3 - 2026-11-26`. */
+const heading = (version: string): RegExp =>
+  new RegExp(`^## ${version.replaceAll(".", "\\.")} - \\d{4}-\\d\\d-\\d\\d$`, "m");
+
+/** The versions that have been released, newest first, from 1.0.0 on: earlier ones promised nothing. */
+export const releasedVersions = (changelog: string): readonly string[] =>
+  [...changelog.matchAll(/^## ([1-9]\d*\.\d+\.\d+) - \d{4}-\d\d-\d\d$/gm)].map(([, version = ""]) => version);
+
+export const isReleased = (changelog: string, version: string): boolean => heading(version).test(changelog);
+
+/** What the changelog says below a heading, up to the next one. */
+const textBelow = (changelog: string, found: RegExp): string => {
+  const [, after = ""] = changelog.split(found);
+  return (after.split(/^## /m)[0] ?? "").trim();
+};
+
+export const unreleasedText = (changelog: string): string => textBelow(changelog, new RegExp(`^${UNRELEASED}$`, "m"));
+
+/** What a release changed; what the next one will, if the version is not released. */
+export const releaseNotes = (changelog: string, version: string): string =>
+  isReleased(changelog, version) ? textBelow(changelog, heading(version)) : unreleasedText(changelog);
+
+/** The changelog with the version's heading above what was unreleased; as it is if the version is released. */
+export const withRelease = (changelog: string, version: string, day: string): string =>
+  isReleased(changelog, version)
+    ? changelog
+    : changelog.replace(new RegExp(`^${UNRELEASED}$`, "m"), `${UNRELEASED}\n\n## ${version} - ${day}`);
