@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Action, methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
+import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
 import { liveSession, refuseSession, type Session } from "../sign-in/session.ts";
@@ -20,9 +21,20 @@ type Options = { readonly signal?: AbortSignal /** Of the next page of a read. *
 const table: {
   readonly [Name in ActionName]: Pick<Action, "kind" | "inBody"> & { readonly output: z.ZodType<ActionOutput<Name>> };
 } = actions;
+const proposedAnswer = z.object({ data: proposedData });
 const successEnvelope = z.object({ status: z.literal(true), data: z.unknown() });
 
-/** Sends an action to the service. Throws ActionError. */
+/** The service keeps the change as a proposal: another person approves it. */
+export class ProposedChange extends Error {
+  override readonly name = "ProposedChange";
+  readonly proposal: ProposalView;
+  constructor(proposal: ProposalView) {
+    super(`${proposal.consequence}: this is proposed until another person approves it. Nothing has changed yet.`);
+    this.proposal = proposal;
+  }
+}
+
+/** Sends an action to the service. Throws ActionError, or ProposedChange. */
 export const callAction = async <Name extends ActionName>(
   name: Name,
   input: SentInput<Name>,
@@ -44,6 +56,7 @@ export const callAction = async <Name extends ActionName>(
   }
   const body = await readJson(response, isChange);
   if (!response.ok) throw errorOf(response, body, isChange);
+  if (response.status === 202) throw new ProposedChange(proposedAnswer.parse(body).data.proposal);
   const answer = successEnvelope.safeParse(body);
   const output = table[name].output.safeParse(answer.data?.data);
   if (output.success) return output.data;

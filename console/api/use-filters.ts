@@ -24,19 +24,47 @@ const pageNumber = z.object({ [PAGES]: z.coerce.number().int().min(1).max(PAGES_
 export const usePageNumber = (): readonly [number, (pages: number) => void] => {
   const [search, setSearch] = useSearchParams();
   const show = (pages: number) =>
-    setSearch(
-      (before) => {
-        const after = new URLSearchParams(before);
-        after.set(PAGES, String(pages));
-        return after;
-      },
-      { replace: true },
-    );
+    setSearch((before) => set(withoutParts(before), PAGES, String(pages)), { replace: true });
   return [pageNumber.parse(Object.fromEntries(search))[PAGES], show];
 };
 
-const withChanges = (before: URLSearchParams, changes: object): URLSearchParams => {
+/** Begins the names of what the address has of one table: the column that sorts it, and the part that is shown. */
+const SORT = "sort-";
+const PART = "part-";
+
+export type TableView = {
+  /** The header of the column that sorts, after a minus for the largest first; undefined: as it was read. */
+  readonly sort: string | undefined;
+  /** The part of its rows, from 1 on; undefined: the one that the table chooses. */
+  readonly part: number | undefined;
+  readonly onSort: (sort: string | undefined) => void;
+  readonly onPart: (part: number) => void;
+};
+
+/** How a table is shown, kept in the address; `table` is its name there. */
+export const useTableView = (table: string): TableView => {
+  const [search, setSearch] = useSearchParams();
+  const part = Number(search.get(PART + table));
+  return {
+    sort: search.get(SORT + table) ?? undefined,
+    part: Number.isSafeInteger(part) && part > 0 ? part : undefined,
+    onSort: (sort) => setSearch((before) => set(withoutParts(before), SORT + table, sort), { replace: true }),
+    onPart: (shown) => setSearch((before) => set(before, PART + table, String(shown)), { replace: true }),
+  };
+};
+
+const set = (before: URLSearchParams, name: string, value: string | undefined): URLSearchParams => {
   const after = new URLSearchParams(before);
+  if (value === undefined) after.delete(name);
+  else after.set(name, value);
+  return after;
+};
+
+const withoutParts = (before: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...before].filter(([name]) => !name.startsWith(PART)));
+
+const withChanges = (before: URLSearchParams, changes: object): URLSearchParams => {
+  const after = withoutParts(before);
   after.delete(PAGES);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === "") after.delete(name);

@@ -1,18 +1,17 @@
 import { createContext, useContext } from "react";
-import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { type ActionName, type ActionOutput, mayDo } from "../../shared/contract/actions/actions.ts";
 
 export type Person = ActionOutput<"me"> & {
-  /** Whether the page offers changes: of this account, or of the whole service. The service decides itself. */
-  readonly mayChange: (account?: string) => boolean;
+  /** Whether the page offers the action: on this account, or on the whole service. The service decides itself. */
+  readonly may: (action: ActionName, account?: string) => boolean;
   /** Whether pages about the whole service are shown. */
   readonly seesService: boolean;
 };
 
 export const personOf = (me: ActionOutput<"me">): Person => ({
   ...me,
-  mayChange: (account) =>
-    me.role === "operator" || (account !== undefined && me.owns.some((owned) => owned.account_id === account)),
-  seesService: me.role !== null,
+  may: (action, account) => mayDo(me, action, account),
+  seesService: me.roles.length > 0,
 });
 
 export const PersonContext = createContext<Person | undefined>(undefined);

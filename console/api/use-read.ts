@@ -26,18 +26,22 @@ export type PagedName = {
     : never;
 }[ReadName];
 
-type ReadOptions = {
+type ReadOptions<Data> = {
   /** False: nothing is read yet, for example because a search is empty. */
   readonly enabled?: boolean;
-  /** Reads again by itself while the page is visible. */
+  /** Reads again by itself while the page is visible, and while what was read last is `followed`. */
   readonly everyMs?: number;
+  readonly followed?: (data: Data) => boolean;
   /** For how long an answer that was read before is good enough; 10 seconds by default. */
   readonly freshMs?: number;
 };
 
-const queryOptions = ({ enabled, everyMs, freshMs }: ReadOptions) => ({
+const queryOptions = <Data>({ enabled, everyMs, followed, freshMs }: ReadOptions<Data>) => ({
   ...(enabled !== undefined && { enabled }),
-  ...(everyMs !== undefined && { refetchInterval: everyMs }),
+  ...(everyMs !== undefined && {
+    refetchInterval: ({ state: { data } }: { readonly state: { readonly data: Data | undefined } }) =>
+      data === undefined || followed === undefined || followed(data) ? everyMs : (false as const),
+  }),
   ...(freshMs !== undefined && { staleTime: freshMs }),
 });
 
@@ -45,7 +49,7 @@ const queryOptions = ({ enabled, everyMs, freshMs }: ReadOptions) => ({
 export const useRead = <Name extends ReadName>(
   name: Name,
   input: SentInput<Name>,
-  options: ReadOptions = {},
+  options: ReadOptions<ActionOutput<Name>> = {},
 ): UseQueryResult<ActionOutput<Name>, Error> =>
   useQuery({
     queryKey: [name, input],
@@ -57,7 +61,7 @@ export const useRead = <Name extends ReadName>(
 export const useReadPages = <Name extends PagedName>(
   name: Name,
   input: SentInput<Name>,
-  options: ReadOptions = {},
+  options: Omit<ReadOptions<never>, "followed"> = {},
 ): UseInfiniteQueryResult<InfiniteData<ActionOutput<Name>>, Error> =>
   useInfiniteQuery({
     queryKey: [name, input, "pages"],

@@ -8,6 +8,7 @@ import { useRead } from "../api/use-read.ts";
 import { Announcements } from "../components/announce.tsx";
 import { Query } from "../components/query.tsx";
 import { useSession } from "../sign-in/session.ts";
+import { usePagePreload } from "./pages.ts";
 import { SessionEnded } from "./session-notices.tsx";
 import styles from "./shell.module.css";
 import { Shell } from "./shell.tsx";
@@ -32,6 +33,7 @@ export const App = () => {
 };
 
 const SignedIn = () => {
+  usePagePreload();
   const me = useRead("me", {});
   if (me.data === undefined) {
     return (

@@ -1,7 +1,5 @@
 import "./zod-settings.ts";
-// In a layer, so that our own styles win in whatever order the files are loaded.
-import "@mantine/core/styles.layer.css";
-import "@mantine/core/styles/default-css-variables.layer.css";
+import "../mantine.css";
 import "../theme.css";
 import { createRoot } from "react-dom/client";
 import { startSession } from "../sign-in/sign-in.ts";

@@ -1,20 +1,29 @@
 import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
-import { attentionCounts, useAttention } from "../api/use-attention.ts";
+import { attentionCounts, checkCounts, useAttention, useChecks } from "../api/use-attention.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
 import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
 import { navigationGroups } from "./page-list.ts";
 import { pages } from "./pages.ts";
 import styles from "./shell.module.css";
+import { useMayOpen } from "./use-may-open.ts";
 
 /** Links to the pages that the person may see: those of the account that is shown, or else those of the service. */
 export const Navigation = () => {
   const { seesService, owns } = usePerson();
   const account = useOptionalAccount() ?? (seesService ? undefined : owns[0]?.account_id);
   if (account === undefined && !seesService) return null;
-  if (account === undefined) return <Groups audience="service" pathOf={(path) => path} />;
+  const own = <Groups audience="person" pathOf={(path) => path} />;
+  if (account === undefined) {
+    return (
+      <>
+        <Groups audience="service" pathOf={(path) => path} />
+        {own}
+      </>
+    );
+  }
   return (
     <>
       {seesService && (
@@ -25,6 +34,7 @@ export const Navigation = () => {
       )}
       <AccountChoice account={account} />
       <Groups audience="account" pathOf={(path) => path.replace(":account", encodeURIComponent(account))} />
+      {own}
     </>
   );
 };
@@ -52,19 +62,23 @@ const AccountChoice = ({ account }: { readonly account: string }) => {
   );
 };
 
-type GroupsProps = { readonly audience: "account" | "service"; readonly pathOf: (path: string) => string };
+type GroupsProps = { readonly audience: keyof typeof navigationGroups; readonly pathOf: (path: string) => string };
 
 const Groups = ({ audience, pathOf }: GroupsProps) => {
   const [current] = useLocation();
-  return navigationGroups[audience].map((group) => (
-    <div key={group} className={styles.group}>
-      <div className={styles.groupTitle} id={`group-${audience}-${group}`}>
-        {group}
-      </div>
-      <ul aria-labelledby={`group-${audience}-${group}`}>
-        {pages
-          .filter((page) => page.audience === audience && page.group === group)
-          .map(({ path, title }) => {
+  const mayOpen = useMayOpen();
+  return navigationGroups[audience].map((group) => {
+    const listed = pages.filter(
+      (page) => page.audience === audience && page.group === group && mayOpen(pathOf(page.path)),
+    );
+    if (listed.length === 0) return null;
+    return (
+      <div key={group} className={styles.group}>
+        <div className={styles.groupTitle} id={`group-${audience}-${group}`}>
+          {group}
+        </div>
+        <ul aria-labelledby={`group-${audience}-${group}`}>
+          {listed.map(({ path, title }) => {
             const to = pathOf(path);
             const isCurrent = current === to;
             return (
@@ -76,17 +90,22 @@ const Groups = ({ audience, pathOf }: GroupsProps) => {
               </li>
             );
           })}
-      </ul>
-    </div>
-  ));
+        </ul>
+      </div>
+    );
+  });
 };
 
 const isCounted = (path: string): path is keyof typeof attentionCounts => Object.hasOwn(attentionCounts, path);
+const isChecked = (path: string): path is keyof typeof checkCounts => Object.hasOwn(checkCounts, path);
 
 /** How much waits for a person on that page. */
 const Count = ({ path }: { readonly path: string }) => {
   const { data } = useAttention();
-  const count = data !== undefined && isCounted(path) ? attentionCounts[path](data) : 0;
+  const checks = useChecks().data?.checks;
+  const counted = data !== undefined && isCounted(path) ? attentionCounts[path](data) : 0;
+  const checked = isChecked(path) ? checks?.find(({ check }) => check === checkCounts[path])?.count : undefined;
+  const count = checked ?? counted;
   if (count === 0) return null;
   return (
     <span className={styles.count}>

@@ -1,49 +1,72 @@
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
+import { moneyText } from "../../shared/contract/money.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
+import { useChecks } from "../api/use-attention.ts";
 import { usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
-import { checkName } from "../components/checks.tsx";
+import { type Check, checkName, checkToDo } from "../components/checks.tsx";
 import { Notice } from "../components/notice.tsx";
 import { accountPath, PageLink } from "../components/page-link.tsx";
 import { Time } from "../components/time.tsx";
+import type { Tone } from "../components/tones.ts";
 import styles from "./shell.module.css";
+import { useMayOpen } from "./use-may-open.ts";
 
 const READ_EVERY_MS = 30_000;
-/** All checks together read more. */
-const CHECK_EVERY_MS = 60_000;
 
 /** What stops orders, above every page of the people whom it concerns. */
 export const ServiceNotices = () => {
-  const { seesService, owns } = usePerson();
+  const { seesService, owns, may } = usePerson();
   const shown = useOptionalAccount();
   const account = seesService ? shown : (owns.find(({ account_id }) => account_id === shown) ?? owns[0])?.account_id;
   return (
     <div className={styles.notices}>
-      {seesService && <Faults />}
+      {may("doctor") && <Checks />}
       {seesService && <PurchasesForService />}
       {!seesService && account !== undefined && <PurchasesForOwner account={account} />}
       {account !== undefined && <Restriction account={account} />}
+      {account !== undefined && <WalletLow account={account} />}
+      {account !== undefined && <EndpointsDown account={account} />}
     </div>
   );
 };
 
-/** What the checks of Doctor find wrong. */
-const Faults = () => {
+/** What the checks of Doctor find: faults, and what a person should look into. */
+const Checks = () => {
   const [path] = useLocation();
-  const { data } = useRead("doctor", {}, { everyMs: CHECK_EVERY_MS });
-  const wrong = data?.checks.filter(({ state }) => state === "wrong") ?? [];
-  if (wrong.length === 0 || path === "/doctor") return null;
+  const { data } = useChecks();
+  if (data === undefined || path === "/doctor") return null;
+  const found = (state: Check["state"]) => data.checks.filter((check) => check.state === state && !hasNotice(check));
+  return (
+    <>
+      <Found tone="bad" titles={["1 check finds a fault", "checks find a fault"]} checks={found("wrong")} />
+      <Found tone="attention" titles={["1 thing needs attention", "things need attention"]} checks={found("look")} />
+    </>
+  );
+};
+
+/** Purchases that are switched off have a notice of their own, with time and reason. */
+const hasNotice = ({ check, state }: Check): boolean => check === "selling" && state === "look";
+
+type FoundProps = {
+  readonly tone: Tone;
+  readonly titles: readonly [one: string, several: string];
+  readonly checks: readonly Check[];
+};
+
+const Found = ({ tone, titles: [one, several], checks }: FoundProps) => {
+  if (checks.length === 0) return null;
   return (
     <Notice
-      tone="bad"
-      title={wrong.length === 1 ? "1 check finds a fault" : `${wrong.length} checks find a fault`}
+      tone={tone}
+      title={checks.length === 1 ? one : `${checks.length} ${several}`}
       action={<PageLink to="/doctor">Doctor</PageLink>}
     >
       <ul className={styles.faults}>
-        {wrong.map((check) => (
+        {checks.map((check) => (
           <li key={check.check}>
-            {checkName(check)}: {check.found}
+            {checkName(check)}: {check.found}. {checkToDo(check)}
           </li>
         ))}
       </ul>
@@ -53,25 +76,38 @@ const Faults = () => {
 
 const PurchasesForService = () => {
   const { data } = useRead("purchases show", {}, { everyMs: READ_EVERY_MS });
-  if (data?.purchases !== "off") return null;
-  return <PurchasesOff {...data} action={<PageLink to="/upstream">Upstream</PageLink>} />;
+  const mayOpen = useMayOpen();
+  return (
+    data && <PurchasesOff {...data} action={mayOpen("/upstream") && <PageLink to="/upstream">Upstream</PageLink>} />
+  );
 };
 
 const PurchasesForOwner = ({ account }: { readonly account: string }) => {
   const { data } = useRead("purchases state", { account }, { everyMs: READ_EVERY_MS });
-  return data?.purchases === "off" ? <PurchasesOff {...data} /> : null;
+  return data && <PurchasesOff {...data} />;
 };
 
-type PurchasesOffProps = {
-  readonly since: string | null;
-  readonly by?: string | null;
-  readonly why: string | null;
+type Switched = { readonly since: string | null; readonly by?: string | null; readonly why: string | null };
+type PurchasesOffProps = Switched & {
+  readonly purchases: "on" | "off";
+  readonly parts: readonly (Switched & { readonly part: string })[];
   readonly action?: ReactNode;
 };
 
-const PurchasesOff = ({ since, by, why, action }: PurchasesOffProps) => (
-  <Notice tone="attention" title="Purchases are off" action={action}>
-    New orders and identity checks of every app are refused (503)
+const PurchasesOff = ({ purchases, parts, action, ...whole }: PurchasesOffProps) =>
+  purchases === "off" ? (
+    <SwitchedOff title="Purchases are off" orders="New orders and identity checks" {...whole} action={action} />
+  ) : (
+    parts.map(({ part, ...each }) => (
+      <SwitchedOff key={part} title={`${part} is off`} orders={`New orders of ${part}`} {...each} action={action} />
+    ))
+  );
+
+type SwitchedOffProps = Switched & { readonly title: string; readonly orders: string; readonly action: ReactNode };
+
+const SwitchedOff = ({ title, orders, since, by, why, action }: SwitchedOffProps) => (
+  <Notice tone="attention" title={title} action={action}>
+    {orders} of every app are refused (503)
     {since !== null && (
       <>
         {" since "}
@@ -84,14 +120,61 @@ const PurchasesOff = ({ since, by, why, action }: PurchasesOffProps) => (
 
 const Restriction = ({ account }: { readonly account: string }) => {
   const { data } = useRead("accounts show", { account }, { everyMs: READ_EVERY_MS });
-  if (data?.status !== "restricted") return null;
+  const mayOpen = useMayOpen();
+  if (data === undefined || data.status === "active") return null;
+  const isClosed = data.status === "closed";
+  const log = accountPath(account, "audit");
   return (
     <Notice
       tone="attention"
-      title="This account is restricted"
-      action={<PageLink to={accountPath(account, "audit")}>Audit log</PageLink>}
+      title={isClosed ? "This account is closed" : "This account is restricted"}
+      action={mayOpen(log) && <PageLink to={log}>Audit log</PageLink>}
     >
-      Every request of {data.name} is refused (403) until an operator lifts the restriction.
+      {isClosed
+        ? `The keys of ${data.name} are revoked, and nothing is booked any more.`
+        : `Every request of ${data.name} is refused (403) until an operator lifts the restriction.`}
     </Notice>
   );
+};
+
+const WalletLow = ({ account }: { readonly account: string }) => {
+  const { data } = useRead("wallet show", { account }, { everyMs: READ_EVERY_MS });
+  const threshold = data?.low_balance_threshold ?? 0;
+  if (data === undefined || data.balance >= threshold) return null;
+  return (
+    <Notice
+      tone="attention"
+      title={data.balance <= 0 ? "The wallet is empty" : "The wallet is low"}
+      action={<PageLink to={accountPath(account)}>Overview</PageLink>}
+    >
+      {moneyText(data.balance)} are left, and the balance counts as low below {moneyText(threshold)}. An order above the
+      balance is refused (400).
+    </Notice>
+  );
+};
+
+const EndpointsDown = ({ account }: { readonly account: string }) => {
+  const { data: shown } = useRead("accounts show", { account }, { everyMs: READ_EVERY_MS });
+  const { data } = useRead("webhook list", { account }, { everyMs: READ_EVERY_MS });
+  // The endpoints of a closed account are disabled, and nobody can enable them.
+  if (shown === undefined || shown.status === "closed") return null;
+  const failing = data?.endpoints.filter(({ status, down }) => status === "off" || down) ?? [];
+  return failing.map(({ endpoint, name, status, failing_since }) => (
+    <Notice
+      key={endpoint}
+      tone="attention"
+      title={status === "on" ? `The webhook endpoint ${name} is down` : `The webhook endpoint ${name} is switched off`}
+      action={<PageLink to={accountPath(account, "webhook", endpoint ?? "")}>Endpoint</PageLink>}
+    >
+      {status === "on"
+        ? "Webhooks wait, and one at a time is sent as a probe."
+        : "No webhook is sent to it until a person enables it."}
+      {failing_since !== null && (
+        <>
+          {" None was delivered since "}
+          <Time iso={failing_since} />.
+        </>
+      )}
+    </Notice>
+  ));
 };

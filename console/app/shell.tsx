@@ -1,6 +1,6 @@
 import { Button, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { type ReactNode, Suspense, useEffect, useState } from "react";
-import { Redirect, Route, Switch, useLocation } from "wouter";
+import { type ReactNode, useEffect, useState } from "react";
+import { Redirect, useLocation } from "wouter";
 import { ActionError } from "../api/action-error.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { type Person, usePerson } from "../api/use-person.ts";
@@ -13,7 +13,8 @@ import { Loading } from "../components/query.tsx";
 import { signOut } from "../sign-in/sign-in.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import { Navigation } from "./navigation.tsx";
-import { pages } from "./pages.ts";
+import type { ListedPage } from "./page-list.ts";
+import { useCurrentPage } from "./pages.ts";
 import { SearchField, SearchProvider } from "./search.tsx";
 import { ServiceNotices } from "./service-notices.tsx";
 import { SessionNotices } from "./session-notices.tsx";
@@ -39,9 +40,7 @@ export const Shell = () => {
           <SessionNotices />
           <ServiceNotices />
           <ErrorBoundary key={path}>
-            <Suspense fallback={<Loading />}>
-              <CurrentPage />
-            </Suspense>
+            <CurrentPage />
           </ErrorBoundary>
         </main>
       </SearchProvider>
@@ -49,10 +48,19 @@ export const Shell = () => {
   );
 };
 
+const stageTexts = {
+  live: "Live: real money and real people",
+  test: "Test: no money, and nothing reaches the upstream",
+  local: "This machine: made-up money",
+} as const;
+
 const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly onMenu: () => void }) => {
-  const { by, stage, role } = usePerson();
+  const { by, stage, roles } = usePerson();
   return (
     <header className={styles.header}>
+      <p className={styles.stage} data-colour={stage.colour}>
+        <strong>{stage.name}</strong> {stageTexts[stage.kind]}
+      </p>
       <Button
         variant="subtle"
         className={styles.menuButton}
@@ -63,13 +71,11 @@ const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly
       >
         Menu
       </Button>
-      <span className={styles.brand}>
-        Airtime console <span className={styles.stage}>{stage}</span>
-      </span>
+      <span className={styles.brand}>Airtime console</span>
       <SearchField />
       <span className={styles.person}>
         {by}
-        {role !== null && <span className={styles.role}>{role}</span>}
+        {roles.length > 0 && <span className={styles.role}>{roles.join(", ")}</span>}
       </span>
       <ColorSchemeButton />
       <Button variant="default" size="xs" onClick={() => void signOut()}>
@@ -99,27 +105,20 @@ const ColorSchemeButton = () => {
 const CurrentPage = () => {
   const person = usePerson();
   const [path] = useLocation();
+  const page = useCurrentPage();
   const home = homeOf(person);
   if (home === undefined) return <NoRolePage />;
   if (path === "/" && home !== "/") return <Redirect to={home} replace />;
-  return (
-    <Switch>
-      {pages.map(({ path: pagePath, audience, Component }) => (
-        <Route key={pagePath} path={pagePath}>
-          <Allowed audience={audience}>
-            <Component />
-          </Allowed>
-        </Route>
-      ))}
-      <Route>
-        <Page title="No such page">
-          <Empty>
-            This page does not exist. <PageLink to={home}>Go to the first page</PageLink>
-          </Empty>
-        </Page>
-      </Route>
-    </Switch>
-  );
+  if (page === undefined) {
+    return (
+      <Page title="No such page">
+        <Empty>
+          This page does not exist. <PageLink to={home}>Go to the first page</PageLink>
+        </Empty>
+      </Page>
+    );
+  }
+  return <Allowed page={page}>{page.Component === undefined ? <Loading /> : <page.Component />}</Allowed>;
 };
 
 /** The page of a person who names none; undefined without any role. */
@@ -130,13 +129,13 @@ const homeOf = ({ seesService, owns }: Person): string | undefined => {
 };
 
 const Allowed = ({
-  audience,
+  page: { audience, needs },
   children,
 }: {
-  readonly audience: "account" | "service" | "person";
+  readonly page: Pick<ListedPage, "audience" | "needs">;
   readonly children: ReactNode;
 }) => {
-  const { seesService, owns } = usePerson();
+  const { seesService, may, roles } = usePerson();
   const account = useOptionalAccount();
   const { error } = useRead(
     "accounts show",
@@ -152,18 +151,17 @@ const Allowed = ({
       </Page>
     );
   }
-  if (
-    seesService ||
-    audience === "person" ||
-    (audience === "account" && owns.some((owned) => owned.account_id === account))
-  )
-    return children;
+  if (may(needs, account)) return children;
   return (
     <Page title="Not your page">
       <Empty>
-        {audience === "service"
-          ? "Only operators and readers see this page. Choose one of your accounts."
-          : "No account of yours has this id. An operator can make you an owner of the account."}
+        {seesService && `The role ${roles.join(" or ")} does not include this page.`}
+        {!seesService &&
+          audience === "service" &&
+          "Only people with a role see this page. Choose one of your accounts."}
+        {!seesService &&
+          audience !== "service" &&
+          "No account of yours has this id. An operator can make you an owner of the account."}
       </Empty>
     </Page>
   );

@@ -1,6 +1,8 @@
 import { Status } from "./status.tsx";
 
-/** A restricted account's requests are refused. */
-export const AccountStatus = ({ status }: { readonly status: "active" | "restricted" }) => (
-  <Status tone={status === "active" ? "good" : "bad"}>{status === "active" ? "Active" : "Restricted"}</Status>
+const texts = { active: "Active", restricted: "Restricted", closed: "Closed" } as const;
+
+/** The requests of an account that is not active are refused. */
+export const AccountStatus = ({ status }: { readonly status: keyof typeof texts }) => (
+  <Status tone={status === "active" ? "good" : "bad"}>{texts[status]}</Status>
 );

@@ -1,3 +1,4 @@
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { koboFromText, moneyText, nairaFromKobo, nairaText, nearestKobo } from "../../shared/contract/money.ts";
 
 /** A typed amount in kobo; NaN if it is none, which every action refuses. */
@@ -19,3 +20,9 @@ export const entryPreview = (text: string, balance: number | undefined): Preview
     ? { sentence: `${amount} cannot be ${done}: the balance is ${moneyText(balance)}.`, button }
     : { sentence: `${amount} will be ${done}: ${nairaText(balance)} -> ${nairaText(after)}`, button };
 };
+
+/** The outcome of a ledger entry, as a sentence. */
+export const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
+  repeated
+    ? `${id} was recorded before: nothing was changed. The balance is ${moneyText(balance)}.`
+    : `${moneyText(amount)} were recorded. The balance is ${moneyText(balance)}.`;

@@ -4,7 +4,7 @@ import { type Action, needsReason } from "../../shared/contract/actions/action.t
 import { type ActionOutput, actions } from "../../shared/contract/actions/actions.ts";
 import type { FieldErrors } from "../../shared/contract/errors.ts";
 import { ActionError, sentenceOf } from "../api/action-error.ts";
-import type { SentInput } from "../api/call-action.ts";
+import { ProposedChange, type SentInput } from "../api/call-action.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { type ChangeName, useChange } from "../api/use-change.ts";
 import { usePerson } from "../api/use-person.ts";
@@ -64,7 +64,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
 ) => {
   const { action, button, subject, account, title, shownOnce, nameToType } = props;
   const pathAccount = useOptionalAccount();
-  const { mayChange } = usePerson();
+  const { may } = usePerson();
   const actsOn = account ?? pathAccount;
   const form = [action, actsOn, subject ?? nameToType].filter((part) => part !== undefined).join(" ");
   const [isOpen, setIsOpen] = useState(() => restoredDraft(form) !== undefined);
@@ -73,7 +73,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
 
   useHeldRow(isOpen || secret !== undefined);
 
-  if (!(actionOf(action).scope === "account" ? mayChange(actsOn) : mayChange())) return null;
+  if (!may(action, actsOn)) return null;
   const close = () => {
     forgetDraft(form);
     setIsOpen(false);
@@ -83,6 +83,10 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
     announce(typeof props.success === "string" ? props.success : props.success(output));
     if (shownOnce) setSecret(shownOnce(output));
     props.onDone?.(output);
+  };
+  const onProposed = (message: string) => {
+    close();
+    announce(message);
   };
   const closeSecret = () => {
     setSecret(undefined);
@@ -102,7 +106,7 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
         {subject !== undefined && <span className="visually-hidden"> {subject}</span>}
       </Button>
       <Dialog title={title} isOpen={isOpen} onClose={close}>
-        <ChangeForm {...props} form={form} onDone={onDone} onCancel={close} />
+        <ChangeForm {...props} form={form} onDone={onDone} onProposed={onProposed} onCancel={close} />
       </Dialog>
       {secret !== undefined && <ShownOnceDialog {...secret} onClose={closeSecret} />}
     </>
@@ -113,11 +117,13 @@ type ChangeFormProps<Name extends ChangeName, Of extends Fields> = ChangeDialogP
   /** Names its draft. */
   readonly form: string;
   readonly onDone: (output: ActionOutput<Name>) => void;
+  /** Another person has to approve it. */
+  readonly onProposed: (message: string) => void;
   readonly onCancel: () => void;
 };
 
 const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFormProps<Name, Of>) => {
-  const { action, button, children, form, inputOf, onDone, onCancel, ifUnknown, nameToType } = props;
+  const { action, button, children, form, inputOf, onDone, onProposed, onCancel, ifUnknown, nameToType } = props;
   const fields: Fields = props.fields ?? {};
   const definition = actionOf(action);
   const { input: schema } = definition;
@@ -167,6 +173,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       sending.reset();
       onDone(output);
     } catch (error) {
+      if (error instanceof ProposedChange) return onProposed(error.message);
       setErrors(error instanceof ActionError ? (error.details.fields ?? {}) : {});
       setFailure(error);
     }

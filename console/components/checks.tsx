@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
-import { PageLink } from "./page-link.tsx";
+import { PageLink, runbookPath } from "./page-link.tsx";
 
 export type Check = ActionOutput<"doctor">["checks"][number];
 
@@ -15,6 +15,10 @@ const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly tit
     "dead letters": { to: "/dead-letters", title: "Messages given up", name: "Messages given up" },
     "stuck transactions": { to: "/open", title: "Open orders", name: "Stuck orders" },
     "queued orders": { to: "/waiting", title: "Queued orders" },
+    float: { to: "/float", title: "Float" },
+    "success rates": { to: "/charts", title: "Charts" },
+    endpoints: { to: "/accounts", title: "Accounts", name: "Webhook endpoints" },
+    wallets: { to: "/", title: "Today" },
     events: { to: "/unmatched", title: "Unmatched events", name: "Unmatched events" },
   };
 
@@ -25,12 +29,18 @@ export const checkName = ({ check }: Check): string => {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 };
 
-/** What to do about what a check found, with a link to the page that helps. */
+/** As the checks name a section of the runbook. */
+const RUNBOOK = /"([^"]+)" in docs\/runbook\.md/;
+
+/** What to do about what a check found, with links to the runbook's section and to the page that helps. */
 export const checkToDo = ({ check, todo }: Check): ReactNode => {
   const page = pagesOfChecks[check];
+  const [before, section, after] = todo?.split(RUNBOOK) ?? [];
   return (
     <>
-      {todo}
+      {before}
+      {section !== undefined && <PageLink to={runbookPath(section)}>{section} in the runbook</PageLink>}
+      {after}
       {page !== undefined && (
         <>
           {todo !== undefined && ". "}See <PageLink to={page.to}>{page.title}</PageLink>

@@ -2,10 +2,11 @@ import { Button } from "@mantine/core";
 import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { nearestKobo } from "../../shared/contract/money.ts";
-import { usePageNumber } from "../api/use-filters.ts";
+import { usePageNumber, useTableView } from "../api/use-filters.ts";
 import styles from "./data-table.module.css";
 import { Empty } from "./empty.tsx";
 import { HoldRowContext } from "./held-row.ts";
+import { slugOf } from "./markdown.ts";
 import { Money } from "./money.tsx";
 import { Query } from "./query.tsx";
 
@@ -16,6 +17,8 @@ export type Column<Row> = {
   readonly cell: (row: Row) => ReactNode;
   /** `end`: amounts and counts, with digits of one width. */
   readonly align?: "end" | undefined;
+  /** By what a press on the header sorts the rows; a row without a value comes last. */
+  readonly sort?: ((row: Row) => string | number | null | undefined) | undefined;
 };
 
 type DataTableProps<Row> = {
@@ -26,37 +29,130 @@ type DataTableProps<Row> = {
   readonly rowKey: (row: Row) => string;
   /** Shown instead of a table without rows: what is absent, and what to do. */
   readonly emptyText: ReactNode;
+  /** Of a list that grows at its end: the newest part is shown first. */
+  readonly growsAtEnd?: true;
 };
 
 /** A row that stays in its place while a dialog that was opened from it is open. */
 type HeldRow<Row> = { readonly row: Row; readonly place: number };
 
+/** A browser draws no more rows without a pause that people notice. */
+const ROWS_AT_ONCE = 500;
+
 /** A table. The first column is the heading of each row. On a phone it scrolls in itself. */
-export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText }: DataTableProps<Row>) => {
+export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText, growsAtEnd }: DataTableProps<Row>) => {
+  const view = useTableView(slugOf(label));
   const [held, setHeld] = useState<HeldRow<Row>>();
-  const isGone = held !== undefined && !rows.some((row) => rowKey(row) === rowKey(held.row));
-  const shown = isGone ? rows.toSpliced(held.place, 0, held.row) : rows;
+  const sorted = sortedRows(rows, columns, view.sort);
+  const parts = Math.max(1, Math.ceil(sorted.length / ROWS_AT_ONCE));
+  const part = Math.min(view.part ?? (growsAtEnd ? parts : 1), parts);
+  const shownRows = sorted.slice((part - 1) * ROWS_AT_ONCE, part * ROWS_AT_ONCE);
+  const isGone = held !== undefined && !shownRows.some((row) => rowKey(row) === rowKey(held.row));
+  const shown = isGone ? shownRows.toSpliced(held.place, 0, held.row) : shownRows;
   if (shown.length === 0) return <Empty>{emptyText}</Empty>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: Without it the keyboard cannot scroll a wide table.
-    <section className={styles.scroll} aria-label={label} tabIndex={0}>
-      <table className={styles.table}>
-        <thead>
-          <tr>
-            {columns.map(({ header, hidesHeader, align }) => (
-              <th key={header} scope="col" className={classOf({ hidesHeader, align })}>
-                {hidesHeader === true ? <span className="visually-hidden">{header}</span> : header}
-              </th>
+    <>
+      {parts > 1 && <Parts label={label} part={part} count={sorted.length} onPart={view.onPart} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: Without it the keyboard cannot scroll a wide table. */}
+      <section className={styles.scroll} aria-label={label} tabIndex={0}>
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <Header key={column.header} column={column} sort={view.sort} onSort={view.onSort} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, place) => (
+              <TableRow key={rowKey(row)} columns={columns} row={row} place={place} onHold={setHeld} />
             ))}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((row, place) => (
-            <TableRow key={rowKey(row)} columns={columns} row={row} place={place} onHold={setHeld} />
-          ))}
-        </tbody>
-      </table>
-    </section>
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+};
+
+/** The header that sorts, and in which direction. */
+const directionOf = (sort: string | undefined, header: string): "ascending" | "descending" | undefined => {
+  if (sort === header) return "ascending";
+  return sort === `-${header}` ? "descending" : undefined;
+};
+
+const sortedRows = <Row,>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sort: string | undefined,
+): readonly Row[] => {
+  const column = columns.find(({ header }) => directionOf(sort, header) !== undefined);
+  const value = column?.sort;
+  if (value === undefined) return rows;
+  const direction = directionOf(sort, column?.header ?? "") === "descending" ? -1 : 1;
+  const isAbsent = (row: Row): boolean => (value(row) ?? undefined) === undefined;
+  return rows.toSorted((one, other) => {
+    if (isAbsent(one) || isAbsent(other)) return Number(isAbsent(one)) - Number(isAbsent(other));
+    return direction * compare(value(one), value(other));
+  });
+};
+
+const texts = new Intl.Collator("en", { numeric: true });
+const compare = (one: unknown, other: unknown): number =>
+  typeof one === "number" && typeof other === "number" ? one - other : texts.compare(String(one), String(other));
+
+const arrows = { ascending: "▲", descending: "▼" } as const;
+
+type HeaderProps<Row> = {
+  readonly column: Column<Row>;
+  readonly sort: string | undefined;
+  readonly onSort: (sort: string | undefined) => void;
+};
+
+/** A press sorts by the column, a second one the other way round, and a third one shows the rows as they were read. */
+const Header = <Row,>({ column, sort, onSort }: HeaderProps<Row>) => {
+  const { header, hidesHeader, align } = column;
+  const direction = directionOf(sort, header);
+  const next = { ascending: `-${header}`, descending: undefined, none: header }[direction ?? "none"];
+  return (
+    <th
+      scope="col"
+      className={classOf({ hidesHeader, align })}
+      {...(direction !== undefined && { "aria-sort": direction })}
+    >
+      {column.sort !== undefined && (
+        <button type="button" className={styles.sort} onClick={() => onSort(next)}>
+          <span className="visually-hidden">Sort by </span>
+          {header}
+          <span aria-hidden>{direction === undefined ? "" : ` ${arrows[direction]}`}</span>
+        </button>
+      )}
+      {column.sort === undefined && (hidesHeader === true ? <span className="visually-hidden">{header}</span> : header)}
+    </th>
+  );
+};
+
+type PartsProps = {
+  readonly label: string;
+  readonly part: number;
+  readonly count: number;
+  readonly onPart: (part: number) => void;
+};
+
+/** Which of many rows are shown, and the way to the others. */
+const Parts = ({ label, part, count, onPart }: PartsProps) => {
+  const [first, last] = [(part - 1) * ROWS_AT_ONCE + 1, Math.min(part * ROWS_AT_ONCE, count)];
+  return (
+    <nav aria-label={`Parts of ${label}`} className={styles.parts}>
+      <span>
+        Rows {first} to {last} of {count}
+      </span>
+      <Button variant="default" size="xs" disabled={part === 1} onClick={() => onPart(part - 1)}>
+        Previous rows
+      </Button>
+      <Button variant="default" size="xs" disabled={last === count} onClick={() => onPart(part + 1)}>
+        Next rows
+      </Button>
+    </nav>
   );
 };
 
@@ -115,7 +211,7 @@ export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: Page
         return (
           <>
             {rows.length > 0 && <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />}
-            <DataTable {...table} rows={rows} />
+            <DataTable {...table} rows={rows} growsAtEnd />
             {hasNextPage && (
               <div>
                 <Button variant="default" loading={isFetchingNextPage} onClick={() => show(pages.length + 1)}>

@@ -1,18 +1,26 @@
 import { Anchor } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { useMayOpen } from "../app/use-may-open.ts";
+import { slugOf } from "./markdown.ts";
 import styles from "./values.module.css";
 
 /** The path of an account's page: `accountPath(account, "keys")`. */
 export const accountPath = (account: string, ...parts: readonly string[]): string =>
   ["/accounts", account, ...parts].map((part, index) => (index === 0 ? part : encodeURIComponent(part))).join("/");
 
+/** The section of the runbook with this heading. */
+export const runbookPath = (heading: string): string => `/runbook?section=${slugOf(heading)}`;
+
 /** What Link makes `/console` of: the service knows no `/console/`. */
 export const linkTo = (path: string): string => (path === "/" ? "" : path);
 
-/** A link to another page of the console; `to` is below `/console`. */
-export const PageLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
-  <Anchor component={Link} href={linkTo(to)} inherit underline="always" className={styles.link}>
-    {children}
-  </Anchor>
-);
+/** A link to another page of the console, if the person may open it; `to` is below `/console`. */
+export const PageLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) =>
+  useMayOpen()(to) ? (
+    <Anchor component={Link} href={linkTo(to)} inherit underline="always" className={styles.link}>
+      {children}
+    </Anchor>
+  ) : (
+    children
+  );

@@ -1,23 +1,26 @@
 import { moneyText } from "../../shared/contract/money.ts";
 import type { Preview } from "./amount.ts";
-import { IrreversibleDialog } from "./irreversible-dialog.tsx";
+import { ChangeDialog } from "./change-dialog.tsx";
 
 type ResolveDialogProps = {
   readonly reference: string;
   readonly amount: number;
   /** A check without a result can only have failed. */
   readonly canSucceed: boolean;
+  /** In a list its reference is typed, so that nobody resolves the order beside it. */
+  readonly isListed?: true;
 };
 
 /** Settles an open transaction as an operator decides. Only operators see its button. */
-export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogProps) => (
-  <IrreversibleDialog
+export const ResolveDialog = ({ reference, amount, canSucceed, isListed }: ResolveDialogProps) => (
+  <ChangeDialog
     action="transactions resolve"
     button="Resolve"
     subject={reference}
+    buttonVariant="default"
     buttonSize="xs"
     title={`Resolve ${reference}`}
-    nameToType={reference}
+    {...(isListed && { nameToType: reference })}
     fields={{
       status: {
         kind: "choice",
@@ -37,15 +40,18 @@ export const ResolveDialog = ({ reference, amount, canSucceed }: ResolveDialogPr
     }
     ifUnknown="If it is still listed as open, resolve it again."
   >
-    Its account gets the webhook of this status, and the status is final. An order that its own request may still settle
-    can be resolved only after that request has ended.
-  </IrreversibleDialog>
+    Its account gets the webhook of this status. An order that its own request may still settle can be resolved only
+    after that request has ended.
+  </ChangeDialog>
 );
 
 const effectOf = (status: string, amount: number): Preview =>
   status === "success"
-    ? { sentence: `The wallet keeps paying ${moneyText(amount)}.`, button: "Resolve as delivered" }
+    ? {
+        sentence: `The wallet keeps paying ${moneyText(amount)}. This cannot be undone.`,
+        button: "Resolve as delivered",
+      }
     : {
-        sentence: `${moneyText(amount)} will be refunded.`,
+        sentence: `${moneyText(amount)} will be refunded. This cannot be undone.`,
         button: `Resolve as failed and refund ${moneyText(amount)}`,
       };

@@ -17,9 +17,19 @@ const timeText = (iso: string): string => {
   return (time.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(time);
 };
 
+const utcText = (iso: string): string => `${iso.replace("T", " ").replace(/(\.\d+)?Z$/, "")} UTC`;
+
 /** A time in the viewer's zone with its offset; pointing at it shows UTC. */
 export const Time = ({ iso }: { readonly iso: string }) => (
-  <time dateTime={iso} title={`${iso.replace("T", " ").replace(/(\.\d+)?Z$/, "")} UTC`} className={styles.time}>
+  <time dateTime={iso} title={utcText(iso)} className={styles.time}>
     {timeText(iso)}
+  </time>
+);
+
+/** A time of the record: in the stage's zone with its offset, and in UTC. */
+export const StageTime = ({ at, local_time }: { readonly at: string; readonly local_time: string }) => (
+  <time dateTime={at} className={styles.stageTime}>
+    {local_time.replace("T", " ").replace(/\.\d+/, " ")}
+    <span className={styles.utc}>{utcText(at)}</span>
   </time>
 );

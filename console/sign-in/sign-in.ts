@@ -15,7 +15,7 @@ export class SignInError extends Error {
 }
 
 const readConfig = async () => {
-  const response = await fetch("/console/config.json", { cache: "no-cache" });
+  const response = await fetch("/console/config.json");
   if (!response.ok) throw new SignInError(`The console's settings could not be read (status ${response.status}).`);
   return consoleConfigSchema.parse(await response.json());
 };
@@ -28,7 +28,7 @@ let tokenMinutesMax = Number.POSITIVE_INFINITY;
 const makeManager = async (): Promise<UserManager> => {
   const { issuer, clientId, scope, ...config } = await readConfig();
   ({ tokenMinutesMax } = config);
-  return new UserManager({
+  const userManager = new UserManager({
     authority: issuer,
     client_id: clientId,
     scope,
@@ -40,6 +40,11 @@ const makeManager = async (): Promise<UserManager> => {
     // State and code verifier have to outlast the redirect.
     stateStore: new WebStorageStateStore({ store: sessionStorage }),
   });
+  // Otherwise another provider's metadata could send the browser, with its code, elsewhere. Source: OpenID Connect
+  // Discovery 1.0, 4.3.
+  const named = await userManager.metadataService.getIssuer();
+  if (named === issuer) return userManager;
+  throw new SignInError(`The sign-in provider ${issuer} names itself ${named}. Ask the operators of the service.`);
 };
 
 const oidc = async (): Promise<UserManager> => {

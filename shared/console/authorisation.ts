@@ -1,7 +1,7 @@
 import { type Account, accountSchema, findAccount } from "../access/account-store.ts";
 import { ownerItemSchema, pkOfOwner } from "../access/owner-item.ts";
-import type { ConsoleRequest } from "../actions/action-context.ts";
 import { type Action, itemInput } from "../contract/actions/action.ts";
+import { type Capacity, type Role, roleGroups, roles } from "../contract/roles.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { accountPk } from "../ledger/schema.ts";
@@ -12,20 +12,15 @@ import type { Person } from "./person.ts";
 /** What decides which accounts a person owns. */
 type Owner = Pick<Person, "email" | "groups">;
 
-/** What a person may do in the whole service; null: what the accounts that they own allow. */
-export type Role = ConsoleRequest["role"];
-
-/** As what a person does one action. */
-type Capacity = "operator" | "reader" | "owner" | "person";
-
-/** Group names are compared exactly. */
-export const roleOf = (
+/** What a person is for the whole service, the widest role first. Group names are compared exactly. */
+export const rolesOf = (
   { groups }: Owner,
-  { operatorGroup, readerGroup }: Pick<ConsoleSettings, "operatorGroup" | "readerGroup">,
-): Role => {
-  if (groups.includes(operatorGroup)) return "operator";
-  return groups.includes(readerGroup) ? "reader" : null;
-};
+  settings: Pick<ConsoleSettings, (typeof roleGroups)[Role]>,
+): readonly Role[] =>
+  roles.filter((role) => {
+    const group = settings[roleGroups[role]];
+    return group !== undefined && groups.includes(group);
+  });
 
 export const owns = ({ email, groups }: Owner, { owners }: Account): boolean =>
   owners.some(({ kind, value }) => (kind === "email" ? value.toLowerCase() === email : groups.includes(value)));
@@ -50,36 +45,37 @@ export const ownedAccounts = async (ledger: Ledger, person: Owner): Promise<read
  */
 export const authorise = async (
   ledger: Ledger,
-  { person, role }: { readonly person: Owner; readonly role: Role },
-  { scope, kind }: Pick<Action, "scope" | "kind">,
+  { person, roles: held }: { readonly person: Owner; readonly roles: readonly Role[] },
+  { scope, roles: allowed }: Pick<Action, "scope" | "roles">,
   input: unknown,
 ): Promise<{ readonly capacity: Capacity; readonly account?: string }> => {
-  if (scope === "person") return { capacity: role ?? "person" };
+  const byRole = held.find((role) => allowed.includes(role));
+  if (scope === "person") return { capacity: byRole ?? "person" };
   if (scope === "member") {
-    if (role === null && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
-    return { capacity: role ?? "person" };
+    if (byRole === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
+    return { capacity: byRole ?? "person" };
   }
-  const byRole = role === "operator" || (role === "reader" && kind === "read") ? role : undefined;
+  const refusal = (): string => (held.length > 0 ? notOfRoles(held) : scope === "service" ? NO_SERVICE : NO_ACCOUNT);
   if (scope === "service") {
-    if (byRole === undefined) throw new NotAllowedError(role === "reader" ? READERS : NO_SERVICE);
+    if (byRole === undefined) throw new NotAllowedError(refusal());
     return { capacity: byRole };
   }
   const { account: accountId } = itemInput.parse(input);
   if (accountId === undefined) {
-    if (byRole === undefined) throw new NotAllowedError(role === "reader" ? READERS : NO_ACCOUNT);
+    if (byRole === undefined) throw new NotAllowedError(refusal());
     return { capacity: byRole };
   }
   const account = await findAccount({ db: ledger.db, ledgerTable: ledger.table }, accountId);
-  if (role !== "operator" && account !== undefined && owns(person, account)) {
+  if (byRole !== "operator" && account !== undefined && owns(person, account)) {
     return { capacity: "owner", account: accountId };
   }
   if (byRole !== undefined && account !== undefined) return { capacity: byRole, account: accountId };
-  if (byRole === undefined && role === "reader") throw new NotAllowedError(READERS);
+  if (byRole === undefined && held.length > 0) throw new NotAllowedError(refusal());
   if (byRole === undefined && (await ownedAccounts(ledger, person)).length === 0) throw new NotAllowedError(NO_ROLE);
   throw new NotFoundError(`There is no account ${accountId}`);
 };
 
-const READERS = "Readers cannot change anything";
-const NO_SERVICE = "Only operators and readers may do this";
-const NO_ACCOUNT = "Only operators and readers may leave out the account";
-const NO_ROLE = "You are neither an operator, nor a reader, nor an owner of an account. Ask an operator";
+const notOfRoles = (held: readonly Role[]): string => `This is not allowed to the role ${held.join(" or ")}`;
+const NO_SERVICE = "Only people with a role in the service may do this";
+const NO_ACCOUNT = "Only people with a role in the service may leave out the account";
+const NO_ROLE = "You have no role in the service, and own no account. Ask an operator";

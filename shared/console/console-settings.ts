@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { roleGroups, roles } from "../contract/roles.ts";
+import { stageColourSchema } from "../contract/stage-colour.ts";
 
 const scopes = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const DISCOVERY = "/.well-known/openid-configuration";
@@ -28,6 +30,12 @@ export const consoleSettings = z
     clientId: z.string().min(1),
     /** Members of this group may do everything. */
     operatorGroup: z.string().min(1),
+    /** Members of this group keep the books: they fund wallets, close months and compare the upstream's statements. */
+    financeGroup: z.string().min(1).optional(),
+    /** Members of this group answer callers and customers: they see orders, and add notes to them. */
+    supportGroup: z.string().min(1).optional(),
+    /** Members of this group see everything, and export it for auditors. */
+    auditorGroup: z.string().min(1).optional(),
     /** Members of this group see everything, and change nothing. */
     readerGroup: z.string().min(1),
     /** The claim of the ID token that lists the person's groups. */
@@ -36,6 +44,8 @@ export const consoleSettings = z
     requiredAmr: z.string().min(1).optional(),
     /** How old a token may be: after this time a person whom the provider has removed is refused. */
     tokenMinutesMax: z.int().min(5).max(1_440).default(15),
+    /** By which people tell this stage's pages from another's; without it, by whether it sells. */
+    colour: stageColourSchema.optional(),
     /** What the page asks the provider for. */
     scope: z
       .string()
@@ -50,9 +60,14 @@ export const consoleSettings = z
       .refine((url) => new URL(url).origin === url, { error: "An origin has no path, and no slash at its end" })
       .optional(),
   })
-  .refine(({ operatorGroup, readerGroup }) => operatorGroup !== readerGroup, {
-    error: "The group of readers must be another one than that of operators: its members would be operators",
-    path: ["readerGroup"],
+  .superRefine((settings, context) => {
+    for (const [index, role] of roles.entries()) {
+      const group = settings[roleGroups[role]];
+      const wider = roles.slice(0, index).find((each) => group !== undefined && settings[roleGroups[each]] === group);
+      if (wider === undefined) continue;
+      const message = `The group of the role ${role} must be another one than that of ${wider}: its members would have both`;
+      context.addIssue({ code: "custom", message, path: [roleGroups[role]] });
+    }
   });
 export type ConsoleSettings = z.output<typeof consoleSettings>;
 

@@ -25,6 +25,7 @@ const REVALIDATED = "no-cache";
  */
 export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, settings: ConsoleSettings) => {
   const common = pageHeaders(settings);
+  const link = preloads(settings);
   let served: ReadonlyMap<string, PreparedDocument> | undefined;
   return async (event: unknown): Promise<ApiResponse> => {
     served ??= new Map([...load(), ["config.json", prepareDocument(JSON.stringify(configOf(settings)))]]);
@@ -37,9 +38,19 @@ export const pagesHandler = (load: () => ReadonlyMap<string, PreparedDocument>, 
     if (document === undefined || contentType === undefined) return notFound(common);
     const cacheControl = name.startsWith(ASSETS) ? IMMUTABLE : REVALIDATED;
     const response = preparedResponse(serveDocument(document, request, { contentType, cacheControl }));
-    return { ...response, headers: { ...common, ...response.headers } };
+    const signsIn = name === "index.html" && path !== SIGNED_OUT;
+    return { ...response, headers: { ...response.headers, ...common, ...(signsIn && { link }) } };
   };
 };
+
+/** The page of this path signs nobody in. */
+const SIGNED_OUT = "signed-out";
+
+/** What the page reads before it can sign a person in: the browser asks for it while the scripts arrive. */
+const preloads = ({ issuer }: ConsoleSettings): string =>
+  ["/console/config.json", `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`]
+    .map((url) => `<${url}>; rel=preload; as=fetch; crossorigin`)
+    .join(", ");
 
 const configOf = ({ issuer, clientId, scope, tokenMinutesMax }: ConsoleSettings): ConsoleConfig => ({
   issuer,

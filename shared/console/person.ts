@@ -11,7 +11,9 @@ import type { ConsoleSettings } from "./console-settings.ts";
  * with AWS credentials. Source: AWS, "Working with AWS Lambda proxy integrations for HTTP APIs".
  */
 export const consoleEvent = apiEvent.extend({
+  rawPath: z.string(),
   requestContext: apiEvent.shape.requestContext.extend({
+    stage: z.string(),
     authorizer: z
       .object({
         jwt: z.object({ claims: z.looseObject({ iss: z.string(), sub: z.string() }) }).optional(),
@@ -144,12 +146,6 @@ export const readOperator = ({ headers, requestContext }: ConsoleEvent): Actor |
   if (data === undefined) throw invalid({ [OPERATOR_NAME]: error.issues.map(({ message }) => message) });
   return { caller_arn: arn, by: data };
 };
-
-/**
- * The ARN without the part that the person may choose: the name of a role's session, or of a federated user. Source:
- * AWS STS, "AssumeRole", RoleSessionName; "GetFederationToken", Name.
- */
-export const principalOf = (arn: string): string => arn.replace(/^(arn:[^:]+:sts:.+)\/.*$/, "$1");
 
 const percentDecoded = (text: string): string | undefined => {
   try {

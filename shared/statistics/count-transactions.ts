@@ -4,7 +4,7 @@ import { transactionType } from "../contract/transaction.ts";
 import { isTransactionPk, walletPk } from "../ledger/schema.ts";
 import { sentAt } from "../ledger/transaction.ts";
 import { type CacheInZone, type ChangedBalance, setDailyBalances } from "./daily-balances.ts";
-import { addToHours, type EndedTransaction } from "./hourly-counts.ts";
+import { addToAccountDays, addToHours, type EndedTransaction } from "./hourly-counts.ts";
 
 /** The stream's numbers are wrapped (shared/lambda/stream-handler.ts). */
 const integer = z
@@ -15,12 +15,14 @@ const integer = z
 const openItem = z.object({ status: z.literal("processing") });
 const endedItem = z.object({
   pk: z.string().refine(isTransactionPk),
+  account_id: z.string(),
   status: z.enum(["success", "failed"]),
   mode: z.literal("live"),
   type: transactionType,
   network: z.string().optional(),
   debit: z.literal("void").optional(),
   amount_kobo: integer,
+  failure: z.object({ code: z.string() }).optional(),
   resolved_by: z.string().optional(),
   sent_at: z.iso.datetime().optional(),
   created_at: z.iso.datetime(),
@@ -41,10 +43,11 @@ const endedBy = ({ before, after }: Change): EndedTransaction | undefined => {
   if (ended === undefined) return undefined;
   const isFirst = before === undefined && ended.debit === "void";
   if (!isFirst && !openItem.safeParse(before).success) return undefined;
-  const { status, type, network, amount_kobo, updated_at } = ended;
+  const { account_id: accountId, status, type, network, failure, amount_kobo, updated_at } = ended;
   const endedAtMs = Date.parse(updated_at);
   const latencyMs = ended.resolved_by === undefined ? endedAtMs - Date.parse(sentAt(ended)) : undefined;
-  return { status, type, network, amountKobo: amount_kobo, endedAtMs, latencyMs };
+  const what = { accountId, status, type, network, errorCode: failure?.code };
+  return { ...what, amountKobo: amount_kobo, endedAtMs, latencyMs };
 };
 
 /** The balance that this change of a wallet made; undefined for every other change. */
@@ -59,12 +62,13 @@ const balanceAfter = ({ before, after }: Change): ChangedBalance | undefined => 
 
 /**
  * Adds a batch of the ledger's changes to the statistics. What is unreadable is left out: a retry would not help. The
- * balances come first, because they may be written again; the hours count a batch that is handled again twice.
+ * balances come first, because they may be written again; hours and days count a batch that is handled again twice.
  */
 export const countTransactions = (cache: CacheInZone) => async (changes: readonly Change[]) => {
   const ended = changes.flatMap((change) => endedBy(change) ?? []);
   const balances = changes.flatMap((change) => balanceAfter(change) ?? []);
   await setDailyBalances(cache, balances);
   await addToHours(cache, ended);
+  await addToAccountDays(cache, ended);
   return { changes: changes.length, ended: ended.length, balances: balances.length };
 };

@@ -1,8 +1,8 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
@@ -46,7 +46,7 @@ const setDailyBalance = async (
   { balanceKobo, version, changedAtMs }: ChangedBalance,
   abortSignal: AbortSignal,
 ): Promise<void> => {
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk },
     UpdateExpression: "SET balance_kobo = :balance, version = :version, expires_at_s = :expires",
@@ -56,15 +56,15 @@ const setDailyBalance = async (
       ":version": version,
       ":expires": Math.floor((changedAtMs + KEPT_MS) / 1_000),
     },
-  });
+  };
   try {
-    await retryContention(() => db.send(update, { abortSignal }));
+    await retryContention(() => db.update(update, { abortSignal }));
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };
 
-const dayItem = z.object({ pk: z.string(), balance_kobo: z.int() });
+export const dayItem = z.object({ pk: z.string(), balance_kobo: z.int() });
 
 /**
  * The days until that of `nowMs`, oldest first, each with its last balance: that of the day before if none changed it.

@@ -1,18 +1,24 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
 import { isoTime } from "../platform/time.ts";
+import { dateIn, datesUntil } from "../platform/time-zone.ts";
+import type { CacheInZone } from "./daily-balances.ts";
 
 /** A live transaction that has ended. */
-export type EndedTransaction = {
+export type EndedTransaction = Ended & { readonly accountId: string };
+type Ended = {
   readonly type: TransactionType;
   /** Absent for an identity check. */
   readonly network?: string | undefined;
   readonly status: "success" | "failed";
+  /** Of a failed one, unless an operator resolved it. */
+  readonly errorCode?: string | undefined;
   readonly amountKobo: number;
   readonly endedAtMs: number;
   /** From the request to the upstream to the end; undefined if an operator ended it. */
@@ -28,17 +34,28 @@ export type EndedCount = {
   readonly kobo: number;
   /** One number for each bound, and last the transactions above all of them; only of successful ones. */
   readonly latency: readonly number[];
+  /** How many ended in each quarter of the hour; only of orders of a network. */
+  readonly quarters: readonly number[];
 };
 
 export const LATENCY_BOUNDS_MS = [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000] as const;
 
 const HOUR_MS = 3_600_000;
-const KEPT_MS = 90 * 24 * HOUR_MS;
+export const QUARTER_MS = HOUR_MS / 4;
+/** In place of an error's code: an operator resolved the order as failed. */
+const RESOLVED = "resolved";
+const QUARTERS = ["q0", "q1", "q2", "q3"] as const;
+const DAY_MS = 24 * HOUR_MS;
+const KEPT_MS = 90 * DAY_MS;
+/** A batch may have a thousand accounts, which one after the other would take longer than the function may. */
+const WRITES_AT_ONCE = 10;
 /** Bounds an update's expression, which may have 4 KB. */
 const ATTRIBUTES_MAX = 100;
 
 /** The item of an hour in the cache table: `statistics#2026-11-22T10`. */
 const hourPk = (atMs: number): string => cachePk("statistics", isoTime(atMs).slice(0, 13));
+/** The item of an account's day: `statistics#acc_1#2026-11-22`. */
+const dayPk = (accountId: string, day: string): string => cachePk("statistics", accountId, day);
 const hourOf = (atMs: number): number => Math.floor(atMs / HOUR_MS) * HOUR_MS;
 
 const latencyBucket = (latencyMs: number): number => {
@@ -46,55 +63,79 @@ const latencyBucket = (latencyMs: number): number => {
   return bucket < 0 ? LATENCY_BOUNDS_MS.length : bucket;
 };
 
-/** The attributes of a transaction's hour, with what it adds: `airtime|MTN|success|count`. */
-const increments = ({ type, network = "", status, amountKobo, latencyMs }: EndedTransaction) => {
+type Increment = readonly [name: string, amount: number];
+
+/** The attributes of a transaction's hour or day, with what it adds: `airtime|MTN|success|count`. */
+const increments = (transaction: Ended, more: string | undefined): readonly Increment[] => {
+  const { type, network = "", status, amountKobo, latencyMs } = transaction;
   const name = (what: string | number): string => [type, network, status, what].join("|");
   return [
     [name("count"), 1],
     [name("kobo"), amountKobo],
+    ...(more === undefined ? [] : [[name(more), 1] as const]),
     ...(status === "success" && latencyMs !== undefined ? [[name(latencyBucket(latencyMs)), 1] as const] : []),
   ] as const;
 };
 
+const quarterOf = ({ network, endedAtMs }: Ended): string | undefined =>
+  network && `q${Math.floor((endedAtMs - hourOf(endedAtMs)) / QUARTER_MS)}`;
+
 /** Adds transactions to the items of the hours in which they ended. A call that is made again counts them twice. */
-export const addToHours = async (cache: Table, ended: readonly EndedTransaction[]): Promise<void> => {
-  const hours = new Map<number, Map<string, number>>();
+export const addToHours = (cache: Table, ended: readonly Ended[]): Promise<void> =>
+  addCounts(cache, ended, ({ endedAtMs }) => hourPk(endedAtMs), quarterOf);
+
+const reasonOf = ({ status, errorCode = RESOLVED }: Ended): string | undefined =>
+  status === "failed" ? errorCode : undefined;
+
+/** Adds transactions to the items of their accounts' days. A call that is made again counts them twice. */
+export const addToAccountDays = (cache: CacheInZone, ended: readonly EndedTransaction[]): Promise<void> =>
+  addCounts(cache, ended, ({ accountId, endedAtMs }) => dayPk(accountId, dateIn(endedAtMs, cache.timeZone)), reasonOf);
+
+const addCounts = async <Counted extends Ended>(
+  cache: Table,
+  ended: readonly Counted[],
+  pkOf: (transaction: Counted) => string,
+  moreOf: (transaction: Counted) => string | undefined,
+): Promise<void> => {
+  const items = new Map<string, { readonly endedAtMs: number; readonly sums: Map<string, number> }>();
   for (const transaction of ended) {
-    const hourMs = hourOf(transaction.endedAtMs);
-    const sums = hours.get(hourMs) ?? new Map<string, number>();
-    hours.set(hourMs, sums);
-    for (const [name, amount] of increments(transaction)) sums.set(name, (sums.get(name) ?? 0) + amount);
-  }
-  for (const [hourMs, sums] of hours) {
-    const all = [...sums];
-    for (let start = 0; start < all.length; start += ATTRIBUTES_MAX) {
-      await addToHour(cache, hourMs, all.slice(start, start + ATTRIBUTES_MAX));
+    const pk = pkOf(transaction);
+    const { sums } = items.get(pk) ?? { sums: new Map<string, number>() };
+    items.set(pk, { endedAtMs: transaction.endedAtMs, sums });
+    for (const [name, amount] of increments(transaction, moreOf(transaction))) {
+      sums.set(name, (sums.get(name) ?? 0) + amount);
     }
   }
+  const parts = [...items].flatMap(([pk, { endedAtMs, sums }]) => {
+    const all = [...sums];
+    return Array.from({ length: Math.ceil(all.length / ATTRIBUTES_MAX) }, (_, part) => ({
+      ...{ pk, endedAtMs },
+      sums: all.slice(part * ATTRIBUTES_MAX, (part + 1) * ATTRIBUTES_MAX),
+    }));
+  });
+  for await (const _ of mapInOrder(parts, WRITES_AT_ONCE, (part, abortSignal) => addPart(cache, part, abortSignal)));
 };
 
-const addToHour = async (
-  { db, table }: Table,
-  hourMs: number,
-  sums: readonly (readonly [name: string, amount: number])[],
-): Promise<void> => {
-  const update = new UpdateCommand({
+type Part = { readonly pk: string; readonly endedAtMs: number; readonly sums: readonly Increment[] };
+
+const addPart = async ({ db, table }: Table, { pk, endedAtMs, sums }: Part, abortSignal: AbortSignal) => {
+  const update: UpdateCommandInput = {
     TableName: table,
-    Key: { pk: hourPk(hourMs) },
+    Key: { pk },
     UpdateExpression: `SET expires_at_s = :expires ADD ${sums.map((_, index) => `#${index} :${index}`).join(", ")}`,
     ExpressionAttributeNames: Object.fromEntries(sums.map(([name], index) => [`#${index}`, name])),
     ExpressionAttributeValues: {
-      ":expires": Math.floor((hourMs + KEPT_MS) / 1_000),
+      ":expires": Math.floor((hourOf(endedAtMs) + KEPT_MS) / 1_000),
       ...Object.fromEntries(sums.map(([, amount], index) => [`:${index}`, amount])),
     },
-  });
-  // A failed batch is handled again, which would count the hours before this one twice.
-  await retryContention(() => db.send(update));
+  };
+  // A failed batch is handled again, which would count the items before this one twice.
+  await retryContention(() => db.update(update, { abortSignal }));
 };
 
 const hourItem = z.looseObject({ pk: z.string() });
 const COUNTED = new RegExp(
-  `^(${transactionType.options.join("|")})\\|(.*)\\|(success|failed)\\|(count|kobo|\\d+)$`,
+  `^(${transactionType.options.join("|")})\\|(.*)\\|(success|failed)\\|(count|kobo|q[0-3]|\\d+)$`,
   "s",
 );
 const counted = z.tuple([
@@ -102,7 +143,7 @@ const counted = z.tuple([
   transactionType,
   z.string(),
   z.enum(["success", "failed"]),
-  z.union([z.enum(["count", "kobo"]), z.coerce.number().int().max(LATENCY_BOUNDS_MS.length)]),
+  z.union([z.enum(["count", "kobo", ...QUARTERS]), z.coerce.number().int().max(LATENCY_BOUNDS_MS.length)]),
 ]);
 
 /** Every hour from the one of `fromMs` to the one of `toMs`, oldest first. */
@@ -122,6 +163,36 @@ export const readHours = async (
   return hours.map((hourMs) => ({ hourMs, counts: countsIn(byPk.get(hourPk(hourMs)) ?? {}) }));
 };
 
+/** Why the orders of an account failed on a day, by the code of the error that their caller got. */
+export type FailureCount = Pick<EndedCount, "type" | "network" | "count"> & { readonly code: string };
+
+/** The days until that of `nowMs`, oldest first, each with what ended in it. */
+export const readAccountDays = async (cache: CacheInZone, accountId: string, days: number, nowMs: number) => {
+  const names = datesUntil(dateIn(nowMs, cache.timeZone), days);
+  const items = await getItems(
+    cache,
+    names.map((day) => ({ pk: dayPk(accountId, day) })),
+    hourItem,
+  );
+  const byPk = new Map(items.map((item) => [item.pk, item]));
+  return names.map((day) => {
+    const item = byPk.get(dayPk(accountId, day)) ?? {};
+    return { day, counts: countsIn(item), failures: failuresIn(item) };
+  });
+};
+
+const FAILED = new RegExp(`^(${transactionType.options.join("|")})\\|(.*)\\|failed\\|([a-z_]+)$`, "s");
+const failed = z.tuple([z.string(), transactionType, z.string(), z.string(), z.number()]);
+const COUNTED_NAMES: readonly string[] = ["count", "kobo"];
+
+const failuresIn = (item: Readonly<Record<string, unknown>>): readonly FailureCount[] =>
+  Object.entries(item).flatMap(([name, value]) => {
+    const { data } = failed.safeParse([...(FAILED.exec(name) ?? []), value]);
+    if (data === undefined) return [];
+    const [, type, network, code, count] = data;
+    return COUNTED_NAMES.includes(code) ? [] : [{ type, network: network === "" ? null : network, code, count }];
+  });
+
 const NO_LATENCY: readonly number[] = [...LATENCY_BOUNDS_MS, 0].map(() => 0);
 
 /** Counts of several hours as one for each type, network and status. */
@@ -135,6 +206,7 @@ export const sumOfCounts = (counts: readonly EndedCount[]): readonly EndedCount[
       count: each.count + (sum?.count ?? 0),
       kobo: each.kobo + (sum?.kobo ?? 0),
       latency: each.latency.map((number, bucket) => number + (sum?.latency[bucket] ?? 0)),
+      quarters: each.quarters.map((number, quarter) => number + (sum?.quarters[quarter] ?? 0)),
     });
   }
   return [...sums.values()];
@@ -156,5 +228,6 @@ const countOf = (name: string, value: unknown): EndedCount | undefined => {
     count: what === "count" ? number : 0,
     kobo: what === "kobo" ? number : 0,
     latency: NO_LATENCY.map((_, bucket) => (bucket === what ? number : 0)),
+    quarters: QUARTERS.map((quarter) => (quarter === what ? number : 0)),
   };
 };

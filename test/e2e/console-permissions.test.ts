@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { createServer } from "node:http";
 import { CreateQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
@@ -7,10 +8,12 @@ import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, actionPath, actions } from "../../shared/contract/actions/actions.ts";
 import { reconciliationActions } from "../../shared/contract/actions/reconciliation.ts";
+import { subjectsActions } from "../../shared/contract/actions/subjects.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
+import { pkOfReference } from "../../shared/ledger/transaction.ts";
 import { continueClosing, monthToClose } from "../../shared/periods/close-period.ts";
-import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { openSqs } from "../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { isoTime } from "../../shared/platform/time.ts";
@@ -18,7 +21,13 @@ import { listEvents, recordEvent, storedEventId } from "../../shared/upstream-ev
 import { newDelivery, recordProgress } from "../../shared/webhooks/delivery.ts";
 import { type Invoke, loadFunctions } from "../../tools/local/functions.ts";
 import { textClaims } from "../../tools/local/jwt-authorizer.ts";
-import { ageTransaction, type OperatedService, startOperatedService } from "../builders/admin.ts";
+import {
+  ageForSubjects,
+  ageTransaction,
+  ageWallet,
+  type OperatedService,
+  startOperatedService,
+} from "../builders/admin.ts";
 import { anApiEvent } from "../builders/api-event.ts";
 import { everyFunction } from "../builders/console.ts";
 import { eventually } from "../builders/eventually.ts";
@@ -38,17 +47,26 @@ const why = "test";
 let service: OperatedService;
 let receiver: Receiver;
 let invoke: Invoke;
+/** A chat that takes every message. */
+const chat = createServer((_request, response) => void response.end("ok"));
+const chatUrl = (): string => `http://127.0.0.1:${z.object({ port: z.int() }).parse(chat.address()).port}/`;
 beforeAll(async () => {
+  await new Promise<void>((listening) => chat.listen(0, "127.0.0.1", listening));
   service = await startOperatedService();
   receiver = await startReceiver((response) => void response.writeHead(200).end());
   // Its name has the stage, and the SDK makes every call, so that each is recorded.
   vi.stubEnv("AWS_LAMBDA_FUNCTION_NAME", "prod-airtime-console-api");
   vi.stubEnv("AWS_CALLS", "sdk");
-  invoke = await loadFunctions(["console-api", "reconcile-statement"], new URL("../../functions/", import.meta.url));
+  vi.stubEnv("FOUR_EYES", JSON.stringify({ resolveAboveNaira: 10_000_000 }));
+  invoke = await loadFunctions(
+    ["console-api", "reconcile-statement", "answer-subjects"],
+    new URL("../../functions/", import.meta.url),
+  );
   vi.unstubAllEnvs();
   await runEveryAction();
 });
 afterAll(async () => {
+  chat.close();
   await Promise.all([service.stop(), receiver.stop()]);
 });
 
@@ -56,10 +74,11 @@ afterAll(async () => {
 const needed = new Map<ActionName, readonly Grant[]>();
 
 /** A token of an operator. Nobody signs it: API Gateway verifies tokens, and is not part of this. */
-const operatorsRequest = () => {
+const operatorsRequest = (sub: string) => {
   const { issuer, clientId, operatorGroup } = parseConsoleSettings(process.env.CONSOLE ?? "");
   const iat = Math.floor(Date.now() / 1_000);
-  const claims = { iss: issuer, aud: clientId, sub: "ada", groups: [operatorGroup], iat, exp: iat + 600 };
+  const email = { email: `${sub}@example.com`, email_verified: true };
+  const claims = { iss: issuer, aud: clientId, sub, ...email, groups: [operatorGroup], iat, exp: iat + 600 };
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   return {
     claims: textClaims(claims),
@@ -67,8 +86,10 @@ const operatorsRequest = () => {
   };
 };
 
-const functionOf = (name: ActionName): string =>
-  name in reconciliationActions ? "reconcile-statement" : "console-api";
+const functionOf = (name: ActionName): string => {
+  if (name in subjectsActions) return "answer-subjects";
+  return name in reconciliationActions ? "reconcile-statement" : "console-api";
+};
 
 const answer = z.object({ statusCode: z.int(), body: z.string() });
 const envelope = z.object({ data: z.record(z.string(), z.unknown()) });
@@ -77,10 +98,11 @@ const envelope = z.object({ data: z.record(z.string(), z.unknown()) });
 const act = async (
   name: ActionName,
   input: Readonly<Record<string, unknown>> = {},
+  sub = "ada",
 ): Promise<z.output<typeof envelope>["data"]> => {
   const path = actionPath(name);
   const method = methodOf(actions[name]);
-  const { claims, authorization } = operatorsRequest();
+  const { claims, authorization } = operatorsRequest(sub);
   const event = anApiEvent({
     method,
     path,
@@ -102,18 +124,31 @@ const act = async (
   });
   needed.set(name, grants);
   const { statusCode, body } = answer.parse(answered);
-  expect(statusCode, `${name}: ${body}`).toBe(200);
-  return envelope.parse(JSON.parse(body)).data;
+  expect(statusCode, `${name}: ${body}`).toBeOneOf([200, 202]);
+  const { data } = envelope.parse(JSON.parse(body));
+  if (statusCode === 200) return data;
+  // Another person approves it, so that the call has its effect; it counts for what was proposed.
+  const { proposal } = z.object({ proposal: z.object({ proposal: z.string() }) }).parse(data).proposal;
+  return act(decision, { proposal, why }, "bola");
 };
+
+/** What another person does with a proposal. */
+let decision: "proposals approve" | "proposals reject" | "proposals break-glass" = "proposals approve";
 
 const fieldOf = (data: Readonly<Record<string, unknown>>, field: string): string => z.string().parse(data[field]);
 
 const runEveryAction = async (): Promise<void> => {
   await act("me");
+  await act("notifications choose", { email: ["wallet.low"], slack: ["wallet.low"], slack_url: chatUrl() });
+  await act("notifications show");
+  await act("notifications list");
+  await act("notifications stop", { person: "ada@example.com", why });
   await act("search", { text: "0803 123 4567" });
   await act("purchases show");
   await act("purchases off", { why });
   await act("purchases on", { why });
+  await act("purchases off", { part: "data", why });
+  await act("purchases on", { part: "data" });
 
   await act("catalog show");
   const plan = { id: 101, network_id: 1, name: "1GB", price: 500, validity: "30 days" };
@@ -129,6 +164,11 @@ const runEveryAction = async (): Promise<void> => {
   await act("accounts show", { account: made });
   await act("accounts restrict", { account: made, why });
   await act("accounts unrestrict", { account: made, why });
+  const closed = fieldOf(await act("accounts create", { name: "closed", why }), "account_id");
+  await act("accounts restrict", { account: closed, why });
+  await ageWallet(service, closed);
+  await act("accounts close", { account: closed, why });
+  await act("accounts reopen", { account: closed, why });
   await act("accounts entitle", { account: made, entitlements: { vtu: 100 } });
   await act("accounts duplicates", { account: made, window_s: 60 });
   await act("accounts limits", { account: made, limits: { day_naira: 1_000 } });
@@ -138,7 +178,7 @@ const runEveryAction = async (): Promise<void> => {
   await act("ips mine", { account: made });
   await act("ips disallow", { account: made, ranges: ["203.0.113.7"] });
   await act("audit account", { account: made });
-  await act("audit service");
+  await act("audit list");
 
   const { account, key, keyId } = await service.newApp();
   await act("webhook set", { account, url: receiver.url });
@@ -149,6 +189,9 @@ const runEveryAction = async (): Promise<void> => {
   await act("webhook disable", { account });
   await act("webhook enable", { account });
   await act("webhook secret rotate", { account, why });
+  const second = fieldOf(await act("webhook add", { account, url: `${receiver.url}2` }), "endpoint");
+  await act("webhook list", { account });
+  await act("webhook remove", { account, endpoint: second, why });
 
   await act("accounts limits", { account, limits: { day_naira: 1_000_000 } });
   await act("keys limits", { account, key: keyId, limits: { month_orders: 1_000 } });
@@ -161,6 +204,7 @@ const runEveryAction = async (): Promise<void> => {
   const { rule } = actions["prices set"].output.parse(priced);
   await act("prices list", { account });
   await act("margin report", { from: "2026-11-01", to: "2026-11-30" });
+  await act("refund-clock report", { from: "2026-11-01", to: "2026-11-30" });
   await act("float fund", { amount_kobo: 1_000_00, id: "bank-2", why });
   await act("float show");
   await act("prices remove", { account, rule_id: rule.rule_id, why });
@@ -168,6 +212,11 @@ const runEveryAction = async (): Promise<void> => {
   await act("wallet threshold", { account, amount_kobo: 100_00 });
   await act("wallet fund", { account, amount_kobo: 1_000_00, id: "bank-1", why });
   await act("wallet adjust", { account, amount_kobo: -1_00, id: "case-1", why });
+  await act("wallet reverse", { account, id: "bank-1", why });
+  for (decision of ["proposals reject", "proposals break-glass", "proposals approve"] as const) {
+    await act("wallet fund", { account, amount_kobo: 1_000_00, id: `bank-${decision}`.replaceAll(" ", "-"), why });
+  }
+  await act("proposals list");
   await act("wallet low");
   await act("wallet verify", { account });
   // Only a checkpoint that is wrong is written.
@@ -193,13 +242,52 @@ const runEveryAction = async (): Promise<void> => {
   await act("consents list", { account });
   await act("consents show", { account, reference: checked });
   await act("consents export", { account });
+  await runSubjects();
   await runTransactions(account, key);
 
   await runReconciliation();
 
   const now = isoTime(Date.now());
   await act("statistics show", { from: now, to: now });
+  await act("statistics account", { account });
   await act("statistics balances", { account });
+};
+
+/** A person with a check, and a phone number with an order, an event about it, and a webhook that failed. */
+const runSubjects = async (): Promise<void> => {
+  const { account, key } = await service.newApp();
+  const number = "08055556666";
+  const check = await service.verifyNin(key, { nin: "12345678911", reference: "check-2" });
+  const { reference } = await service.buy(key, number);
+  await ageForSubjects(service, check.headers.get("x-transaction-reference") ?? "");
+  await ageForSubjects(service, reference);
+  const pk = pkOfReference(reference) ?? "";
+  await recordEvent(
+    service.ledger,
+    { reference: "u-1", status: "failed", phone: { masked: "0805****666" } },
+    "contradiction",
+    pk,
+  );
+  await act("webhook set", { account, url: receiver.url });
+  const message = { event: "transaction.updated", transaction_pk: pk, status: "success", endpoint: "1" } as const;
+  const attempt = { number: 1, at: isoTime(Date.now()), outcome: "status", response_body: "no", duration_ms: 1 };
+  const { table, db } = service.ledger;
+  const Item = {
+    ...newDelivery(message, { accountId: account, webhookId: "w-1" }, Date.now()),
+    state: "exhausted",
+    attempts: [attempt],
+  };
+  await db.put({ TableName: table, Item });
+  for (const [kind, of] of [
+    ["nin", "12345678911"],
+    ["phone_number", number],
+  ]) {
+    for (const name of ["subjects report", "subjects erase"] as const) {
+      // The orders of a number are on the page after its checks.
+      for (let cursor: unknown; cursor !== null; )
+        ({ next_cursor: cursor } = await act(name, { kind, number: of, why, cursor }));
+    }
+  }
 };
 
 const runReconciliation = async (): Promise<void> => {
@@ -226,7 +314,8 @@ const runReconciliation = async (): Promise<void> => {
 
 /** Has a webhook wait outside the queue: enabling the endpoint sends it. */
 const parkDelivery = async (account: string): Promise<void> => {
-  const message = { event: "wallet.low", account_id: account, webhook_id: "evt_1", body: "{}" } as const;
+  const event = { event: "wallet.low", account_id: account, webhook_id: "evt_1", body: "{}" } as const;
+  const message = { ...event, endpoint: "1" };
   const delivery = newDelivery(message, { accountId: account, webhookId: "evt_1" }, Date.now());
   await recordProgress(service.ledger, delivery, { state: "pending", parked: true });
 };
@@ -258,6 +347,7 @@ const runEvents = async (account: string, key: string): Promise<void> => {
   await eventually(async () => expect((await act("deliveries list", { account })).deliveries).not.toEqual([]));
   await act("deliveries show", { account, reference });
   await act("deliveries replay", { account, reference });
+  await act("deliveries recover", { account, from: "2026-01-01" });
 };
 
 const runTransactions = async (account: string, key: string): Promise<void> => {
@@ -267,9 +357,12 @@ const runTransactions = async (account: string, key: string): Promise<void> => {
   await act("transactions show", { account, reference: "order-1" });
   const upstreamReference = service.simulator?.state.purchases.at(-1)?.upstreamReference;
   await act("transactions show", { reference: upstreamReference });
+  await act("transactions refund", { reference: (await service.buy(key, "08031234567")).reference, why });
   await act("audit about", { subject: "order-1", account });
   await act("transactions open");
   await act("transactions ask", { reference: stuck.reference, why });
+  await act("transactions take", { reference: stuck.reference });
+  await act("transactions note", { reference: stuck.reference, note: why });
   await act("transactions resolve", { reference: stuck.reference, status: "failed", why });
 
   await service.refuseByLimit();
@@ -283,7 +376,7 @@ const runTransactions = async (account: string, key: string): Promise<void> => {
 
 /** A message of each queue, which its consumer would take: so they are sent to the dead letters only. */
 const runDeadLetters = async (): Promise<void> => {
-  const sqs = sqsClient();
+  const sqs = openSqs();
   const { OUTCOMES_QUEUE_URL = "", DELIVERY_QUEUE_URL = "" } = process.env;
   for (const QueueName of [streamDeadLetters("prod"), scheduleDeadLetters("prod")]) {
     await sqs.send(new CreateQueueCommand({ QueueName }));
@@ -300,8 +393,13 @@ const runDeadLetters = async (): Promise<void> => {
   sqs.destroy();
   await act("dead-letters list");
   await act("attention");
+  await act("access people");
+  await act("access review");
   await act("dead-letters redrive", { queue: "outcomes", why });
   await act("dead-letters redrive", { queue: "delivery", why });
+  await act("announce", { from: "2026-01-01", why });
+  await act("secrets set", { name: "upstream-key", why });
+  await act("secrets rotate", { name: "webhook-token", why });
 };
 
 const sorted = (grants: Iterable<Grant>): readonly Grant[] => [...new Set(grants)].toSorted();
@@ -310,7 +408,7 @@ test("every action of the console was run", () => {
   expect(new Set<string>(needed.keys())).toEqual(new Set(Object.keys(actions)));
 });
 
-test.each(["console-api", "reconcile-statement"])(
+test.each(["console-api", "reconcile-statement", "answer-subjects"])(
   "the role of %s allows what its actions need, and besides only its log and its place in the VPC",
   (functionName) => {
     const [own] = stage

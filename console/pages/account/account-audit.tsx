@@ -1,34 +1,57 @@
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useReadPages } from "../../api/use-read.ts";
-import { auditColumns, auditCsv, entryKey } from "../../components/audit-table.tsx";
+import {
+  AuditFilterFields,
+  auditColumns,
+  auditCsvColumns,
+  auditEmptyText,
+  auditFilters,
+  entryKey,
+  timeColumn,
+} from "../../components/audit-log.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
-import { Page } from "../../components/page.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { periodName } from "../../components/period.ts";
+import { rowsCsv } from "../../components/rows-csv.ts";
 
 export const AccountAuditPage = () => {
   const account = useAccount();
+  const [chosen, choose] = useFilters(auditFilters);
+  const input = { account, ...chosen };
+  const entries = useReadPages("audit account", input);
   return (
     <Page
       title="Audit log"
       description="Who changed this account, or decided about one of its orders, when and why, newest first."
       actions={
         <DownloadButton
-          fileName={`audit-${account}.csv`}
+          fileName={`audit-${account}${periodName(chosen)}.csv`}
           type="text/csv"
-          read={async (onPage) => auditCsv(await readAllPages("audit account", { account }, onPage))}
+          read={async (onPage) => {
+            const pages = await readAllPages("audit account", input, onPage);
+            return rowsCsv(
+              pages.flatMap((page) => page.entries),
+              auditCsvColumns,
+            );
+          }}
         >
           Download CSV
         </DownloadButton>
       }
     >
+      <Row>
+        <AuditFilterFields chosen={chosen} onChange={choose} />
+      </Row>
       <PagedTable
         label="Audit log"
-        of={useReadPages("audit account", { account })}
-        rowsOf={({ entries }) => entries}
+        of={entries}
+        rowsOf={(page) => page.entries}
         rowKey={entryKey}
-        emptyText="Nothing was recorded yet. Each change is listed here, and who of the service read personal data."
-        columns={auditColumns}
+        emptyText={auditEmptyText(entries.hasNextPage)}
+        columns={[timeColumn, ...auditColumns]}
       />
     </Page>
   );

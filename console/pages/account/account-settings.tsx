@@ -1,5 +1,6 @@
 import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { orderLimitsSchema } from "../../../shared/contract/order-limits.ts";
 import {
   type Entitlement,
   type Entitlements,
@@ -42,9 +43,8 @@ export const AccountSettingsPage = () => {
 };
 
 const Access = ({ account }: { readonly account: Account }) => {
-  const isActive = account.status === "active";
   return (
-    <Section title="Account" actions={isActive ? <Restrict account={account} /> : <Unrestrict account={account} />}>
+    <Section title="Account" actions={<StatusActions account={account} />}>
       <Facts
         facts={[
           { name: "Name", value: account.name },
@@ -56,6 +56,45 @@ const Access = ({ account }: { readonly account: Account }) => {
     </Section>
   );
 };
+
+const StatusActions = ({ account }: { readonly account: Account }) => {
+  if (account.status === "active") return <Restrict account={account} />;
+  if (account.status === "closed") return <Reopen account={account} />;
+  return (
+    <>
+      <Unrestrict account={account} />
+      <Close account={account} />
+    </>
+  );
+};
+
+const Close = ({ account: { account_id, name } }: { readonly account: Account }) => (
+  <IrreversibleDialog
+    action="accounts close"
+    button="Close account"
+    title="Close the account"
+    nameToType={name}
+    inputOf={(_, why) => ({ account: account_id, why })}
+    success="The account is closed."
+  >
+    <p>
+      All keys of {name} are revoked, its endpoints are disabled, and nothing can be booked any more. The balance must
+      be 0 and unchanged for 2 minutes, and no order may be open or queued.
+    </p>
+  </IrreversibleDialog>
+);
+
+const Reopen = ({ account: { account_id, name } }: { readonly account: Account }) => (
+  <ChangeDialog
+    action="accounts reopen"
+    button="Reopen account"
+    title="Reopen the account"
+    inputOf={(_, why) => ({ account: account_id, why })}
+    success="The account is restricted."
+  >
+    <p>{name} will be restricted. Its keys stay revoked, and its endpoints disabled.</p>
+  </ChangeDialog>
+);
 
 const Restrict = ({ account: { account_id, name } }: { readonly account: Account }) => (
   <IrreversibleDialog
@@ -201,8 +240,13 @@ const Limits = ({ account: { account_id, order_limits = {}, usage } }: { readonl
         button="Change limits"
         buttonVariant="default"
         title="Change the limits of the account"
-        fields={limitFields(order_limits)}
-        inputOf={(values, why) => ({ account: account_id, limits: limitsIn(values), why })}
+        fields={{ ...limitFields(order_limits), before: { kind: "seen", initial: JSON.stringify(order_limits) } }}
+        inputOf={({ before, ...values }, why) => ({
+          account: account_id,
+          limits: limitsIn(values),
+          before: orderLimitsSchema.parse(JSON.parse(before)),
+          why,
+        })}
         success="The limits were changed."
       >
         <LimitsNote />
@@ -214,11 +258,11 @@ const Limits = ({ account: { account_id, order_limits = {}, usage } }: { readonl
 );
 
 const Owners = ({ account }: { readonly account: Account }) => {
-  const { mayChange } = usePerson();
+  const { may } = usePerson();
   return (
     <Section
       title="Owners"
-      description={`Who sees and manages this account here.${mayChange() ? "" : " Only operators change the list."}`}
+      description={`Who sees and manages this account here.${may("accounts owners") ? "" : " Only operators change the list."}`}
       actions={<SetOwners account={account} />}
     >
       <DataTable

@@ -9,6 +9,7 @@ import { CopyText } from "../../components/copy-text.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
+import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { type Period, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
@@ -22,7 +23,7 @@ const filterFields = z.object(periodFilters);
 
 export const ConsentsPage = () => {
   const account = useAccount();
-  const { seesService } = usePerson();
+  const { may } = usePerson();
   const [period, choose] = useFilters(filterFields);
   const input = { account, ...period };
   const consents = useReadPages("consents list", input);
@@ -53,21 +54,27 @@ export const ConsentsPage = () => {
             header: "Check",
             cell: ({ reference }) => <TransactionLink account={account} reference={reference} />,
           },
-          { header: "Time", cell: ({ created_at }) => <Time iso={created_at} /> },
-          { header: "Kind", cell: ({ operation }) => typeText(operation) },
-          { header: "Extent", cell: ({ extent }) => extent },
-          { header: "Purpose", cell: ({ purpose }) => purpose ?? "–" },
-          { header: "Key", cell: ({ key_id }) => key_id },
+          {
+            header: "Time",
+            cell: ({ created_at }) => <Time iso={created_at} />,
+            sort: ({ created_at }) => created_at,
+          },
+          { header: "Kind", cell: ({ operation }) => typeText(operation), sort: ({ operation }) => operation },
+          { header: "Extent", cell: ({ extent }) => extent, sort: ({ extent }) => extent },
+          { header: "Purpose", cell: ({ purpose }) => purpose ?? "–", sort: ({ purpose }) => purpose },
+          { header: "Evidence", cell: ({ evidence }) => (evidence ? `${evidence.method} ${evidence.id}` : "–") },
+          { header: "Key", cell: ({ key_id }) => key_id, sort: ({ key_id }) => key_id },
         ]}
         emptyText="No identity check in this period. Choose a longer one."
       />
-      {seesService && <AuditorsExport account={account} period={period} />}
+      {may("consents export", account) && <AuditorsExport account={account} period={period} />}
     </Page>
   );
 };
 
 /** The file that nobody can change without a trace. */
 const AuditorsExport = ({ account, period }: { readonly account: string; readonly period: Period }) => {
+  const { seesService } = usePerson();
   const fileName = `consents-${account}${periodName(period)}.jsonl`;
   return (
     <Section
@@ -86,8 +93,18 @@ const AuditorsExport = ({ account, period }: { readonly account: string; readonl
         </DownloadButton>
       }
     >
-      <p>To verify a file that was exported:</p>
-      <CopyText text={`npm run admin -- consents verify < ${fileName}`} label="the command" />
+      {seesService ? (
+        <>
+          <p>To verify a file that was exported:</p>
+          <CopyText text={`npm run admin -- consents verify < ${fileName}`} label="the command" />
+        </>
+      ) : (
+        <p>
+          The last line has the number of consents and the last hash. The{" "}
+          <PageLink to={accountPath(account, "audit")}>audit log</PageLink> has the same under Details. Operators verify
+          the whole file with a command.
+        </p>
+      )}
     </Section>
   );
 };
@@ -98,6 +115,10 @@ const csvColumns: readonly CsvColumn<Consent>[] = [
   "operation",
   "extent",
   "purpose",
+  ["evidence_method", ({ evidence }) => evidence?.method ?? ""],
+  ["evidence_id", ({ evidence }) => evidence?.id ?? ""],
+  ["evidence_obtained_at", ({ evidence }) => evidence?.obtained_at ?? ""],
+  ["evidence_text_version", ({ evidence }) => evidence?.text_version ?? ""],
   "key_id",
   "mode",
   "request_id",

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { orderLimitsText } from "../../../shared/contract/order-limits.ts";
+import { orderLimitsSchema, orderLimitsText } from "../../../shared/contract/order-limits.ts";
 import {
   allows,
   defaultPermissions,
@@ -13,6 +13,7 @@ import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { LimitsNote, limitFields, limitsIn } from "../../components/order-limits.tsx";
@@ -33,7 +34,21 @@ export const KeysPage = () => {
     <Page
       title="Keys"
       description="An app sends its key with each request. Live keys spend the wallet; test keys reach the sandbox only."
-      actions={keys.data && <CreateKey account={account} entitlements={keys.data.entitlements} />}
+      actions={
+        <>
+          <CsvButton
+            name={`keys-${account}`}
+            rows={keys.data && inOrder(keys.data.keys)}
+            columns={[
+              ...(["key_id", "name", "last_four", "mode", "status"] as const),
+              ["permissions", ({ permissions }) => permissions.join(" ")],
+              ["limits", ({ order_limits }) => (order_limits === undefined ? "" : orderLimitsText(order_limits))],
+              ...(["created_at", "created_by", "expires_at", "last_used_at"] as const),
+            ]}
+          />
+          {keys.data && <CreateKey account={account} entitlements={keys.data.entitlements} />}
+        </>
+      }
     >
       <Query of={keys}>
         {(data) => (
@@ -43,8 +58,11 @@ export const KeysPage = () => {
             rowKey={({ key_id }) => key_id}
             emptyText="There is no key yet, so no app can call. Create a test key to begin with."
             columns={[
-              { header: "Key", cell: ({ key_id }) => <code>{key_id}</code> },
-              { header: "Mode", cell: ({ mode }) => (mode === "live" ? "Live" : "Test") },
+              { header: "Name", cell: (key) => <KeyName keyOf={key} />, sort: ({ name }) => name },
+              {
+                header: "Mode",
+                cell: ({ mode }) => (mode === "live" ? "Live" : <Status tone="attention">Test</Status>),
+              },
               { header: "Status", cell: (key) => <KeyStatus keyOf={key} /> },
               { header: "Permissions", cell: ({ permissions }) => permissions.join(", ") },
               {
@@ -54,8 +72,18 @@ export const KeysPage = () => {
               {
                 header: "Last request",
                 cell: ({ last_used_at }) => (last_used_at === null ? "None yet" : <Time iso={last_used_at} />),
+                sort: ({ last_used_at }) => last_used_at,
               },
-              { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+              {
+                header: "Created",
+                cell: ({ created_at, created_by }) => (
+                  <>
+                    <Time iso={created_at} />
+                    {created_by !== undefined && <div>by {created_by}</div>}
+                  </>
+                ),
+                sort: ({ created_at }) => created_at,
+              },
               {
                 header: "Changes",
                 hidesHeader: true,
@@ -90,6 +118,23 @@ const inOrder = (keys: readonly Key[]): readonly Key[] =>
       (one.created_at < other.created_at ? 1 : -1),
   );
 
+/** The end of the key is enough to find it in an app's settings. */
+const KeyName = ({ keyOf: { key_id, name, last_four, mode } }: { readonly keyOf: Key }) => (
+  <>
+    {name}
+    {last_four !== undefined && (
+      <div>
+        <code>
+          {mode}_…{last_four}
+        </code>
+      </div>
+    )}
+    <div>
+      <code>{key_id}</code>
+    </div>
+  </>
+);
+
 const KeyStatus = ({ keyOf: { status, expires_at } }: { readonly keyOf: Key }) => {
   if (status === "revoked") return <Status tone="neutral">Revoked</Status>;
   if (status === "ended") return <Status tone="neutral">Ended</Status>;
@@ -113,7 +158,7 @@ const ifUnknown = "If a key is in the list that nobody has, revoke it: it was ma
 type CreateKeyProps = { readonly account: string; readonly entitlements: Entitlements };
 
 const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
-  const isOperator = usePerson().role === "operator";
+  const isOperator = usePerson().roles.includes("operator");
   const options = permissionSchema.options.filter(
     (value) => allows(entitlements, value) && (isOperator || value !== "identity:retrieve"),
   );
@@ -123,6 +168,12 @@ const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
       button="Create key"
       title="Create a key"
       fields={{
+        name: {
+          kind: "text",
+          label: "Name (optional)",
+          description: "What your team calls it, such as the machine that has it.",
+          isOptional: true,
+        },
         mode: {
           kind: "choice",
           label: "Mode",
@@ -138,14 +189,15 @@ const CreateKey = ({ account, entitlements }: CreateKeyProps) => {
           initial: defaultPermissions(entitlements),
         },
       }}
-      inputOf={({ mode, permissions }, why) => ({
+      inputOf={({ name, mode, permissions }, why) => ({
         account,
+        ...(name.trim() !== "" && { name }),
         mode: modeSchema.parse(mode),
         permissions: z.array(permissionSchema).parse(permissions),
         why,
       })}
-      success={({ key_id }) => `The key ${key_id} was created.`}
-      shownOnce={({ key_id, key }) => ({ title: `The new key ${key_id}`, label: "key", secret: key })}
+      success={({ name, key_id }) => `${name} (${key_id}) was created.`}
+      shownOnce={({ name, key }) => ({ title: `The new key ${name}`, label: "key", secret: key })}
       ifUnknown={ifUnknown}
     >
       <p>Operators decide what the account may do; its keys can do no more.</p>
@@ -158,7 +210,7 @@ type KeyProps = { readonly account: string; readonly keyOf: Key };
 type ReplaceKeyProps = KeyProps & { readonly onReplaced: (output: ActionOutput<"keys rotate">) => void };
 
 const KeyChanges = ({ account, keyOf, onReplaced }: ReplaceKeyProps) => {
-  const isOperator = usePerson().role === "operator";
+  const isOperator = usePerson().roles.includes("operator");
   if (keyOf.status !== "active") return null;
   const isReplaceable =
     keyOf.expires_at === undefined && (isOperator || !keyOf.permissions.includes("identity:retrieve"));
@@ -199,7 +251,7 @@ const ReplaceKey = ({ account, keyOf: { key_id }, onReplaced }: ReplaceKeyProps)
     onDone={onReplaced}
     ifUnknown={ifUnknown}
   >
-    <p>The new key has the same mode, permissions and limits, and counts anew.</p>
+    <p>The new key has the same name, mode, permissions and limits, and counts anew.</p>
   </ChangeDialog>
 );
 
@@ -211,8 +263,11 @@ const LimitKey = ({ account, keyOf: { key_id, order_limits = {} } }: KeyProps) =
     buttonVariant="default"
     buttonSize="xs"
     title={`Change the limits of ${key_id}`}
-    fields={limitFields(order_limits)}
-    inputOf={(values, why) => ({ account, key: key_id, limits: limitsIn(values), why })}
+    fields={{ ...limitFields(order_limits), before: { kind: "seen", initial: JSON.stringify(order_limits) } }}
+    inputOf={({ before, ...values }, why) => ({
+      ...{ account, key: key_id, limits: limitsIn(values), why },
+      before: orderLimitsSchema.parse(JSON.parse(before)),
+    })}
     success={`The limits of ${key_id} were changed.`}
   >
     <p>Orders with this key beyond a limit are refused (422), whatever the account may order.</p>

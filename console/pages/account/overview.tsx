@@ -1,24 +1,31 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { errors, isErrorCode } from "../../../shared/contract/errors.ts";
 import { moneyText, nairaFromKobo, shortNairaText } from "../../../shared/contract/money.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
-import { entryPreview, koboOf, type Preview } from "../../components/amount.ts";
+import { entryPreview, entrySentence, koboOf, type Preview } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { Chart } from "../../components/chart.tsx";
+import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
+import { NetworkCharts } from "../../components/network-charts.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
+import { networkOf, percentText, totalOf, withinText } from "../../components/statistics.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
+import { typeText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 30_000;
+const ORDERS_EVERY_MS = 60_000;
+const ORDER_DAYS = 14;
 
 export const OverviewPage = () => {
   const account = useAccount();
@@ -40,7 +47,8 @@ export const OverviewPage = () => {
       <Section title="Balance by day" description="At the end of each day, in the time zone of the stage.">
         <Balances account={account} />
       </Section>
-      <Section title="Events" actions={<PageLink to={accountPath(account, "webhook")}>Webhook</PageLink>}>
+      <Orders account={account} />
+      <Section title="Events" actions={<PageLink to={accountPath(account, "webhook")}>Webhooks</PageLink>}>
         <Subscriptions account={account} />
       </Section>
       <Verification account={account} />
@@ -102,11 +110,6 @@ const thresholdPreview = (kobo: number): Preview | undefined => {
     kobo === 0 ? "No balance counts as low." : `A balance below ${moneyText(nairaFromKobo(kobo))} counts as low.`;
   return { sentence, button: "Set threshold" };
 };
-
-const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
-  repeated
-    ? `${id} was recorded before: nothing was changed. The balance is ${moneyText(balance)}.`
-    : `${moneyText(amount)} were recorded. The balance is ${moneyText(balance)}.`;
 
 type EntryDialogProps = { readonly account: string; readonly balance: number | undefined };
 
@@ -178,25 +181,108 @@ const Balances = ({ account }: { readonly account: string }) => {
   );
 };
 
-const Subscriptions = ({ account }: { readonly account: string }) => {
-  const webhook = useRead("webhook show", { account });
+/** The outcomes of the account's orders, and why some failed. */
+const Orders = ({ account }: { readonly account: string }) => {
+  const read = useRead("statistics account", { account, days: ORDER_DAYS }, { everyMs: ORDERS_EVERY_MS });
+  const { days, latency_bounds_ms } = read.data ?? {};
   return (
-    <Query of={webhook}>
-      {({ url, events }) => (
-        <div>
-          {url === null ? "No endpoint is set, so no events are sent." : `The endpoint gets ${events.join(", ")}.`}
-        </div>
+    <>
+      <Section
+        title={`Orders of the last ${ORDER_DAYS} days`}
+        description="Live orders and checks, counted when they end; a minute passes until they are shown. The numbers are about right: what is counted again after a fault counts twice."
+      >
+        <Query of={read}>{(shown) => <OrderFacts {...shown} />}</Query>
+      </Section>
+      {days !== undefined && latency_bounds_ms !== undefined && (
+        <>
+          <NetworkCharts
+            steps={days.map(({ day, counts }) => ({ label: dayFormat.format(new Date(day)), counts }))}
+            boundsMs={latency_bounds_ms}
+            xHeader="Day"
+            emptyText={`No live order ended in the last ${ORDER_DAYS} days.`}
+          />
+          <Failures failures={days.flatMap(({ failures }) => failures)} account={account} />
+        </>
       )}
+    </>
+  );
+};
+
+const OrderFacts = ({ days, latency_bounds_ms }: ActionOutput<"statistics account">) => {
+  const { count, successful, amount, latency } = totalOf(days.flatMap(({ counts }) => counts));
+  return (
+    <Facts
+      facts={[
+        { name: "Ended", value: count },
+        { name: "Successful", value: percentText(successful, count) },
+        { name: "95 of 100 delivered within", value: withinText(latency, latency_bounds_ms) },
+        { name: "Spent", value: <Money naira={amount} /> },
+      ]}
+    />
+  );
+};
+
+type Failure = ActionOutput<"statistics account">["days"][number]["failures"][number];
+
+const reasonText = (code: string): string => {
+  if (code === "resolved") return "An operator resolved it as failed";
+  return isErrorCode(code) ? errors[code].message : code;
+};
+
+const Failures = ({ failures, account }: { readonly failures: readonly Failure[]; readonly account: string }) => {
+  const sums = new Map<string, Failure>();
+  for (const failure of failures) {
+    const key = keyOf(failure);
+    sums.set(key, { ...failure, count: failure.count + (sums.get(key)?.count ?? 0) });
+  }
+  return (
+    <Section
+      title="What failed, and why"
+      actions={<PageLink to={`${accountPath(account, "transactions")}?status=failed`}>Failed transactions</PageLink>}
+    >
+      <DataTable
+        label="What failed, and why"
+        rows={[...sums.values()].toSorted((one, other) => other.count - one.count)}
+        rowKey={keyOf}
+        columns={[
+          { header: "Network", cell: networkOf },
+          { header: "Kind", cell: ({ type }) => typeText(type) },
+          { header: "Reason", cell: ({ code }) => reasonText(code) },
+          { header: "Orders", align: "end", cell: ({ count }) => count },
+        ]}
+        emptyText={`Nothing failed in the last ${ORDER_DAYS} days.`}
+      />
+    </Section>
+  );
+};
+
+const keyOf = ({ type, network, code }: Failure): string => [type, network, code].join("|");
+
+const Subscriptions = ({ account }: { readonly account: string }) => {
+  const webhooks = useRead("webhook list", { account });
+  return (
+    <Query of={webhooks}>
+      {({ endpoints }) =>
+        endpoints.length === 0 ? (
+          <div>No endpoint is set, so no events are sent.</div>
+        ) : (
+          endpoints.map(({ endpoint, name, events }) => (
+            <div key={endpoint}>
+              {name} gets {events.join(", ")}.
+            </div>
+          ))
+        )
+      }
     </Query>
   );
 };
 
-/** Only for people who see the whole service. */
+/** No owner may do it. */
 const Verification = ({ account }: { readonly account: string }) => {
-  const { seesService } = usePerson();
+  const { may } = usePerson();
   const [isAsked, setIsAsked] = useState(false);
   const verified = useRead("wallet verify", { account }, { enabled: isAsked });
-  if (!seesService) return null;
+  if (!may("wallet verify")) return null;
   const verify = () => {
     setIsAsked(true);
     if (isAsked) void verified.refetch();

@@ -1,13 +1,17 @@
 import { useEffect } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { correctedBy, recreditId, reversalName } from "../../../shared/contract/corrections.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
 import { statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
 import { transactionType } from "../../../shared/contract/transaction.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
-import { useReadPages } from "../../api/use-read.ts";
+import { usePerson } from "../../api/use-person.ts";
+import { useRead, useReadPages } from "../../api/use-read.ts";
+import { entryPreview, entrySentence } from "../../components/amount.ts";
+import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -36,6 +40,9 @@ export const StatementPage = () => {
     // What is before the period is summed up in pages without lines.
     if (goesOn) void fetchNextPage();
   }, [goesOn, fetchNextPage]);
+  const mayReverse = usePerson().may("wallet reverse");
+  const wallet = useRead("wallet show", { account }, { enabled: mayReverse });
+  const ids = new Set(data?.pages.flatMap(({ lines }) => lines.map(({ id }) => id)));
   const opening = data?.pages.find(({ lines }) => lines.length > 0)?.opening ?? last?.closing;
   return (
     <Page
@@ -70,7 +77,22 @@ export const StatementPage = () => {
         rowKey={({ kind, id }) => `${kind} ${id}`}
         amountOf={({ effect }) => effect}
         columns={[
-          { header: "Entry", cell: (line) => <EntryName account={account} line={line} /> },
+          {
+            header: "Entry",
+            cell: (line) => (
+              <>
+                <EntryName account={account} line={line} />{" "}
+                {mayReverse && (
+                  <Reversal
+                    account={account}
+                    line={line}
+                    isReversed={ids.has(reversalName(line.id))}
+                    balance={wallet.data?.balance}
+                  />
+                )}
+              </>
+            ),
+          },
           { header: "Time", cell: ({ at }) => <Time iso={at} /> },
           { header: "Description", cell: descriptionOf },
           { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
@@ -85,12 +107,55 @@ export const StatementPage = () => {
   );
 };
 
-const EntryName = ({ account, line: { kind, id } }: { readonly account: string; readonly line: Line }) =>
-  kind === "refund" || transactionType.safeParse(kind).success ? (
-    <TransactionLink account={account} reference={id} />
-  ) : (
-    id
+const anchorOf = (fundingId: string): string => `funding-${fundingId}`;
+
+const EntryName = ({ account, line: { kind, id } }: { readonly account: string; readonly line: Line }) => {
+  const corrected = kind === "adjustment" ? correctedBy(id) : undefined;
+  if (corrected?.kind === "funding") {
+    return (
+      <>
+        Reversal of <a href={`#${anchorOf(corrected.id)}`}>{corrected.id}</a>
+      </>
+    );
+  }
+  const order = corrected?.id ?? (kind === "refund" || transactionType.safeParse(kind).success ? id : undefined);
+  if (order === undefined) return <span {...(kind === "funding" && { id: anchorOf(id) })}>{id}</span>;
+  return (
+    <>
+      {corrected !== undefined && "Refund of "}
+      <TransactionLink account={account} reference={order} />
+    </>
   );
+};
+
+type ReversalProps = {
+  readonly account: string;
+  readonly line: Line;
+  readonly isReversed: boolean;
+  readonly balance: number | undefined;
+};
+
+const Reversal = ({ account, line: { kind, id, effect }, isReversed, balance }: ReversalProps) => {
+  if (kind !== "funding") return null;
+  if (isReversed) return "Reversed";
+  return (
+    <ChangeDialog
+      action="wallet reverse"
+      button="Reverse"
+      subject={id}
+      buttonVariant="default"
+      buttonSize="xs"
+      title={`Reverse the funding ${id}`}
+      preview={() => entryPreview(String(-effect), balance)}
+      inputOf={(_, why = "") => ({ account, id, why })}
+      success={entrySentence}
+      ifUnknown="It is safe to submit it again: a funding is reversed once."
+    >
+      For a transfer that was credited to the wrong account or with the wrong amount. The statement keeps the funding,
+      and gets an adjustment that names it. Then credit the transfer with the id {recreditId(id)}.
+    </ChangeDialog>
+  );
+};
 
 const names: Partial<Record<Line["kind"], string>> = {
   funding: "Funding",

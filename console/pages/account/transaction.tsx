@@ -1,23 +1,29 @@
+import { Button } from "@mantine/core";
 import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { adviceHeadings } from "../../../shared/contract/actions/transactions.ts";
 import { useAccount } from "../../api/use-account.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
+import { entryPreview, entrySentence } from "../../components/amount.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { CopyText } from "../../components/copy-text.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { KeptWhileOpen } from "../../components/kept-while-open.tsx";
 import { Money } from "../../components/money.tsx";
+import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
-import { Time } from "../../components/time.tsx";
+import { TestData } from "../../components/test-data.tsx";
+import { StageTime, Time } from "../../components/time.tsx";
 import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
 
-/** The page follows the order by itself. */
 const READ_EVERY_MS = 10_000;
+/** For how long after its end the page follows an order: its webhook is on the way. */
+const FOLLOWED_MS = 10 * 60_000;
 
 type Shown = ActionOutput<"transactions show">;
 
@@ -25,7 +31,11 @@ export const TransactionPage = () => {
   const account = useAccount();
   const [, params] = useRoute("/accounts/:account/transactions/:reference");
   const reference = params?.reference ?? "";
-  const transaction = useRead("transactions show", { account, reference }, { everyMs: READ_EVERY_MS });
+  const transaction = useRead(
+    "transactions show",
+    { account, reference },
+    { everyMs: READ_EVERY_MS, followed: isFollowed },
+  );
   const { data } = transaction;
   return (
     <Page
@@ -33,23 +43,35 @@ export const TransactionPage = () => {
       description={<PageLink to={accountPath(account, "transactions")}>All transactions</PageLink>}
       actions={
         data !== undefined && (
-          <KeptWhileOpen isShown={data.status === "processing" && data.mode === "live"}>
-            {data.can_ask && <AskUpstream reference={data.reference} />}
-            <ResolveDialog reference={data.reference} amount={data.amount} canSucceed={isPurchase(data)} />
-          </KeptWhileOpen>
+          <>
+            <KeptWhileOpen isShown={data.status === "processing" && data.mode === "live"}>
+              {data.taken === null && <Take reference={data.reference} />}
+              {data.can_ask && <AskUpstream reference={data.reference} />}
+              <ResolveDialog reference={data.reference} amount={data.amount} canSucceed={isPurchase(data)} />
+            </KeptWhileOpen>
+            <KeptWhileOpen isShown={data.can_refund}>
+              <Refund transaction={data} />
+            </KeptWhileOpen>
+            <Note reference={data.reference} />
+            <Button variant="default" size="xs" onClick={() => print()}>
+              Print
+            </Button>
+          </>
         )
       }
     >
       <Query of={transaction}>
         {(shown) => (
           <>
+            {shown.mode === "test" && <TestData />}
+            {shown.taken !== null && <Taken {...shown.taken} />}
             <Section title="In plain words">
               <Advice transaction={shown} />
             </Section>
             <Section title="Transaction">
               <TransactionFacts transaction={shown} />
             </Section>
-            <Section title="What happened" description="Status changes, webhooks and decisions, oldest first.">
+            <Section title="Every step" description="Oldest first, in the stage's time and in UTC.">
               <History history={shown.history} />
             </Section>
           </>
@@ -73,26 +95,96 @@ const AskUpstream = ({ reference }: { readonly reference: string }) => (
   </ChangeDialog>
 );
 
+const isFollowed = ({ status, updated_at }: Shown): boolean =>
+  status === "processing" || Date.parse(updated_at) > Date.now() - FOLLOWED_MS;
+
+const Taken = ({ by, at }: NonNullable<Shown["taken"]>) => {
+  const isOwn = usePerson().by === by;
+  return (
+    <Notice tone="attention" title={isOwn ? "You are on it" : `${by} is on it`}>
+      Since <Time iso={at} />.{!isOwn && " Ask them before you call the upstream or resolve it."}
+    </Notice>
+  );
+};
+
+const Take = ({ reference }: { readonly reference: string }) => (
+  <ChangeDialog
+    action="transactions take"
+    button="I am on it"
+    buttonSize="xs"
+    title={`Take ${reference}`}
+    inputOf={(_, why) => ({ reference, why })}
+    success="You are on it for 30 minutes."
+  >
+    Other operators see for 30 minutes that you are on it, so that two people do not call the upstream about one order.
+  </ChangeDialog>
+);
+
+const Note = ({ reference }: { readonly reference: string }) => (
+  <ChangeDialog
+    action="transactions note"
+    button="Add a note"
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`Add a note to ${reference}`}
+    fields={{ note: { kind: "longText", label: "Note", description: "Without phone numbers, NIN or BVN." } }}
+    inputOf={({ note }) => ({ reference, note })}
+    success="The note is among the steps."
+  >
+    The account's owners read it too. It cannot be changed or removed.
+  </ChangeDialog>
+);
+
+const Refund = ({ transaction: { account_id, reference, amount } }: { readonly transaction: Shown }) => {
+  const { may } = usePerson();
+  const wallet = useRead("wallet show", { account: account_id }, { enabled: may("transactions refund") });
+  return (
+    <ChangeDialog
+      action="transactions refund"
+      button="Refund"
+      buttonVariant="default"
+      buttonSize="xs"
+      title={`Refund ${reference}`}
+      preview={() => entryPreview(String(amount), wallet.data?.balance)}
+      inputOf={(_, why = "") => ({ reference, why })}
+      success={entrySentence}
+      ifUnknown="It is safe to submit it again: an order is refunded once."
+    >
+      For an order that did not arrive although the upstream said so. Its status stays success; the statement has an
+      adjustment that names it. This cannot be undone.
+    </ChangeDialog>
+  );
+};
+
 const isPurchase = ({ type }: Shown): boolean => type === "data" || type === "airtime";
 
-const Advice = ({ transaction: { advice, wait_until } }: { readonly transaction: Shown }) => (
+const Advice = ({ transaction: shown }: { readonly transaction: Shown }) => (
   <Facts
-    facts={advice.map(({ about, text }) => ({
+    facts={shown.advice.map(({ about, text }) => ({
       name: adviceHeadings[about],
       isWide: true,
-      value: <AdviceText about={about} text={text} waitUntil={wait_until} />,
+      value: <AdviceText about={about} text={text} shown={shown} />,
     }))}
   />
 );
 
-type AdviceTextProps = Shown["advice"][number] & { readonly waitUntil: string | null };
+type AdviceTextProps = Shown["advice"][number] & { readonly shown: Shown };
 
-const AdviceText = ({ about, text, waitUntil }: AdviceTextProps) => {
-  if (about === "customer") return <CopyText text={text} label="what to tell the customer" />;
-  if (about !== "wait" || waitUntil === null) return text;
+const AdviceText = ({ about, text, shown: { wait_until, in_flight_until } }: AdviceTextProps) => {
+  if (about === "customer") return <CopyText text={text} label="for the customer" />;
   return (
     <>
-      <Time iso={waitUntil} />. {text}
+      {about === "wait" && wait_until !== null && (
+        <>
+          <Time iso={wait_until} />.{" "}
+        </>
+      )}
+      {about === "resolve" && in_flight_until !== null && (
+        <>
+          Not before <Time iso={in_flight_until} />.{" "}
+        </>
+      )}
+      {text}
     </>
   );
 };
@@ -144,12 +236,12 @@ const LastAnswer = ({ asked_at, asked, finding, details, next_at }: NonNullable<
 /** The entries have no ids: their places name them. */
 const History = ({ history }: { readonly history: Shown["history"] }) => (
   <DataTable
-    label="What happened"
+    label="Every step"
     rows={history.map((entry, place) => ({ ...entry, place }))}
     rowKey={({ place }) => String(place)}
     columns={[
-      { header: "Time", cell: ({ at }) => <Time iso={at} /> },
-      { header: "What", cell: ({ what }) => what },
+      { header: "Time", cell: ({ at, local_time }) => <StageTime at={at} local_time={local_time} /> },
+      { header: "Step", cell: ({ what }) => what },
       { header: "Details", cell: ({ details }) => details },
     ]}
     emptyText="Nothing is recorded."

@@ -19,6 +19,7 @@ import { periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { type CsvColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { TestData } from "../../components/test-data.tsx";
 import { Time } from "../../components/time.tsx";
 import {
   TransactionStatusText,
@@ -92,8 +93,9 @@ export const TransactionsPage = () => {
         />
         <PeriodFields period={chosen} onChange={choose} />
       </Row>
+      {chosen.mode === "test" && <TestData />}
       <PagedTable
-        label="Transactions"
+        label={chosen.mode === "test" ? "Test transactions" : "Transactions"}
         of={pages}
         rowsOf={({ transactions }) => transactions}
         rowKey={({ reference }) => reference}
@@ -103,10 +105,23 @@ export const TransactionsPage = () => {
             header: "Reference",
             cell: ({ reference }) => <TransactionLink account={account} reference={reference} />,
           },
-          { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} /> },
-          { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
-          { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-          { header: "Type", cell: ({ type }) => typeText(type) },
+          {
+            header: "Status",
+            cell: ({ status }) => <TransactionStatusText status={status} />,
+            sort: ({ status }) => status,
+          },
+          {
+            header: "Amount",
+            align: "end",
+            cell: ({ amount }) => <Money naira={amount} />,
+            sort: ({ amount }) => amount,
+          },
+          {
+            header: "Created",
+            cell: ({ created_at }) => <Time iso={created_at} />,
+            sort: ({ created_at }) => created_at,
+          },
+          { header: "Type", cell: ({ type }) => typeText(type), sort: ({ type }) => type },
           { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
           { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}

@@ -2,13 +2,14 @@ import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Page } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 
 export const WhitelistPage = () => {
   const account = useAccount();
-  const { mayChange } = usePerson();
+  const { may } = usePerson();
   const list = useRead("ips list", { account });
   return (
     <Page
@@ -16,7 +17,12 @@ export const WhitelistPage = () => {
       description="Requests are accepted from these addresses only, with any key of the account."
       actions={
         <>
-          {mayChange(account) && <AddMine account={account} />}
+          <CsvButton
+            name={`whitelist-${account}`}
+            rows={list.data?.ips}
+            columns={[["address", (address) => address]]}
+          />
+          {may("ips allow", account) && <AddMine account={account} />}
           <AddAddresses account={account} />
         </>
       }

@@ -9,6 +9,7 @@ import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
+import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
 
@@ -71,7 +72,14 @@ const Transactions = ({ rows }: { readonly rows: Found["transactions"] }) => (
         { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} /> },
         { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
         accountColumn,
-        { header: "Type", cell: ({ type, mode }) => `${typeText(type)}${mode === "test" ? " (test)" : ""}` },
+        {
+          header: "Type",
+          cell: ({ type, mode }) => (
+            <>
+              {typeText(type)} {mode === "test" && <Status tone="attention">Test</Status>}
+            </>
+          ),
+        },
         { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
         { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
       ]}

@@ -2,7 +2,9 @@ import { NativeSelect, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import type { DataPlan, Network } from "../../../shared/contract/catalog.ts";
+import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { useRead } from "../../api/use-read.ts";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
@@ -87,7 +89,21 @@ const ServedCatalog = ({ served }: { readonly served: Served }) => {
           </>
         )}
       </Section>
-      <Section title="Data plans">
+      <Section
+        title="Data plans"
+        actions={
+          <CsvButton
+            name="data-plans"
+            rows={rows}
+            columns={[
+              ...(["id", "name"] as const),
+              ["network", ({ network_id }) => nameOf(networks, network_id)],
+              ["price", ({ price }) => nairaDecimals(price)],
+              "validity",
+            ]}
+          />
+        }
+      >
         <Row>
           <NativeSelect
             label="Network"
@@ -108,9 +124,13 @@ const ServedCatalog = ({ served }: { readonly served: Served }) => {
         <DataTable
           label="Data plans"
           columns={[
-            { header: "Plan", cell: ({ name }) => name },
-            { header: "Network", cell: ({ network_id }) => nameOf(networks, network_id) },
-            { header: "Price", cell: ({ price }) => <Money naira={price} />, align: "end" },
+            { header: "Plan", cell: ({ name }) => name, sort: ({ name }) => name },
+            {
+              header: "Network",
+              cell: ({ network_id }) => nameOf(networks, network_id),
+              sort: ({ network_id }) => nameOf(networks, network_id),
+            },
+            { header: "Price", cell: ({ price }) => <Money naira={price} />, align: "end", sort: ({ price }) => price },
             { header: "Validity", cell: ({ validity }) => validity },
             { header: "Id", cell: ({ id }) => id, align: "end" },
           ]}

@@ -2,22 +2,12 @@ import { NativeSelect } from "@mantine/core";
 import { useMemo } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { moneyText } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
-import { Chart } from "../../components/chart.tsx";
-import { Empty } from "../../components/empty.tsx";
-import { Page, Row, Section } from "../../components/page.tsx";
+import { NetworkCharts, type Step } from "../../components/network-charts.tsx";
+import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
-import {
-  type EndedCount,
-  networkOf,
-  ofNetworks,
-  percentText,
-  secondsText,
-  type Total,
-  withinMs,
-} from "../../components/statistics.ts";
+import { type EndedCount, networkOf } from "../../components/statistics.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -41,9 +31,6 @@ const labelParts = {
   hour: { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" },
   day: { weekday: "short", day: "numeric", month: "short" },
 } as const;
-
-/** An hour or a day, with what ended in it. */
-type Step = { readonly label: string; readonly counts: readonly EndedCount[] };
 
 /** The steps of a range, by the clocks of the stage. An hour that they show twice is one step. */
 const stepsOf = ({ hours, time_zone: timeZone }: ActionOutput<"statistics show">, range: Range): readonly Step[] => {
@@ -99,7 +86,6 @@ type ChartsProps = {
 };
 
 const Charts = ({ shown, range, network }: ChartsProps) => {
-  const bounds = shown.latency_bounds_ms;
   const steps = useMemo(
     () =>
       stepsOf(shown, range).map(({ label, counts }) => ({
@@ -108,73 +94,12 @@ const Charts = ({ shown, range, network }: ChartsProps) => {
       })),
     [shown, range, network],
   );
-  const all = steps.flatMap(({ counts }) => counts);
-  const series = ofNetworks(all).map((each) => each.network);
-  if (series.length === 0) return <Empty>No live order ended in this time. Choose a longer one above.</Empty>;
-
-  const totals = steps.map(({ label, counts }) => ({
-    label,
-    networks: new Map(ofNetworks(counts).map((total) => [total.network, total])),
-  }));
-  const points = (toValue: (total: Total) => number | null) =>
-    totals.map(({ label, networks }) => ({
-      x: label,
-      values: series.map((name) => {
-        const total = networks.get(name);
-        return total === undefined ? null : toValue(total);
-      }),
-    }));
-  const common = { xHeader: range.by === "hour" ? "Hour" : "Day", series, emptyText: "None of them was successful." };
-  const slowest = (bounds.at(-1) ?? 0) * 2;
-  const latencyText = (ms: number): string =>
-    ms < slowest ? secondsText(ms) : `more than ${secondsText(bounds.at(-1) ?? 0)}`;
   return (
-    <>
-      <Section title="Volume" description="How many ended, successful or not.">
-        <Chart
-          {...common}
-          kind="bars"
-          label="Volume by network"
-          points={points(({ count }) => count)}
-          valueText={String}
-        />
-      </Section>
-      <Section title="Sales" description="What apps paid for the successful ones.">
-        <Chart
-          {...common}
-          kind="bars"
-          label="Sales by network"
-          points={points(({ amount, successful }) => (successful === 0 ? null : amount))}
-          valueText={moneyText}
-        />
-      </Section>
-      <Section title="Success rate" description="Of those that ended, the share that was successful.">
-        <Chart
-          {...common}
-          kind="line"
-          label="Success rate by network"
-          points={points(({ successful, count }) => (100 * successful) / count)}
-          valueText={(value) => percentText(value, 100)}
-          axis={{ marks: [0, 25, 50, 75, 100], scale: "linear" }}
-        />
-      </Section>
-      <Section
-        title="Latency"
-        description="Within what time 95 of 100 successful ones ended, counted from when they were sent to the upstream. Those that an operator resolved are left out."
-      >
-        <Chart
-          {...common}
-          kind="line"
-          label="Latency by network"
-          points={points(({ latency }) => {
-            const ms = withinMs(latency, bounds);
-            return ms === undefined ? null : Math.min(ms, slowest);
-          })}
-          valueText={latencyText}
-          axisText={secondsText}
-          axis={{ marks: [...bounds, slowest], scale: "log" }}
-        />
-      </Section>
-    </>
+    <NetworkCharts
+      steps={steps}
+      boundsMs={shown.latency_bounds_ms}
+      xHeader={range.by === "hour" ? "Hour" : "Day"}
+      emptyText="No live order ended in this time. Choose a longer one above."
+    />
   );
 };

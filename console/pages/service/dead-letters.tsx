@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { REDRIVE_MAX } from "../../../shared/contract/actions/dead-letters.ts";
 import { useRead } from "../../api/use-read.ts";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { HoldRowContext } from "../../components/held-row.ts";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
@@ -41,6 +42,15 @@ export const DeadLettersPage = () => {
   return (
     <Page
       title="Messages given up"
+      actions={
+        <CsvButton
+          name="messages-given-up"
+          rows={queues.data?.queues.flatMap(({ queue, messages }) =>
+            messages.map((message) => ({ queue, ...message })),
+          )}
+          columns={["queue", "id", "kind", "about", "sent_at", "why"]}
+        />
+      }
       description="Messages between parts of the service that failed in each attempt. They are kept for 14 days."
     >
       <Query of={queues}>

@@ -21,7 +21,14 @@ export const FloatPage = () => {
       description="The balance that our payments and orders leave at the upstream, beside the one that it states. It corrects nothing."
       actions={<BookPayment />}
     >
-      <Query of={float}>{(shown) => <Expected {...shown} />}</Query>
+      <Query of={float}>
+        {(shown) => (
+          <>
+            <Expected {...shown} />
+            {shown.statement_day !== null && <Statement {...shown} />}
+          </>
+        )}
+      </Query>
     </Page>
   );
 };
@@ -38,6 +45,18 @@ const Expected = (float: Float) => (
         { name: "Orders of unknown cost, at their price", value: <Money naira={float.unknown_cost_at_price} /> },
         { name: "Open orders", value: <Money naira={float.open} /> },
         { name: "Orders of the last 24 hours", value: <Money naira={float.last_24_hours} /> },
+      ]}
+    />
+  </Section>
+);
+
+const Statement = (float: Float) => (
+  <Section title={`Statement of ${float.statement_day}`} description="At the end of the day.">
+    <Facts
+      facts={[
+        { name: "Balance in the statement", value: amountOf(float.statement_balance) },
+        { name: "Expected balance", value: amountOf(float.statement_expected) },
+        { name: "Difference", value: amountOf(float.statement_difference) },
       ]}
     />
   </Section>

@@ -94,11 +94,16 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
       rowKey={(row) => String(groupOf(row, by))}
       columns={[
         { header: groups[by].slice("By ".length).replace(/^./, (letter) => letter.toUpperCase()), cell: headOf(by) },
-        { header: "Orders", align: "end", cell: ({ orders }) => orders },
-        { header: "Price", align: "end", cell: ({ price }) => <Money naira={price} /> },
-        { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} /> },
-        { header: "Margin", align: "end", cell: ({ margin }) => <Money naira={margin} /> },
-        { header: "Of the price", align: "end", cell: percentOf },
+        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
+        { header: "Price", align: "end", cell: ({ price }) => <Money naira={price} />, sort: ({ price }) => price },
+        { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} />, sort: ({ cost }) => cost },
+        {
+          header: "Margin",
+          align: "end",
+          cell: ({ margin }) => <Money naira={margin} />,
+          sort: ({ margin }) => margin,
+        },
+        { header: "Of the price", align: "end", cell: percentOf, sort: ({ margin_percent }) => margin_percent },
         { header: "Unknown cost", align: "end", cell: ({ unknown_orders }) => unknown_orders },
       ]}
       emptyText="No order was delivered in these days."

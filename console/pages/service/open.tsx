@@ -55,19 +55,30 @@ export const OpenPage = () => {
                       reference={reference}
                       amount={amount}
                       canSucceed={type === "data" || type === "airtime"}
+                      isListed
                     />
                   ),
                 },
+                { header: "Who is on it", cell: ({ taken }) => taken?.by ?? "–", sort: ({ taken }) => taken?.by },
                 { header: "Age", align: "end", cell: ({ created_at }) => ageText(created_at) },
-                { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
-                { header: "Type", cell: ({ type }) => typeText(type) },
+                {
+                  header: "Amount",
+                  align: "end",
+                  cell: ({ amount }) => <Money naira={amount} />,
+                  sort: ({ amount }) => amount,
+                },
+                { header: "Type", cell: ({ type }) => typeText(type), sort: ({ type }) => type },
                 { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
                 { header: "Upstream reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
                 {
                   header: "Account",
                   cell: ({ account_id }) => <AccountLink account={account_id} />,
                 },
-                { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+                {
+                  header: "Created",
+                  cell: ({ created_at }) => <Time iso={created_at} />,
+                  sort: ({ created_at }) => created_at,
+                },
               ]}
               emptyText="Nothing is open."
             />
@@ -91,6 +102,7 @@ const csvColumns: readonly CsvColumn<Open>[] = [
   "caller_reference",
   "upstream_reference",
   "stuck",
+  ["taken_by", ({ taken }) => taken?.by ?? ""],
 ];
 
 const OpenState = ({ transaction: { stuck, in_flight_ms } }: { readonly transaction: Open }) => {

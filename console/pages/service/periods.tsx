@@ -2,10 +2,12 @@ import { Progress } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { sentenceOf } from "../../api/action-error.ts";
 import { callAction } from "../../api/call-action.ts";
 import { useRead } from "../../api/use-read.ts";
 import { announce } from "../../components/announce.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
@@ -29,7 +31,22 @@ export const PeriodsPage = () => {
         {(found) => (
           <>
             <NextPeriod {...found} />
-            <Section title="Closed">
+            <Section
+              title="Closed"
+              actions={
+                <CsvButton
+                  name="periods"
+                  rows={found.periods}
+                  columns={[
+                    "month",
+                    ["opening", ({ opening }) => nairaDecimals(opening)],
+                    "lines",
+                    ["closing", ({ closing }) => nairaDecimals(closing)],
+                    ...(["accounts", "open_orders", "closed_at"] as const),
+                  ]}
+                />
+              }
+            >
               <ClosedPeriods {...found} />
             </Section>
           </>
@@ -45,9 +62,13 @@ const ClosedPeriods = ({ periods }: Periods) => (
     rows={periods}
     rowKey={({ month }) => month}
     columns={[
-      { header: "Month", cell: ({ month }) => <PageLink to={`/periods/${month}`}>{month}</PageLink> },
+      {
+        header: "Month",
+        cell: ({ month }) => <PageLink to={`/periods/${month}`}>{month}</PageLink>,
+        sort: ({ month }) => month,
+      },
       { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
-      { header: "Lines", align: "end", cell: ({ lines }) => lines },
+      { header: "Lines", align: "end", cell: ({ lines }) => lines, sort: ({ lines }) => lines },
       { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
       { header: "Accounts", align: "end", cell: ({ accounts }) => accounts },
       { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },

@@ -1,31 +1,81 @@
+import { NativeSelect } from "@mantine/core";
+import { accountField } from "../../../shared/contract/actions/action.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
-import { useReadPages } from "../../api/use-read.ts";
-import { auditColumns, auditCsv, entryKey } from "../../components/audit-table.tsx";
+import { useFilters } from "../../api/use-filters.ts";
+import { useRead, useReadPages } from "../../api/use-read.ts";
+import {
+  AuditFilterFields,
+  auditColumns,
+  auditCsvColumns,
+  auditEmptyText,
+  auditFilters,
+  entryKey,
+  timeColumn,
+} from "../../components/audit-log.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
-import { Page } from "../../components/page.tsx";
+import { Page, Row } from "../../components/page.tsx";
+import { periodName } from "../../components/period.ts";
+import { AccountLink } from "../../components/record-links.tsx";
+import { rowsCsv } from "../../components/rows-csv.ts";
 
-export const ServiceAuditPage = () => (
-  <Page
-    title="Audit log"
-    description="Changes of the service itself, newest first. Those of an account and its orders are on the account's own page."
-    actions={
-      <DownloadButton
-        fileName="audit-service.csv"
-        type="text/csv"
-        read={async (onPage) => auditCsv(await readAllPages("audit service", {}, onPage))}
-      >
-        Download CSV
-      </DownloadButton>
-    }
-  >
-    <PagedTable
-      label="Audit log"
-      of={useReadPages("audit service", {})}
-      rowsOf={({ entries }) => entries}
-      rowKey={entryKey}
-      emptyText="Nothing was recorded yet. Each change is listed here, and who read personal data."
-      columns={auditColumns}
-    />
-  </Page>
-);
+const filterFields = auditFilters.extend({ account: accountField.optional().catch(undefined) });
+
+/** The log of what concerns no account. */
+const SERVICE = "service";
+
+export const ServiceAuditPage = () => {
+  const [chosen, choose] = useFilters(filterFields);
+  const { data } = useRead("accounts list", {});
+  const entries = useReadPages("audit list", chosen);
+  return (
+    <Page
+      title="Audit log"
+      description="Everything that people did, and who with a role saw personal data, newest first. The last moments may be missing."
+      actions={
+        <DownloadButton
+          fileName={`audit${periodName(chosen)}.csv`}
+          type="text/csv"
+          read={async (onPage) => {
+            const pages = await readAllPages("audit list", chosen, onPage);
+            return rowsCsv(
+              pages.flatMap((page) => page.entries),
+              [...auditCsvColumns, "account_id"],
+            );
+          }}
+        >
+          Download CSV
+        </DownloadButton>
+      }
+    >
+      <Row>
+        <NativeSelect
+          label="Account"
+          data={[
+            { value: "", label: "All" },
+            { value: SERVICE, label: "None: the service itself" },
+            ...(data?.accounts ?? []).map(({ account_id, name }) => ({ value: account_id, label: name })),
+          ]}
+          value={chosen.account ?? ""}
+          onChange={({ currentTarget }) => choose({ account: currentTarget.value })}
+        />
+        <AuditFilterFields chosen={chosen} onChange={choose} />
+      </Row>
+      <PagedTable
+        label="Audit log"
+        of={entries}
+        rowsOf={(page) => page.entries}
+        rowKey={entryKey}
+        emptyText={auditEmptyText(entries.hasNextPage)}
+        columns={[
+          timeColumn,
+          ...auditColumns,
+          {
+            header: "Account",
+            cell: ({ account_id }) => (account_id === null ? "–" : <AccountLink account={account_id} />),
+          },
+        ]}
+      />
+    </Page>
+  );
+};

@@ -1,9 +1,18 @@
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { readAllPages } from "../../api/read-all-pages.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { PagedTable } from "../../components/data-table.tsx";
+import { DownloadButton } from "../../components/download-button.tsx";
 import { Page } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
+import { rowsCsv } from "../../components/rows-csv.ts";
 import { StatementState } from "../../components/statement-values.tsx";
 import { Time } from "../../components/time.tsx";
+
+type Compared = ActionOutput<"reconciliation statements list">["statements"][number]["compared"];
+
+const matchedIn = (compared: Compared): number | undefined =>
+  compared?.totals.find((total) => total.class === "matched")?.count;
 
 export const StatementsPage = () => {
   const statements = useReadPages("reconciliation statements list", {});
@@ -15,6 +24,27 @@ export const StatementsPage = () => {
           Each day of the upstream's statement, compared with our orders. An operator imports a file with{" "}
           <code>reconciliation import</code>.
         </>
+      }
+      actions={
+        <DownloadButton
+          fileName="statements.csv"
+          type="text/csv"
+          read={async (onPage) => {
+            const pages = await readAllPages("reconciliation statements list", {}, onPage);
+            return rowsCsv(
+              pages.flatMap((page) => page.statements),
+              [
+                "day",
+                "state",
+                ["files", ({ files }) => String(files.length)],
+                ["matched", ({ compared }) => String(matchedIn(compared) ?? "")],
+                ["compared_at", ({ compared }) => compared?.at ?? ""],
+              ],
+            );
+          }}
+        >
+          Download CSV
+        </DownloadButton>
       }
     >
       <PagedTable
@@ -29,7 +59,7 @@ export const StatementsPage = () => {
           {
             header: "Matched",
             align: "end",
-            cell: ({ compared }) => compared?.totals.find((total) => total.class === "matched")?.count ?? "–",
+            cell: ({ compared }) => matchedIn(compared) ?? "–",
           },
           { header: "Compared", cell: ({ compared }) => (compared === null ? "–" : <Time iso={compared.at} />) },
         ]}

@@ -1,7 +1,9 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useAttention } from "../../api/use-attention.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
+import { useMayOpen } from "../../app/use-may-open.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
@@ -18,9 +20,11 @@ const OFTEN = { everyMs: READ_EVERY_MS };
 
 /** What is to do in the whole service. */
 export const TodayPage = () => {
+  const { may } = usePerson();
   const attention = useAttention();
   const purchases = useRead("purchases show", {}, OFTEN);
-  const low = useRead("wallet low", {}, OFTEN);
+  const seesLow = may("wallet low");
+  const low = useRead("wallet low", {}, { ...OFTEN, enabled: seesLow });
   return (
     <Page title="Today" description="What needs attention. The numbers are read again every 30 seconds.">
       <Columns kind="tiles">
@@ -60,30 +64,32 @@ export const TodayPage = () => {
           )}
         </Tile>
       </Columns>
-      <Section title="Low wallets" description="Balances below the thresholds of their accounts.">
-        <Query of={low}>
-          {({ wallets }) => (
-            <DataTable
-              label="Low wallets"
-              rows={wallets}
-              rowKey={({ account_id }) => account_id}
-              columns={[
-                {
-                  header: "Account",
-                  cell: ({ account_id }) => <AccountLink account={account_id} />,
-                },
-                { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
-                {
-                  header: "Low below",
-                  align: "end",
-                  cell: ({ low_balance_threshold }) => <Money naira={low_balance_threshold} />,
-                },
-              ]}
-              emptyText="No balance is below its threshold."
-            />
-          )}
-        </Query>
-      </Section>
+      {seesLow && (
+        <Section title="Low wallets" description="Balances below the thresholds of their accounts.">
+          <Query of={low}>
+            {({ wallets }) => (
+              <DataTable
+                label="Low wallets"
+                rows={wallets}
+                rowKey={({ account_id }) => account_id}
+                columns={[
+                  {
+                    header: "Account",
+                    cell: ({ account_id }) => <AccountLink account={account_id} />,
+                  },
+                  { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
+                  {
+                    header: "Low below",
+                    align: "end",
+                    cell: ({ low_balance_threshold }) => <Money naira={low_balance_threshold} />,
+                  },
+                ]}
+                emptyText="No balance is below its threshold."
+              />
+            )}
+          </Query>
+        </Section>
+      )}
     </Page>
   );
 };
@@ -96,18 +102,22 @@ type TileProps<Data> = {
   readonly children: (data: NonNullable<Data>) => ReactNode;
 };
 
-const Tile = <Data,>({ title, to, of, children }: TileProps<Data>) => (
-  <Section
-    title={title}
-    actions={
-      <PageLink to={to}>
-        Show<span className="visually-hidden"> {title}</span>
-      </PageLink>
-    }
-  >
-    <Query of={of}>{(data) => <div>{children(data)}</div>}</Query>
-  </Section>
-);
+const Tile = <Data,>({ title, to, of, children }: TileProps<Data>) => {
+  const mayOpen = useMayOpen();
+  if (!mayOpen(to)) return null;
+  return (
+    <Section
+      title={title}
+      actions={
+        <PageLink to={to}>
+          Show<span className="visually-hidden"> {title}</span>
+        </PageLink>
+      }
+    >
+      <Query of={of}>{(data) => <div>{children(data)}</div>}</Query>
+    </Section>
+  );
+};
 
 type CountProps = { readonly of: number; readonly what: string; readonly tone: Tone };
 

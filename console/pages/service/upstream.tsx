@@ -35,7 +35,7 @@ export const UpstreamPage = () => {
   );
 };
 
-const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">) => {
+const Purchases = ({ purchases, since, by, why, parts }: ActionOutput<"purchases show">) => {
   const isOn = purchases === "on";
   return (
     <Section
@@ -83,9 +83,75 @@ const Purchases = ({ purchases, since, by, why }: ActionOutput<"purchases show">
           { name: "Reason", value: why },
         ]}
       />
+      <PartOff />
+      {parts.length > 0 && (
+        <DataTable
+          label="Networks and kinds that are off"
+          rows={parts}
+          rowKey={({ part }) => part}
+          emptyText=""
+          columns={[
+            { header: "Off", cell: ({ part }) => <Status tone="bad">{part}</Status> },
+            { header: "Since", cell: (each) => <Time iso={each.since} /> },
+            { header: "By", cell: (each) => each.by },
+            { header: "Reason", cell: (each) => each.why },
+            { header: "Switch on", hidesHeader: true, cell: ({ part }) => <PartOn part={part} /> },
+          ]}
+        />
+      )}
     </Section>
   );
 };
+
+const orderKinds = [
+  { value: "data", label: "All data" },
+  { value: "airtime", label: "All airtime" },
+  { value: "identity", label: "All identity checks" },
+];
+
+const PartOff = () => {
+  const { data } = useRead("catalog show", {});
+  const networks = data?.served?.networks.map(({ code, name }) => ({ value: code, label: name })) ?? [];
+  return (
+    <div>
+      <ChangeDialog
+        action="purchases off"
+        button="Switch one network or kind off"
+        buttonVariant="default"
+        buttonSize="xs"
+        title="Switch one network or kind off"
+        fields={{
+          part: { kind: "choice", label: "Network or kind", mustChoose: true, options: [...networks, ...orderKinds] },
+        }}
+        preview={({ part }) =>
+          part === "" ? undefined : { sentence: `New orders of ${part} are refused.`, button: `Switch ${part} off` }
+        }
+        inputOf={({ part }, why = "") => ({ part, why })}
+        success={({ part, changed }) =>
+          changed ? `${part} is off. The whole service follows within seconds.` : `${part} was off already.`
+        }
+      >
+        Orders of it that wait are sent or refunded as before. Its apps lose these sales until it is switched on again.
+        The owners of all accounts see the reason.
+      </ChangeDialog>
+    </div>
+  );
+};
+
+const PartOn = ({ part }: { readonly part: string }) => (
+  <ChangeDialog
+    action="purchases on"
+    button="Switch on"
+    subject={part}
+    buttonVariant="default"
+    buttonSize="xs"
+    title={`Switch ${part} on`}
+    inputOf={(_, why) => ({ part, why })}
+    success={`${part} is on. The whole service follows within seconds.`}
+  >
+    New orders of it are accepted again.
+  </ChangeDialog>
+);
 
 const switchedText = (wanted: "on" | "off", { changed, audit_error }: ActionOutput<"purchases off">): string => {
   if (!changed) return `Purchases were ${wanted} already.`;

@@ -36,20 +36,25 @@ test("the console's address with a slash at its end shows the console", async ()
 });
 
 test.each([
-  { person: "operator", role: "operator", owns: [] },
-  { person: "reader", role: "reader", owns: [] },
-  { person: "owner", role: null, owns: ["demo"] },
-  { person: "visitor", role: null, owns: [] },
+  { person: "operator", roles: ["operator"], owns: [] },
+  { person: "reader", roles: ["reader"], owns: [] },
+  { person: "owner", roles: [], owns: ["demo"] },
+  { person: "visitor", roles: [], owns: [] },
 ] as const)(
   "the local identity provider signs in the $person, whom the service knows",
-  async ({ person, role, owns }) => {
+  async ({ person, roles, owns }) => {
     const token = await signIn(service.details.console, person);
     const answer = await fetch(`${service.details.console.url}-api/me`, {
       headers: { authorization: `Bearer ${token}` },
     });
     expect(await answer.json()).toMatchObject({
       status: true,
-      data: { by: `${person}@example.com`, role, owns: owns.map((name) => ({ name })), stage: "local" },
+      data: {
+        by: `${person}@example.com`,
+        roles,
+        owns: owns.map((name) => ({ name })),
+        stage: { name: "local", kind: "local" },
+      },
     });
   },
 );

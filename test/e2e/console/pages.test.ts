@@ -15,9 +15,10 @@ import { csvText } from "../../../shared/contract/csv.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { periodCsvColumns, statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
-import { recordAudit } from "../../../shared/ledger/audit.ts";
+import { auditEntry, auditPut, recordAudit } from "../../../shared/ledger/audit.ts";
+import { putProposal } from "../../../shared/ledger/proposal.ts";
 import { nextToClose } from "../../../shared/periods/close-period.ts";
-import { sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { parseIpRanges } from "../../../shared/platform/ip-range.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { addToHours, readHours } from "../../../shared/statistics/hourly-counts.ts";
@@ -28,7 +29,7 @@ import { anActionContext } from "../../builders/action-context.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { checksumKey } from "../../builders/checksum-key.ts";
 import { closeMonth } from "../../builders/close-month.ts";
-import { button, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
+import { button, choosePerson, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
 import { eventually } from "../../builders/eventually.ts";
 import { anOldAccount } from "../../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
@@ -36,10 +37,12 @@ import { transactionOf } from "../../builders/service.ts";
 import { readStatement } from "../../builders/statement.ts";
 
 /** Goal: each page shows what is stored, to everybody who may see it, at every width, and says what it cannot show. */
-const { service, open, signIn, expectError } = consoleTests({ announces: true });
+const { service, open, signIn, newPage, expectError } = consoleTests({ announces: true });
 
 const ofDemo = (...parts: readonly string[]): string => ["/accounts", service().demoAccount, ...parts].join("/");
 const figure = (page: Page, name: string) => page.getByRole("figure", { name: `${name} by network` });
+/** Sends the form of the open dialog. */
+const submit = (page: Page, name: string) => button(page.getByRole("dialog"), name).click();
 const table = (page: Page, name: string) => page.getByRole("region", { name });
 const hours = () => ({ db: service().db, table: localTableNames.cache });
 const controlFaults = (faults: readonly object[]) =>
@@ -50,6 +53,8 @@ const orders = { delivered: "", open: "", checked: "", foreign: "", waiting: "" 
 const givenUp = `U-${randomUUID()}`;
 const unmatched = `U-${randomUUID()}`;
 let receiver: Receiver;
+/** What the app's endpoint answers. */
+let answer = 410;
 /** The month before this one; it is closed. */
 let month = "";
 let oldAccount = "";
@@ -62,7 +67,7 @@ const buy = async (key: string, callerReference: string, phone_number = "0803123
 
 /** The emulator does not count a message that was received, although it is visible, until another one arrives. */
 const giveUp = async (): Promise<void> => {
-  const sqs = sqsClient();
+  const sqs = openSqs();
   const event = {
     kind: "event",
     mode: "live",
@@ -107,7 +112,7 @@ const importStatement = async (context: ActionContext): Promise<void> => {
 
 beforeAll(async () => {
   const { accounts, db, demoAccount: account, endpoints, ledger } = service();
-  receiver = await startReceiver((response) => void response.writeHead(410).end());
+  receiver = await startReceiver((response) => void response.writeHead(answer).end());
   const loopback = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: async () => ["127.0.0.1"] };
   await setEndpoint(endpoints, loopback, account, receiver.url);
   const { key } = await createKey(accounts, account, { mode: "live", permissions: ["vtu", "identity", "read"] });
@@ -141,6 +146,15 @@ beforeAll(async () => {
     const action = { audit_log: account, by: "ada", action: "test", details: { number } };
     await recordAudit({ ...ledger, clock: () => Date.now() - number * 1_000 }, action);
   }
+  const proposed = {
+    action: "wallet fund",
+    input: JSON.stringify({ account, amount_kobo: 500_00, id: "GTB-77" }),
+    consequence: "Credits 500.00 NGN to demo",
+    amount_kobo: 500_00,
+  };
+  await putProposal(ledger, { ...proposed, account_id: account, proposed_by: "ada", proposer: "ada" }, 72, () =>
+    auditPut(ledger, auditEntry({ audit_log: account, by: "ada", action: "test" }, Date.now())),
+  );
   await controlFaults([{ kind: "rate_limited", path: "/vtu/", method: "POST", retry_after_s: 600 }]);
   orders.waiting = await buy(key, "order-3");
 });
@@ -154,35 +168,42 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   open: () => orders.open,
   unmatched: () => unmatched,
   waiting: () => orders.waiting,
+  proposals: () => /Credits 500\.00 NGN/,
   "dead-letters": () => givenUp,
   periods: () => month,
   period: () => "Orders still open at the end",
   statements: () => "1 to decide",
   "statement-day": () => "Only in the statement",
   margin: () => "Delivered orders of known cost",
+  "refund-clock": () => "Open for more than 24 hours, now",
   float: () => "Orders of unknown cost, at their price",
   upstream: () => "one key with the usual limit",
   catalog: () => "New price",
   doctor: () => "only the command admin doctor checks it",
-  "service-audit": () => "transactions open",
-  overview: () => "Set threshold",
+  runbook: () => "Float low",
+  people: () => "Operator: everything",
+  "service-audit": () => "looked at the open orders",
+  overview: () => "What failed, and why",
   "account-settings": () => "owner@example.com",
   keys: () => /^key_/,
   whitelist: () => "127.0.0.1/32",
   webhook: () => /^410$/,
+  endpoint: () => "Disabled: nothing is sent",
   api: () => "Full documentation",
   transactions: () => orders.delivered,
-  transaction: () => "500.00 NGN debited",
+  transaction: () => "Debited",
   statement: () => orders.delivered,
   consents: () => orders.checked,
+  notifications: () => "Nobody has chosen any notification.",
   search: () => "Ctrl-K goes there",
-  "account-audit": () => "number: 54",
+  "account-audit": () => "test (number=54)",
 };
 
 const isPageName = (name: string): name is PageName => name in pageList;
 
 /** The headings of pages about one thing. */
 const titles = (): Partial<Record<PageName, string>> => ({
+  endpoint: "Endpoint 1",
   transaction: orders.delivered,
   period: month,
   "statement-day": STATEMENT_DAY,
@@ -198,6 +219,7 @@ const allPages = () =>
         path: path
           .replace(":account", service().demoAccount)
           .replace(":reference", orders.delivered)
+          .replace(":endpoint", "1")
           .replace(":month", month)
           .replace(":day", STATEMENT_DAY),
         title: titles()[name] ?? title,
@@ -224,7 +246,7 @@ describe("every page", () => {
       expect(await page.getByText("This could not be loaded").count(), path).toBe(0);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
-    await visit(page, `${ofDemo("webhook")}?reference=${orders.delivered}`, "Webhook");
+    await visit(page, `${ofDemo("webhook")}?reference=${orders.delivered}`, "Webhooks");
     await page.getByText("webhook-signature: not shown").waitFor();
     await expectAccessible(page);
     await page.setViewportSize({ width: 375, height: 740 });
@@ -237,7 +259,8 @@ describe("every page", () => {
     page.on("request", (request) => requests.push(request.method()));
     const changes =
       /^(Create|Rotate|Revoke|Restrict|Set|Change|Fund|Adjust|Resolve|Match|Discard|Accept|Replay|Send|Remove|Add|Turn|Switch|Enable|Disable|Choose|Allow|Close|Book|Decide|Sign)/;
-    for (const { path, title } of allPages()) {
+    // Everyone chooses what they themselves are notified of.
+    for (const { path, title } of allPages().filter((each) => each.title !== "Notifications")) {
       await visit(page, path, title);
       expect(await page.getByRole("main").getByRole("button", { name: changes }).allTextContents(), path).toEqual([]);
     }
@@ -278,7 +301,7 @@ describe("a page that is not there", () => {
     await visit(page, "/accounts/acc_unknown/statement", "Not your page");
     await page.getByText("No account of yours has this id").waitFor();
     await visit(page, "/upstream", "Not your page");
-    await page.getByText("Only operators and readers see this page.").waitFor();
+    await page.getByText("Only people with a role see this page.").waitFor();
   });
 });
 
@@ -341,6 +364,7 @@ describe("narrow windows", () => {
       await visit(page, ofDemo("keys"), "Keys");
       const banner = page.getByRole("banner");
       await expectInside(page, banner.getByText("local", { exact: true }));
+      await expectInside(page, banner.getByText("This machine: made-up money"));
       await expectInside(page, banner.getByText("operator@example.com"));
       await expectInside(page, page.getByRole("button", { name: /^Revoke/ }).first());
       await expectAccessible(page);
@@ -376,6 +400,9 @@ describe("a list", () => {
     expect(lines.map((line) => line.split(",")[0])).toEqual([orders.waiting, orders.open]);
     await page.getByLabel("Type").selectOption("data");
     await page.getByText("No transaction here. Choose other filters").waitFor();
+    expect(await page.getByText("Test data", { exact: true }).count()).toBe(0);
+    await page.getByLabel("Mode").selectOption("test");
+    await page.getByText("Test data", { exact: true }).waitFor();
 
     expectError(/404/);
     const before = [page.url(), await page.title(), await page.evaluate("history.length")];
@@ -414,6 +441,33 @@ describe("a list", () => {
     }
   });
 
+  test("of 5,000 rows is shown in parts of 500, sorted as its address says, also after a reload", async () => {
+    const page = await open("operator", "/catalog");
+    const account = (number: number) => ({
+      ...{ account_id: `acc_${number}`, name: `App ${number}`, status: "active", balance: (number * 7) % 5_000 },
+      created_at: "2026-11-01T10:00:00.000Z",
+    });
+    const accounts = Array.from({ length: 5_000 }, (_, number) => account(number));
+    const data = { status: true, message: "Done", data: { accounts } };
+    await page.route("**/console-api/accounts/list", (route) => route.fulfill({ json: data }));
+    await visit(page, "/accounts", "Accounts");
+    const rows = table(page, "Accounts").locator("tbody tr");
+    await row(page, "App 4999").waitFor({ state: "detached" });
+    expect(await rows.count()).toBe(500);
+    await button(page, "Sort by Balance").click();
+    await button(page, "Sort by Balance").click();
+    await rows.first().getByText("4,999.00").waitFor();
+    await table(page, "Accounts")
+      .getByRole("columnheader", { name: "Balance" })
+      .and(page.locator("[aria-sort=descending]"))
+      .waitFor();
+    await button(page, "Next rows").click();
+    await page.getByText("Rows 501 to 1000 of 5000").waitFor();
+    await page.reload();
+    await rows.first().getByText("4,499.00").waitFor();
+    await page.unrouteAll();
+  });
+
   test("of ledger entries is saved to the byte, and one of consents without a purpose that is a formula", async () => {
     const page = await open("owner", ofDemo("statement"));
     await row(page, orders.delivered).waitFor();
@@ -433,9 +487,11 @@ describe("a list", () => {
     expect(csv).toContain(`${orders.checked},`);
     expect(csv).toContain(",'=1+1,");
     expect(csv).not.toContain("subject");
-    expect(await page.getByText("Export for auditors").count()).toBe(0);
-    const operator = await open("operator", ofDemo("consents"));
-    expect(verifyExport(await saved(operator, "Export JSON Lines"))).toMatchObject({ isWhole: true });
+    const exported = verifyExport(await saved(page, "Export JSON Lines"));
+    if (!exported.isWhole) throw new Error(exported.problem);
+    await visit(page, ofDemo("audit"), "Audit log");
+    await row(page, "owner@example.com exported").getByText("Details").click();
+    await page.getByText(`hash: ${exported.end.hash}`).waitFor();
   });
 
   test("of the lines of a closed month is saved, of all accounts", async () => {
@@ -450,12 +506,12 @@ describe("a list", () => {
 
   test("is shown page by page, and searched by a part of a name", async () => {
     const page = await open("operator", ofDemo("audit"));
-    await row(page, "number: 54").waitFor();
-    expect(await row(page, "number: 0").count()).toBe(0);
+    await row(page, "test (number=54)").waitFor();
+    expect(await row(page, "(number=0)").count()).toBe(0);
     await button(page, "Show more").click();
-    await row(page, "number: 0").waitFor();
+    await row(page, "(number=0)").waitFor();
     await page.reload();
-    await row(page, "number: 0").waitFor();
+    await row(page, "(number=0)").waitFor();
     expect((await saved(page, "Download CSV")).split("\r\n").length).toBeGreaterThan(55);
     await visit(page, "/accounts", "Accounts");
     await page.getByLabel("Search by name or id").fill("DEM");
@@ -490,7 +546,7 @@ describe("the search", () => {
     await heading(page, orders.delivered).waitFor();
     await page.getByText("was delivered. Dial *310# to see the balance.").waitFor();
     await visit(page, "/audit", "Audit log");
-    await row(page, "search").getByText(/\*67/).first().waitFor();
+    await row(page, "searched for").getByText(/\*67/).first().waitFor();
     expect(await page.getByText("1234567").count()).toBe(0);
     await page.goBack();
     expect(page.url()).not.toMatch(/4567/);
@@ -515,6 +571,20 @@ describe("the search", () => {
     await row(page, orders.delivered).waitFor();
     expect(await row(page, orders.foreign).count()).toBe(0);
   });
+});
+
+test("all webhooks that failed are sent again once the endpoint is enabled", async () => {
+  answer = 200;
+  const page = await open("owner", ofDemo("webhook/1"));
+  await button(page, "Enable").click();
+  await submit(page, "Enable");
+  const before = receiver.received.length;
+  await button(page, "Replay all failed").click();
+  await page.getByRole("dialog").getByLabel("Since the beginning of").fill("2026-01-01");
+  await submit(page, "Replay all failed");
+  await page.getByText(/^[1-9]\d* webhooks? (is|are) on the way/).waitFor();
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(before);
+  await row(page, orders.delivered).getByText("Delivered").first().waitFor();
 });
 
 test("a test key that is made on the API page is in its examples until the page is left", async () => {
@@ -573,23 +643,53 @@ describe("the charts", () => {
   });
 });
 
-test.each(["operator", "owner"] as const)(
-  "the first load of the console has at most 300 KB for an %s",
-  async (person) => {
-    const page = await signIn(person);
+/** As the page sees its first load: what Chromium fetched, compressed, preloads and dynamic imports included. */
+const firstLoad = z.object({
+  files: z.array(z.tuple([z.string(), z.number()])),
+  requests: z.int(),
+  contentMs: z.number(),
+});
+const READ_FIRST_LOAD = `(() => {
+  const entries = ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type));
+  return {
+    files: entries
+      .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])
+      .filter(([path]) => path.startsWith("/console/") || path === "/console"),
+    requests: entries.length,
+    contentMs: performance.getEntriesByName("first-contentful-paint")[0].startTime,
+  };
+})()`;
+
+test.each([
+  { person: "operator", network: "this machine's network", latency: 0, downloadThroughput: -1 },
+  { person: "owner", network: "1.6 Mbit/s", latency: 300, downloadThroughput: 200_000 },
+] as const)(
+  "the first load for an $person has at most 250 KB, 25 requests and 300 ms of CPU, and shows something within 2.5 s at $network",
+  // Beside other work one load may take longer: the fastest of three counts.
+  { retry: 2 },
+  async ({ person, latency, downloadThroughput }) => {
+    const page = await newPage();
+    await page.goto(service().consoleUrl);
+    const devtools = await page.context().newCDPSession(page);
+    // The processor's time, which other work on the machine hardly changes.
+    await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+    await devtools.send("Network.enable");
+    await devtools.send("Network.clearBrowserCache");
+    const network = { offline: false, latency, downloadThroughput, uploadThroughput: downloadThroughput };
+    await devtools.send("Network.emulateNetworkConditions", network);
+    await choosePerson(page, person);
     await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
     await page.waitForLoadState("networkidle");
-    // What Chromium fetches, compressed as it arrives, preloads and dynamic imports included.
-    const files = z.array(z.tuple([z.string(), z.number()])).parse(
-      await page.evaluate(`[performance.getEntriesByType("navigation"), performance.getEntriesByType("resource")]
-      .flat()
-      .map(({ name, encodedBodySize }) => [new URL(name).pathname, encodedBodySize])
-      .filter(([path]) => path.startsWith("/console/") || path === "/console")`),
-    );
-    expect(files.filter(([path]) => path.endsWith(".js")).length).toBeGreaterThan(10);
+    const { files, requests, contentMs } = firstLoad.parse(await page.evaluate(READ_FIRST_LOAD));
     // As the service sends them: none is counted without its size.
-    expect(files.filter(([, bytes]) => bytes === 0)).toEqual([]);
-    const bytes = files.reduce((sum, [, size]) => sum + size, 0);
-    expect(bytes, JSON.stringify(files)).toBeLessThanOrEqual(300 * 1024);
+    expect(files.filter(([, size]) => size === 0)).toEqual([]);
+    expect(
+      files.reduce((sum, [, size]) => sum + size, 0),
+      JSON.stringify(files),
+    ).toBeLessThanOrEqual(250 * 1024);
+    expect(requests).toBeLessThanOrEqual(25);
+    expect(contentMs).toBeLessThanOrEqual(2_500);
+    const { metrics } = await devtools.send("Performance.getMetrics");
+    expect(metrics.find(({ name }) => name === "TaskDuration")?.value).toBeLessThanOrEqual(0.3);
   },
 );

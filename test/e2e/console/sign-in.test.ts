@@ -99,6 +99,17 @@ describe("signing in", () => {
     await choosePerson(page, "operator");
     await heading(page, "Today").waitFor();
   });
+
+  test("metadata of another issuer than the stage's sends nobody to its sign-in", async () => {
+    const page = await newPage();
+    await page.route("**/.well-known/openid-configuration", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), issuer: "https://other.example" } });
+    });
+    await page.goto(service().consoleUrl);
+    await heading(page, "Signing in failed").waitFor();
+    await page.getByText("names itself https://other.example").waitFor();
+  });
 });
 
 describe("a token", () => {

@@ -44,7 +44,7 @@ const readsOf = async (work: () => Promise<unknown>): Promise<readonly string[]>
   });
 };
 
-test("a visitor with no account costs one bounded read beside 1,000 accounts", { timeout: 60_000 }, async () => {
+test("a visitor with no account costs one bounded read beside 1,000 accounts", async () => {
   for (let batch = 0; batch < 100; batch += 1) {
     await Promise.all(
       Array.from({ length: 10 }, () => createAccount({ ...tables }, { name: "another", whitelist: [] })),
@@ -52,9 +52,9 @@ test("a visitor with no account costs one bounded read beside 1,000 accounts", {
   }
   const visitor = { email: "eve@example.com", groups: ["visitors"] };
   expect(await readsOf(() => ownedAccounts(ledger(), visitor))).toEqual(["BatchGet 2"]);
-  const action = { scope: "account", kind: "read" } as const;
+  const action = { scope: "account", roles: ["operator"] } as const;
   const request = () =>
-    authorise(ledger(), { person: visitor, role: null }, action, { account: "acc_000000000000000000" });
+    authorise(ledger(), { person: visitor, roles: [] }, action, { account: "acc_000000000000000000" });
   expect(await readsOf(() => expect(request()).rejects.toThrow(NotAllowedError))).toEqual(["Get 1", "BatchGet 2"]);
   await create(email("ada@example.com"));
   expect(await readsOf(() => owned("ada@example.com"))).toEqual(["BatchGet 1", "BatchGet 1"]);

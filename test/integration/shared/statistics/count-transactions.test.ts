@@ -1,4 +1,3 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test, vi } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
@@ -11,7 +10,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { countTransactions } from "../../../../shared/statistics/count-transactions.ts";
 import { readDailyBalances, setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
-import { addToHours, type EndedTransaction, readHours } from "../../../../shared/statistics/hourly-counts.ts";
+import { addToHours, readAccountDays, readHours } from "../../../../shared/statistics/hourly-counts.ts";
 import { matchEvent, resolveTransaction } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { listEvents, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
@@ -46,7 +45,7 @@ const aCountedLedger = async () => {
     return consumer;
   };
   const console = await addConsole();
-  /** Ends an order of the account after so long. */
+  /** Ends an order of the account after this long. */
   const order = async (
     accountId: string,
     status: "success" | "failed",
@@ -64,7 +63,7 @@ const aCountedLedger = async () => {
 };
 
 test("live orders are counted in the hour of their end, by type, network and status, with the latency of successful ones", async () => {
-  const { ledger, order, hours } = await aCountedLedger();
+  const { ledger, cache, order, hours } = await aCountedLedger();
   const accountId = await ledger.anAccount(10_000);
   await order(accountId, "success", 800);
   await order(accountId, "success", 7_000);
@@ -81,7 +80,15 @@ test("live orders are counted in the hour of their end, by type, network and sta
     expect(noon).toEqual({
       hourMs: NOON_MS,
       counts: expect.arrayContaining([
-        { type: "data", network: "MTN", status: "success", count: 3, kobo: 150_000, latency: [1, 0, 0, 1, 0, 0, 0, 1] },
+        {
+          type: "data",
+          network: "MTN",
+          status: "success",
+          count: 3,
+          kobo: 150_000,
+          latency: [1, 0, 0, 1, 0, 0, 0, 1],
+          quarters: [3, 0, 0, 0],
+        },
         {
           type: "airtime",
           network: "Glo",
@@ -89,8 +96,18 @@ test("live orders are counted in the hour of their end, by type, network and sta
           count: 1,
           kobo: 50_000,
           latency: [0, 0, 0, 0, 0, 0, 0, 0],
+          quarters: [1, 0, 0, 0],
         },
       ]),
+    });
+    const [day] = await readAccountDays(cache, accountId, 1, NOON_MS);
+    expect(day).toMatchObject({
+      day: "2026-11-21",
+      counts: expect.arrayContaining([
+        expect.objectContaining({ network: "MTN", count: 3, kobo: 150_000, latency: [1, 0, 0, 1, 0, 0, 0, 1] }),
+        expect.objectContaining({ network: "Glo", status: "failed", count: 1 }),
+      ]),
+      failures: [{ type: "airtime", network: "Glo", code: "delivery_failed", count: 1 }],
     });
     expect(one?.counts).toEqual([
       {
@@ -100,6 +117,7 @@ test("live orders are counted in the hour of their end, by type, network and sta
         count: 1,
         kobo: 7_000,
         latency: [1, 0, 0, 0, 0, 0, 0, 0],
+        quarters: [0, 0, 0, 0],
       },
     ]);
   });
@@ -143,7 +161,8 @@ test("an order whose debit is void is counted as failed, with its network and wi
   await eventually(async () => {
     const [noon] = await hours();
     const latency = [0, 0, 0, 0, 0, 0, 0, 0];
-    expect(noon?.counts).toEqual([{ type: "data", network: "Glo", status: "failed", count: 1, kobo: 50_000, latency }]);
+    const counted = { type: "data", network: "Glo", status: "failed", count: 1, kobo: 50_000 };
+    expect(noon?.counts).toMatchObject([{ ...counted, latency }]);
   });
   expect(await readDailyBalances(cache, "acc_1", 1, NOON_MS)).toMatchObject([{ balanceKobo: undefined }]);
 });
@@ -216,7 +235,7 @@ test("a batch that is handled again leaves the newest balance, and its items end
   const ended = { type: "airtime", network: "MTN", status: "success", amountKobo: 1, latencyMs: 1 } as const;
   await addToHours(cache, [{ ...ended, endedAtMs: NOON_MS }]);
   const expiryOf = async (pk: string) =>
-    (await tables.db.send(new GetCommand({ TableName: cache.table, Key: { pk } }))).Item?.expires_at_s;
+    (await tables.db.get({ TableName: cache.table, Key: { pk } })).Item?.expires_at_s;
   expect(await expiryOf("balances#acc_1#2026-11-21")).toBe(NOON_MS / 1_000 + 400 * 86_400);
   expect(await expiryOf("statistics#2026-11-21T12")).toBe(NOON_MS / 1_000 + 90 * 86_400);
 });
@@ -247,9 +266,10 @@ test("writes that DynamoDB throttles are repeated, and counted once", async () =
 test("a batch of more networks than one update can hold is counted whole", async () => {
   const { tables } = await openLedgerAtNoon();
   const cache = { db: tables.db, table: tables.cacheTable, timeZone: "Africa/Lagos" };
-  const ended = Array.from({ length: 150 }, (_, index): EndedTransaction => {
+  const ended = Array.from({ length: 150 }, (_, index) => {
     const network = `Network | ${index} ${"x".repeat(40)}`;
-    return { type: "data", network, status: "success", amountKobo: 100, endedAtMs: NOON_MS, latencyMs: 1_000 };
+    const order = { type: "data", network, status: "success" } as const;
+    return { ...order, amountKobo: 100, endedAtMs: NOON_MS, latencyMs: 1_000 };
   });
   await addToHours(cache, ended);
   const [hour] = await readHours(cache, NOON_MS, NOON_MS);

@@ -76,6 +76,16 @@ test("config.json has what the page needs to sign people in, and no group", asyn
   });
 });
 
+test("a page that signs people in has the browser ask for the settings and for the provider's addresses at once", async () => {
+  const preload = (url: string) => `<${url}>; rel=preload; as=fetch; crossorigin`;
+  const provider = "https://login.example.com/.well-known/openid-configuration";
+  for (const issuer of ["https://login.example.com", "https://login.example.com/"]) {
+    const { headers } = await get("callback", {}, handlerOf({ issuer }));
+    expect(headers.link).toBe([preload("/console/config.json"), preload(provider)].join(", "));
+  }
+  for (const path of ["signed-out", "icon.svg"]) expect((await get(path)).headers).not.toHaveProperty("link");
+});
+
 test.each([
   [{}, "connect-src 'self' https://login.example.com"],
   [{ tokenOrigin: "https://login.example.com" }, "connect-src 'self' https://login.example.com"],

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  consoleEvent,
-  principalOf,
-  readPerson,
-  UnverifiedTokenError,
-  WrongTokenError,
-} from "../../../../shared/console/person.ts";
+import { principalOf } from "../../../../shared/actions/four-eyes.ts";
+import { consoleEvent, readPerson, UnverifiedTokenError, WrongTokenError } from "../../../../shared/console/person.ts";
 import { NotAllowedError } from "../../../../shared/platform/operator-error.ts";
 import { textClaims } from "../../../../tools/local/jwt-authorizer.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
@@ -70,7 +65,7 @@ describe("the person of a request", () => {
     expect(person.by).toBe("ada (not verified)");
   });
 
-  test("the e-mail address of somebody else as a chosen name does not read like that person", () => {
+  test("the e-mail address of another person as a chosen name does not read like that person", () => {
     const by = personOf({ ...claims, email_verified: false, preferred_username: "eve@example.com" }).by;
     expect(by).toBe("eve@example.com (not verified)");
   });

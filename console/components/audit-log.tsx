@@ -1,0 +1,85 @@
+import { NativeSelect } from "@mantine/core";
+import * as z from "zod";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import { auditKindSchema, auditKinds } from "../../shared/contract/actions/audit.ts";
+import { CommittedText } from "./committed-text.tsx";
+import type { Column } from "./data-table.tsx";
+import { PeriodFields, periodFilters } from "./period-fields.tsx";
+import type { CsvColumn } from "./rows-csv.ts";
+import { Time } from "./time.tsx";
+
+type Entry = ActionOutput<"audit account">["entries"][number];
+
+/** The filters of an audit log, for `useFilters`. */
+export const auditFilters = z.object({
+  person: z.string().max(200).optional().catch(undefined),
+  kind: auditKindSchema.optional().catch(undefined),
+  ...periodFilters,
+});
+export type AuditFilters = z.output<typeof auditFilters>;
+
+type AuditFilterFieldsProps = {
+  readonly chosen: AuditFilters;
+  readonly onChange: (changes: { readonly [Name in keyof AuditFilters]?: string | undefined }) => void;
+};
+
+export const AuditFilterFields = ({ chosen, onChange }: AuditFilterFieldsProps) => (
+  <>
+    <CommittedText label="Person" value={chosen.person ?? ""} onCommit={(person) => onChange({ person })} />
+    <NativeSelect
+      label="Kind"
+      data={[{ value: "", label: "Any" }, ...Object.entries(auditKinds).map(([value, label]) => ({ value, label }))]}
+      value={chosen.kind ?? ""}
+      onChange={({ currentTarget }) => onChange({ kind: currentTarget.value })}
+    />
+    <PeriodFields period={chosen} onChange={onChange} />
+  </>
+);
+
+/** An entry has no name of its own; two of one moment differ in their details. */
+export const entryKey = (entry: Entry): string => JSON.stringify(entry);
+
+/** By name, as the admin commands print them. */
+const detailsText = (details: Entry["details"]): string =>
+  Object.entries(details)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ");
+
+/** The fields of an entry in a file. */
+export const auditCsvColumns: readonly CsvColumn<Entry>[] = [
+  ...(["at", "by", "caller_arn", "source_ip", "user_agent", "kind", "action", "sentence"] as const),
+  ["details", ({ details }) => detailsText(details)],
+  "why",
+];
+
+export const timeColumn: Column<Entry> = { header: "Time", cell: ({ at }) => <Time iso={at} /> };
+export const auditColumns: readonly Column<Entry>[] = [
+  {
+    header: "What was done",
+    cell: ({ sentence, action, details }) => (
+      <>
+        {sentence}
+        <details>
+          <summary>Details</summary>
+          {[action, detailsText(details)].filter((text) => text !== "").join(", ")}
+        </details>
+      </>
+    ),
+  },
+  { header: "Reason", cell: ({ why }) => why ?? "–" },
+  {
+    header: "From",
+    cell: ({ caller_arn, source_ip, user_agent }) => (
+      <>
+        <span title={user_agent ?? undefined}>{source_ip ?? "–"}</span>
+        {caller_arn !== null && <div>{caller_arn}</div>}
+      </>
+    ),
+  },
+];
+
+export const auditEmptyText = (hasNextPage: boolean): string =>
+  hasNextPage
+    ? "None among the newest. Show more to look at older ones."
+    : "Nothing was recorded that fits. Each change is listed here, and who of the service read personal data.";
