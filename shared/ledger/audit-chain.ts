@@ -1,8 +1,19 @@
 import { createHash } from "node:crypto";
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
+import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import type { Table } from "./ledger.ts";
-import { attestationsPk, auditLogOf, entriesPk, isEntryPk, placeOf, sequenceKey } from "./schema.ts";
+import type { TimeRange } from "./query-index.ts";
+import {
+  attestationsPk,
+  auditIndexes,
+  auditLogOf,
+  ENTRIES_LIST,
+  entriesPk,
+  isEntryPk,
+  placeOf,
+  sequenceKey,
+} from "./schema.ts";
 import type { Writes } from "./transact.ts";
 
 /** SHA-256 in base64url: a longer text would make the successor, which has it too, too large to be stored. */
@@ -12,21 +23,25 @@ const hashSchema = z.string().regex(/^[\w-]{43}$/);
  * The entries of an audit log form a chain: each has the next place and the hash of its predecessor. `attest-audit`
  * keeps the hash of each entry, under keys that nothing else may write. Decision 0042 says what this shows.
  */
-const linkSchema = z.looseObject({
+export const linkSchema = lazyObject(() => ({
   pk: z.string(),
   sequence: z.string(),
   previous: z.string(),
   hash: hashSchema,
   created_at: z.string(),
-});
+})).loose();
 type Link = z.infer<typeof linkSchema>;
 
 /** An item of the audit table, with every attribute: an entry's hash is of all of them. */
-const auditItemSchema = z.looseObject({ pk: z.string(), sequence: z.string() });
+const auditItemSchema = lazyObject(() => ({ pk: z.string(), sequence: z.string() })).loose();
 export type AuditItem = z.infer<typeof auditItemSchema>;
 
 /** What `attest-audit` saw. What is no hash is that of no entry. */
-export const attestationSchema = z.object({ pk: z.string(), sequence: z.string(), hash: hashSchema.catch("") });
+export const attestationSchema = lazyObject(() => ({
+  pk: z.string(),
+  sequence: z.string(),
+  hash: hashSchema.catch(""),
+}));
 export type Attestation = z.infer<typeof attestationSchema>;
 
 /** The `previous` of the first entry. */
@@ -66,7 +81,7 @@ async function* readItems(
 ): AsyncGenerator<AuditItem, void, void> {
   let next: string | undefined = place;
   while (next !== undefined) {
-    const query: QueryCommand = new QueryCommand({
+    const query: QueryCommandInput = {
       TableName: table,
       ConsistentRead: true,
       KeyConditionExpression: `pk = :pk AND #sequence ${side} :place`,
@@ -74,8 +89,8 @@ async function* readItems(
       ExpressionAttributeValues: { ":pk": pk, ":place": next },
       ScanIndexForward: side === ">",
       ...(pageItems !== undefined && { Limit: pageItems }),
-    });
-    const { Items = [], LastEvaluatedKey } = await db.send(query);
+    };
+    const { Items = [], LastEvaluatedKey } = await db.query(query);
     const items = z.array(auditItemSchema).parse(Items);
     yield* items;
     next = LastEvaluatedKey && items.at(-1)?.sequence;
@@ -88,6 +103,40 @@ export const readNewestFirst = (
   pk: string,
   { before = END, pageItems }: { readonly before?: string; readonly pageItems?: number } = {},
 ): AsyncGenerator<AuditItem, void, void> => readItems(table, pk, "<", before, pageItems);
+
+/** An entry's place among those of all logs. */
+export const listedPlaceSchema = z.object({ pk: z.string(), sequence: z.string(), created_at: z.string() });
+type ListedPlace = z.infer<typeof listedPlaceSchema>;
+
+/**
+ * The items of all logs in this range of times, newest first, from behind `start` on. Read from the index, which lags
+ * behind the table by moments.
+ */
+export async function* readListed(
+  { db, table }: Table,
+  { from, to }: TimeRange,
+  start: ListedPlace | undefined,
+): AsyncGenerator<AuditItem, void, void> {
+  const { name, partition, sort } = auditIndexes.byTime;
+  let next = start;
+  do {
+    const query: QueryCommandInput = {
+      TableName: table,
+      IndexName: name,
+      KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
+      ExpressionAttributeNames: { "#partition": partition, "#sort": sort },
+      ExpressionAttributeValues: { ":partition": ENTRIES_LIST, ":from": from, ":to": to },
+      ScanIndexForward: false,
+      Limit: LISTED_AT_ONCE,
+      ...(next && { ExclusiveStartKey: { ...next, [partition]: ENTRIES_LIST } }),
+    };
+    const { Items = [], LastEvaluatedKey } = await db.query(query);
+    yield* z.array(auditItemSchema).parse(Items);
+    next = LastEvaluatedKey && listedPlaceSchema.parse(LastEvaluatedKey);
+  } while (next !== undefined);
+}
+/** Most pages need no more. */
+const LISTED_AT_ONCE = 200;
 
 /** What is attested of a log before this place, newest first. */
 export async function* readAttested(

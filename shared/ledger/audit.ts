@@ -1,10 +1,21 @@
 import * as z from "zod";
 import { allOf } from "../platform/pages.ts";
 import { isoTime, sleep } from "../platform/time.ts";
-import { type AuditItem, type AuditProblem, attestationSchema, readNewestFirst, verifyChain } from "./audit-chain.ts";
+import {
+  type AuditItem,
+  type AuditProblem,
+  attestationSchema,
+  listedPlaceSchema,
+  readListed,
+  readNewestFirst,
+  verifyChain,
+} from "./audit-chain.ts";
+import { type CopyProblem, compareCopy } from "./compare-copy.ts";
+import type { CopiedEntry } from "./copied-entry.ts";
 import type { AuditedLedger, Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
-import { attestationsPk, entriesPk, placeOf } from "./schema.ts";
+import { ALL_TIMES, type TimeRange } from "./query-index.ts";
+import { attestationsPk, ENTRIES_LIST, entriesPk, isEntryPk, placeOf } from "./schema.ts";
 import { transactWithRetry } from "./transact.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -25,14 +36,17 @@ const auditEntrySchema = z.object({
   person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
   /** The address that the request came from; absent if a command worked with the operator's own permissions. */
   source_ip: z.string().optional(),
+  /** What the browser or command called itself, cut and with masked digits; absent as `source_ip` is. */
+  user_agent: z.string().optional(),
   action: z.string(),
   why: z.string().optional(),
   details: z.record(z.string(), z.union([z.string(), z.number()])),
+  list_key: z.literal(ENTRIES_LIST),
   created_at: z.iso.datetime(),
 });
 export type AuditEntry = z.infer<typeof auditEntrySchema>;
 /** An entry in its place. */
-const placedEntrySchema = auditEntrySchema.extend({
+export const placedEntrySchema = auditEntrySchema.extend({
   sequence: z.string().refine((sequence) => placeOf(sequence) !== undefined),
 });
 type PlacedEntry = z.infer<typeof placedEntrySchema>;
@@ -40,7 +54,10 @@ type PlacedEntry = z.infer<typeof placedEntrySchema>;
 /** The log of actions that concern no account. */
 export const SERVICE = "service";
 
-export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person" | "source_ip">;
+export type Actor = Pick<AuditEntry, "by" | "caller_arn" | "person" | "source_ip" | "user_agent"> & {
+  /** The id of the proposal that the person approves: it is among the details. */
+  readonly proposal?: string;
+};
 
 /** An operation, as the person who does it states it. */
 export type AuditedAction = Actor &
@@ -52,7 +69,19 @@ export type AuditedAction = Actor &
   };
 
 export const auditEntry = (
-  { audit_log, about, by, caller_arn, person, source_ip, action, why, details = {} }: AuditedAction,
+  {
+    audit_log,
+    about,
+    by,
+    caller_arn,
+    person,
+    source_ip,
+    user_agent,
+    proposal,
+    action,
+    why,
+    details = {},
+  }: AuditedAction,
   nowMs: number,
 ): AuditEntry => ({
   pk: entriesPk(audit_log),
@@ -61,9 +90,11 @@ export const auditEntry = (
   ...(caller_arn !== undefined && { caller_arn }),
   ...(person !== undefined && { person }),
   ...(source_ip !== undefined && { source_ip }),
+  ...(user_agent !== undefined && { user_agent }),
   action,
   ...(why !== undefined && { why }),
-  details,
+  details: { ...details, ...(proposal !== undefined && { proposal }) },
+  list_key: ENTRIES_LIST,
   created_at: isoTime(nowMs),
 });
 
@@ -95,28 +126,49 @@ const readEntries = (
 ): AsyncGenerator<AuditItem, void, void> => readNewestFirst(auditTableOf(ledger), entriesPk(auditLog), page);
 
 /** The readable ones among them. What the service did not write must not hide the rest; `audit verify` names it. */
-async function* readPlacedEntries(...read: Parameters<typeof readEntries>): AsyncGenerator<PlacedEntry, void, void> {
-  for await (const item of readEntries(...read)) {
+async function* placedIn(items: AsyncIterable<AuditItem>): AsyncGenerator<PlacedEntry, void, void> {
+  for await (const item of items) {
     const { data } = placedEntrySchema.safeParse(item);
     if (data !== undefined) yield data;
   }
 }
 
+const readPlacedEntries = (...read: Parameters<typeof readEntries>): AsyncGenerator<PlacedEntry, void, void> =>
+  placedIn(readEntries(...read));
+
 /** The entries of one log, oldest first. */
 export const readAudit = async (ledger: AuditedLedger, auditLog: string): Promise<readonly PlacedEntry[]> =>
   (await allOf(readPlacedEntries(ledger, auditLog))).toReversed();
 
-/** What chain and attestations of one log do not explain, and how many entries it has. */
+/** What `verifyAudit` finds: `before` entries are older than the copy of the audit log. */
+export type VerifiedAudit = {
+  readonly count: number;
+  readonly before: number;
+  readonly problems: readonly (AuditProblem | CopyProblem)[];
+};
+
+/**
+ * What chain and attestations of one log do not explain, and what differs from its copies, if there are any, which were
+ * read before.
+ */
 export const verifyAudit = async (
   ledger: AuditedLedger,
   auditLog: string,
-): Promise<{ readonly count: number; readonly problems: readonly AuditProblem[] }> => {
+  copy?: { readonly entries: readonly CopiedEntry[]; readonly beganAt: string },
+): Promise<VerifiedAudit> => {
   for (let reading = 1; ; reading += 1) {
     // Entries come last: an attestation whose entry is missing was not just overtaken by it.
     const attestations = await allOf(readNewestFirst(auditTableOf(ledger), attestationsPk(auditLog)));
     const items = await allOf(readEntries(ledger, auditLog));
-    const problems = verifyChain(items, z.array(attestationSchema).parse(attestations), ledger.clock());
-    if (problems.length === 0 || reading === READINGS) return { count: items.length, problems };
+    const nowMs = ledger.clock();
+    const compared = copy && compareCopy(items, copy.entries, { beganAt: copy.beganAt, nowMs });
+    const problems = [
+      ...verifyChain(items, z.array(attestationSchema).parse(attestations), nowMs),
+      ...(compared?.problems ?? []),
+    ];
+    if (problems.length === 0 || reading === READINGS) {
+      return { count: items.length, before: compared?.before ?? 0, problems };
+    }
     // An entry may be written between two pages.
     await sleep(READING_GAP_MS);
   }
@@ -155,26 +207,60 @@ export const readTransactionAudit = async (
 };
 
 const PAGE_ENTRIES_MAX = 50;
-const cursorSchema = z.object({ before: z.string().regex(/^\d{10}$/) });
+/** Entries that one page looks through: a page of a rare kind may be empty, and the next one goes on. */
+const LOOKED_THROUGH_MAX = 2_000;
 
-/** One page of the entries of one log, newest first; `cursor` is the `next` of the page before. */
+/** Which entries are wanted. */
+export type AuditFilter = {
+  /** Of one log; absent: of all. */
+  readonly auditLog?: string | undefined;
+  readonly range?: TimeRange;
+  readonly isWanted?: (entry: AuditEntry) => boolean;
+};
+
+/**
+ * One page of entries, newest first; `cursor` is the `next` of the page before. Those of one log are read strongly; those
+ * of all logs are in the index some moments after they were written.
+ */
 export const readAuditPage = async (
   ledger: AuditedLedger,
-  auditLog: string,
+  { auditLog, range = ALL_TIMES, isWanted = () => true }: AuditFilter,
   cursor: string | undefined,
-): Promise<{ readonly entries: readonly AuditEntry[]; readonly next: string | undefined } | "no_cursor"> => {
+): Promise<{ readonly entries: readonly PlacedEntry[]; readonly next: string | undefined } | "no_cursor"> => {
   const start = cursor === undefined ? undefined : decodePageCursor(cursorSchema, cursor);
-  if (cursor !== undefined && start === undefined) return "no_cursor";
+  // DynamoDB refuses a place beyond the range that it reads.
+  const isBeyond = start !== undefined && auditLog === undefined && !isWithin(start, range);
+  if (cursor !== undefined && (start === undefined || isBeyond)) return "no_cursor";
+  const read =
+    auditLog === undefined
+      ? placedIn(readListed(auditTableOf(ledger), range, start))
+      : // One more shows whether there is another page.
+        readPlacedEntries(ledger, auditLog, {
+          ...(start && { before: start.sequence }),
+          pageItems: PAGE_ENTRIES_MAX + 1,
+        });
   const entries: PlacedEntry[] = [];
-  // One more shows whether there is another page.
-  for await (const entry of readPlacedEntries(ledger, auditLog, { ...start, pageItems: PAGE_ENTRIES_MAX + 1 })) {
-    if (entries.length === PAGE_ENTRIES_MAX) {
-      return { entries, next: encodePageCursor({ before: entries.at(-1)?.sequence }) };
+  let last: PlacedEntry | undefined;
+  let lookedThrough = 0;
+  for await (const entry of read) {
+    if (Date.parse(entry.created_at) < Date.parse(range.from) - CLOCK_DIFFERENCE_MS) break;
+    if (entries.length === PAGE_ENTRIES_MAX || lookedThrough === LOOKED_THROUGH_MAX) {
+      return { entries, next: last && encodePageCursor(cursorSchema.parse(last)) };
     }
-    entries.push(entry);
+    if (isWithin(entry, range) && isWanted(entry)) entries.push(entry);
+    lookedThrough += 1;
+    last = entry;
   }
   return { entries, next: undefined };
 };
+
+const cursorSchema = listedPlaceSchema.extend({
+  pk: z.string().refine(isEntryPk),
+  sequence: z.string().refine((sequence) => placeOf(sequence) !== undefined),
+});
+
+const isWithin = ({ created_at }: { readonly created_at: string }, { from, to }: TimeRange): boolean =>
+  created_at >= from && created_at <= to;
 
 /** `amount=5000 id=GTB-2291`, sorted by name: DynamoDB maps have no order. */
 export const detailsText = (details: AuditEntry["details"]): string =>

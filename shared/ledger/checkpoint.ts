@@ -1,6 +1,6 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { EPOCH } from "../platform/time.ts";
 import { getItem, getItems } from "./get-item.ts";
@@ -11,7 +11,7 @@ import { checkpointPk } from "./schema.ts";
  * The balance after everything that was created in a wallet up to a moment, so a reconciliation reads only what is
  * newer. Settled transactions never change; open ones are listed by their keys and read again each time.
  */
-const checkpointSchema = z.object({
+export const checkpointSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   /** The balance after that history. An open transaction counts as debited. */
@@ -62,21 +62,21 @@ export const readCheckpoints = async (
 };
 
 export const writeCheckpoint = async ({ db, table }: Ledger, checkpoint: Checkpoint): Promise<void> => {
-  const put = new PutCommand({ TableName: table, Item: checkpoint });
-  await retryContention(() => db.send(put));
+  const put: PutCommandInput = { TableName: table, Item: checkpoint };
+  await retryContention(() => db.put(put));
 };
 
 /** Writes nothing if another run has replaced `before`. */
 export const replaceCheckpoint = async ({ db, table }: Ledger, before: Checkpoint, next: Checkpoint): Promise<void> => {
   try {
-    const put = new PutCommand({
+    const put: PutCommandInput = {
       TableName: table,
       Item: next,
       ConditionExpression: "attribute_not_exists(pk) OR (reconciled_at = :reconciled_at AND up_to = :up_to)",
       ExpressionAttributeValues: { ":reconciled_at": before.reconciled_at, ":up_to": before.up_to },
-    });
-    await retryContention(() => db.send(put));
+    };
+    await retryContention(() => db.put(put));
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };

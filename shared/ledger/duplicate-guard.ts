@@ -8,7 +8,11 @@ import type { Transaction } from "./transaction.ts";
  * The newest purchase of those that are alike: of one account, kind, phone number, product and amount, which its key has
  * as a keyed hash. It is an item of the cache table, whose items expire; if it is lost, so is one window.
  */
-const duplicateGuardSchema = z.object({ pk: z.string(), transaction_pk: z.string(), placed_at: z.iso.datetime() });
+export const duplicateGuardSchema = z.object({
+  pk: z.string(),
+  transaction_pk: z.string(),
+  placed_at: z.iso.datetime(),
+});
 type DuplicateGuard = z.infer<typeof duplicateGuardSchema>;
 
 /** How an account's purchases like this one are recognised. */

@@ -1,5 +1,5 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import type { Mode } from "../contract/transaction.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { getItem, getItems } from "./get-item.ts";
@@ -51,17 +51,20 @@ export const findTransaction = async (
 };
 
 /** The attributes that the index by upstream reference has of a transaction. */
-const indexedTransactionSchema = transactionSchema.pick({
-  pk: true,
-  status: true,
-  mode: true,
-  write_token: true,
-  account_id: true,
-  amount_kobo: true,
-  counted: true,
-  face_kobo: true,
-  cost_kobo: true,
-});
+const indexedTransactionSchema = lazyObject(
+  () =>
+    transactionSchema.pick({
+      pk: true,
+      status: true,
+      mode: true,
+      write_token: true,
+      account_id: true,
+      amount_kobo: true,
+      counted: true,
+      face_kobo: true,
+      cost_kobo: true,
+    }).shape,
+);
 export type IndexedTransaction = z.infer<typeof indexedTransactionSchema>;
 
 /** The transactions with this upstream reference. The index lags behind the table by moments. */
@@ -70,14 +73,12 @@ export const findByUpstreamReference = async (
   upstreamReference: string,
 ): Promise<readonly IndexedTransaction[]> => {
   const { name, partition } = ledgerIndexes.byUpstreamReference;
-  const { Items = [] } = await db.send(
-    new QueryCommand({
-      TableName: table,
-      IndexName: name,
-      KeyConditionExpression: `${partition} = :reference`,
-      ExpressionAttributeValues: { ":reference": upstreamReference },
-    }),
-  );
+  const { Items = [] } = await db.query({
+    TableName: table,
+    IndexName: name,
+    KeyConditionExpression: `${partition} = :reference`,
+    ExpressionAttributeValues: { ":reference": upstreamReference },
+  });
   return z.array(indexedTransactionSchema).parse(Items);
 };
 

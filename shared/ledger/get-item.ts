@@ -1,4 +1,4 @@
-import { BatchGetCommand, GetCommand } from "@aws-sdk/lib-dynamodb";
+import type { BatchGetCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
@@ -14,7 +14,7 @@ export const getItem = async <Item>(
   pk: string,
   schema: z.ZodType<Item>,
 ): Promise<Item | undefined> => {
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }));
+  const { Item } = await db.get({ TableName: table, Key: { pk }, ConsistentRead: true });
   return Item && schema.parse(Item);
 };
 
@@ -87,11 +87,11 @@ const getBatch = async <Item extends ItemKey>(
   let unread: readonly ItemKey[] = keys.map(({ pk }) => ({ pk }));
   const nextAttempt = backoff(deadlineIn(BATCH_READ_RETRY_MS_MAX).remainingMs);
   while (unread.length > 0) {
-    const reading = { Keys: [...unread], ConsistentRead: true, ...projectionOf(attributes) };
-    const batch = new BatchGetCommand({ RequestItems: { [table]: reading } });
+    const reading = { Keys: [...unread], ConsistentRead: true, ...(attributes && projectionOf(attributes)) };
+    const batch: BatchGetCommandInput = { RequestItems: { [table]: reading } };
     // DynamoDB throttles the call if it can read none of the keys; otherwise it returns those that it left out.
     const { Responses, UnprocessedKeys } = await retryContention(
-      () => db.send(batch, { abortSignal }),
+      () => db.batchGet(batch, { abortSignal }),
       BATCH_READ_RETRY_MS_MAX,
     );
     for (const response of Responses?.[table] ?? []) {
@@ -105,8 +105,7 @@ const getBatch = async <Item extends ItemKey>(
 };
 
 /** By position, because some of the attributes' names are reserved words. */
-const projectionOf = (attributes: readonly string[] | undefined) =>
-  attributes && {
-    ProjectionExpression: attributes.map((_, index) => `#${index}`).join(", "),
-    ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#${index}`, name])),
-  };
+export const projectionOf = (attributes: readonly string[]) => ({
+  ProjectionExpression: attributes.map((_, index) => `#${index}`).join(", "),
+  ExpressionAttributeNames: Object.fromEntries(attributes.map((name, index) => [`#${index}`, name])),
+});

@@ -1,6 +1,6 @@
-import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
+import { isCancelledTransaction } from "../platform/aws/errors.ts";
 import { isoTime } from "../platform/time.ts";
 import type { AuditPut } from "./audit.ts";
 import { readCheckpoint } from "./checkpoint.ts";
@@ -9,7 +9,7 @@ import type { Ledger } from "./ledger.ts";
 import { listKeys, type TimeRange } from "./query-index.ts";
 import { adjustmentPk, entriesList, fundingPk } from "./schema.ts";
 import { classifyWriteError, transactWithRetry } from "./transact.ts";
-import { bookingTime, isSealedAt, type Wallet, walletAdjustment, walletCredit } from "./wallet.ts";
+import { bookingTime, closedError, isSealedAt, type Wallet, walletAdjustment, walletCredit } from "./wallet.ts";
 
 /** A funding or an adjustment: a credit or debit of the wallet that is not a transaction. */
 export const ledgerEntrySchema = z.object({
@@ -70,6 +70,7 @@ const recordEntryAt = async (
     const existing = hasFailed(error, ENTRY_POSITION) ? await getItem(ledger, Item.pk, ledgerEntrySchema) : undefined;
     if (existing !== undefined) return { kind: "already_recorded", entry: existing };
     const wallet = hasFailed(error, WALLET_POSITION) ? refusingWallet(error) : undefined;
+    if (wallet?.closed) throw closedError(entry.account_id);
     if (isSealedAt(wallet, bookedAt)) {
       return recordEntryAt(ledger, entry, bookingTime(ledger, wallet.sealed_to), audit);
     }
@@ -92,13 +93,20 @@ const ENTRY_POSITION = 0;
 const WALLET_POSITION = 1;
 
 const hasFailed = (error: unknown, position: number): boolean =>
-  error instanceof TransactionCanceledException &&
-  error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
+  isCancelledTransaction(error) && error.CancellationReasons?.[position]?.Code === "ConditionalCheckFailed";
 
 const refusingWallet = (error: unknown): Wallet | undefined => {
   const failure = classifyWriteError(error);
   return failure.kind === "condition_failed" ? failure.wallet : undefined;
 };
+
+/** The funding with this reference of the bank; undefined if there is none. */
+export const readFunding = (ledger: Ledger, fundingId: string): Promise<LedgerEntry | undefined> =>
+  getItem(ledger, fundingPk(fundingId), ledgerEntrySchema);
+
+/** The adjustment with this name; undefined if the account has none. */
+export const readAdjustment = (ledger: Ledger, accountId: string, name: string): Promise<LedgerEntry | undefined> =>
+  getItem(ledger, adjustmentPk(accountId, name), ledgerEntrySchema);
 
 /** Credits a bank transfer. A transfer is credited once, whatever the account. */
 export const fundWallet = (

@@ -1,8 +1,8 @@
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { DocumentClient } from "../platform/aws-clients.ts";
 import type { Clock } from "../platform/time.ts";
 
 /** A table and the client that reaches it. */
-export type Table = { readonly db: DynamoDBDocumentClient; readonly table: string };
+export type Table = { readonly db: DocumentClient; readonly table: string };
 
 /** The table that holds the money, and the clock by which its items are dated. */
 export type Ledger = Table & { readonly clock: Clock };

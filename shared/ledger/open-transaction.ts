@@ -23,7 +23,7 @@ import { voidDebit } from "./void-debit.ts";
 import { bookingTime, type DebitOptions, isSealedAt, ordersOnDay, walletDebit } from "./wallet.ts";
 
 /** An item that is written with a transaction, such as the record of a consent. */
-export type RecordItem = { readonly pk: string } & Readonly<Record<string, string>>;
+export type RecordItem = { readonly pk: string } & Readonly<Record<string, unknown>>;
 
 /** What a debit requires beside the balance. */
 export type DebitGuards = {

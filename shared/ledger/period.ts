@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { lineKind } from "../contract/actions/wallet.ts";
 import { retryContention } from "../platform/backoff.ts";
@@ -116,7 +115,7 @@ export const putAccountPeriod = async (
   ]);
 };
 
-const periodReplacementSchema = z.object({ pk: z.string(), token: z.string() });
+export const periodReplacementSchema = z.object({ pk: z.string(), token: z.string() });
 export type PeriodReplacement = z.infer<typeof periodReplacementSchema>;
 
 /** The last replacement of a period of a month; undefined if none was replaced. */
@@ -183,7 +182,7 @@ export const listServicePeriods = async (ledger: Table, newest: number): Promise
   return getItems(ledger, keys, servicePeriodSchema);
 };
 
-const periodLinesSchema = z.object({ pk: z.string(), fingerprints: z.instanceof(Uint8Array) });
+export const periodLinesSchema = z.object({ pk: z.string(), fingerprints: z.instanceof(Uint8Array) });
 
 /** Stores the fingerprints of lines. Two runs that close the same period store the same ones. */
 export const putPeriodLines = async (
@@ -194,7 +193,7 @@ export const putPeriodLines = async (
   fingerprints: Uint8Array,
 ): Promise<void> => {
   const Item = { pk: periodLinesPk(month, accountId, first), fingerprints };
-  await retryContention(() => db.send(new PutCommand({ TableName: table, Item })));
+  await retryContention(() => db.put({ TableName: table, Item }));
 };
 
 /** The fingerprints from a line on that begins an item; undefined if there is none. */

@@ -1,5 +1,5 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand, type PutCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import type { Table } from "./ledger.ts";
 
@@ -10,12 +10,12 @@ type Condition = Pick<
 
 /** Puts an item if the stored one meets the condition; resolves with whether it did. */
 export const putIf = async ({ db, table }: Table, Item: { readonly pk: string }, when: Condition): Promise<boolean> => {
-  const command = new PutCommand({ TableName: table, Item, ...when });
+  const command: PutCommandInput = { TableName: table, Item, ...when };
   try {
-    await retryContention(() => db.send(command));
+    await retryContention(() => db.put(command));
     return true;
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
     return false;
   }
 };

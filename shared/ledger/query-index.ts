@@ -1,7 +1,7 @@
-import { QueryCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
-import { BATCHES_AT_ONCE, keyBatches } from "./get-item.ts";
+import { BATCHES_AT_ONCE, keyBatches, projectionOf } from "./get-item.ts";
 import type { Table } from "./ledger.ts";
 import { decodePageCursor, encodePageCursor } from "./page-cursor.ts";
 import {
@@ -9,19 +9,20 @@ import {
   accountIdOf,
   isTransactionPk,
   ledgerIndexes,
+  OPEN_PROPOSALS,
   openLists,
-  PARKED_ACCOUNTS,
+  PARKED_ENDPOINTS,
   QUEUED,
   queuedOrders,
   subscriptionsTo,
 } from "./schema.ts";
 
 /** The attributes that the index by_list has of an item. */
-export const indexKeySchema = z.object({ pk: z.string().min(1), created_at: z.iso.datetime() });
+export const indexKeySchema = lazyObject(() => ({ pk: z.string().min(1), created_at: z.iso.datetime() }));
 export type IndexKey = z.infer<typeof indexKeySchema>;
 
 /** The attributes that the index by_open has of an item. */
-export const openKeySchema = z.object({ pk: z.string().min(1), listed_at: z.iso.datetime() });
+export const openKeySchema = lazyObject(() => ({ pk: z.string().min(1), listed_at: z.iso.datetime() }));
 export type OpenKey = z.infer<typeof openKeySchema>;
 
 /** A place in a list as opaque text: the `cursor` of a page. */
@@ -52,34 +53,45 @@ type QueryPage<Key> = (
 
 type Index = { readonly name: string; readonly partition: string; readonly sort: string };
 
-/** One page of an index as DynamoDB returns it. */
-const queryIndex = (
+/** A schema whose attributes the index has: DynamoDB refuses a query for others. */
+type Listed<Item> = z.ZodType<Item> & { readonly shape: object };
+
+/** With keys alone where others are not wanted: parsing the others would be most of the work. */
+type Wanted = "keys" | "everything";
+
+/** One page of an index. */
+const queryIndex = async <Item, Key extends object>(
   { name, partition, sort }: Index,
+  wanted: Wanted,
+  [itemSchema, keySchema]: readonly [z.ZodType<Item>, Listed<Key>],
   { db, table }: Table,
   list: string,
   { from, to }: TimeRange,
-  start: object | undefined,
+  start: Key | undefined,
   limits: PageLimits,
-) =>
-  db.send(
-    new QueryCommand({
-      TableName: table,
-      IndexName: name,
-      KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
-      ExpressionAttributeNames: { "#partition": partition, "#sort": sort },
-      ExpressionAttributeValues: { ":partition": list, ":from": from, ":to": to },
-      ...(limits.oldest !== undefined && { Limit: limits.oldest }),
-      ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
-      ...(start && { ExclusiveStartKey: { ...start, [partition]: list } }),
-    }),
-  );
+): Promise<{ readonly items: readonly Item[]; readonly next: Key | undefined }> => {
+  const { ExpressionAttributeNames: names, ...projection } =
+    wanted === "keys" ? projectionOf(Object.keys(keySchema.shape)) : {};
+  const { Items = [], LastEvaluatedKey } = await db.query({
+    TableName: table,
+    IndexName: name,
+    ...projection,
+    KeyConditionExpression: "#partition = :partition AND #sort BETWEEN :from AND :to",
+    ExpressionAttributeNames: { ...names, "#partition": partition, "#sort": sort },
+    ExpressionAttributeValues: { ":partition": list, ":from": from, ":to": to },
+    ...(limits.oldest !== undefined && { Limit: limits.oldest }),
+    ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
+    ...(start && { ExclusiveStartKey: { ...keySchema.parse(start), [partition]: list } }),
+  });
+  return { items: z.array(itemSchema).parse(Items), next: LastEvaluatedKey && keySchema.parse(LastEvaluatedKey) };
+};
 
 const queryPageOf =
-  <Key extends object>(index: Index, keySchema: z.ZodType<Key>): QueryPage<Key> =>
+  <Key extends object>(index: Index, keySchema: Listed<Key>): QueryPage<Key> =>
   async (table, list, range, start, limits = {}) => {
-    const startKey = start && keySchema.parse(start);
-    const { Items = [], LastEvaluatedKey } = await queryIndex(index, table, list, range, startKey, limits);
-    return { keys: z.array(keySchema).parse(Items), next: LastEvaluatedKey && keySchema.parse(LastEvaluatedKey) };
+    const schemas = [keySchema, keySchema] as const;
+    const { items, next } = await queryIndex(index, "keys", schemas, table, list, range, start, limits);
+    return { keys: items, next };
   };
 
 /**
@@ -88,22 +100,22 @@ const queryPageOf =
  */
 export const queryList = queryPageOf(ledgerIndexes.byList, indexKeySchema);
 
-/** The same, oldest first, with attributes that the index has of its items beside the keys. */
-export const queryListedItems = async <Item>(
+/** The same, oldest first, with what the index has of its items beside the keys, of which statements use nearly all. */
+export const queryListedItems = <Item>(
   table: Table,
   list: string,
   range: TimeRange,
   start: IndexKey | undefined,
   oldest: number,
   schema: z.ZodType<Item>,
-): Promise<{ readonly items: readonly Item[]; readonly next: IndexKey | undefined }> => {
-  const { byList } = ledgerIndexes;
-  const { Items = [], LastEvaluatedKey } = await queryIndex(byList, table, list, range, start, { oldest });
-  return { items: z.array(schema).parse(Items), next: LastEvaluatedKey && indexKeySchema.parse(LastEvaluatedKey) };
-};
+): Promise<{ readonly items: readonly Item[]; readonly next: IndexKey | undefined }> =>
+  queryIndex(ledgerIndexes.byList, "everything", [schema, indexKeySchema], table, list, range, start, { oldest });
 
 /** The same of the orders whose `phone_key` has this value. */
 export const queryPhone = queryPageOf(ledgerIndexes.byPhone, indexKeySchema);
+
+/** The same of the consents whose `subject` has this value. */
+export const querySubject = queryPageOf(ledgerIndexes.bySubject, indexKeySchema);
 
 /** The same of the items whose `open` has this value, by `listed_at`. */
 export const queryOpen = queryPageOf(ledgerIndexes.byOpen, openKeySchema);
@@ -169,13 +181,17 @@ export const queuedKeys = async (
   };
 };
 
+/** The keys of the proposals that nobody has decided and that expire in the range, the next one to expire first. */
+export const openProposalKeys = (table: Table, range: TimeRange): Promise<readonly OpenKey[]> =>
+  allOf(queryOpen, table, OPEN_PROPOSALS, range);
+
 /** The keys of an account's queued orders, oldest first. */
 export const queuedOrderKeys = (table: Table, accountId: string): Promise<readonly OpenKey[]> =>
   allOf(queryOpen, table, queuedOrders(accountId), ALL_TIMES);
 
-/** The keys of the accounts whose parked deliveries are due until `to`, the longest due first, page by page. */
-export const dueParkedAccountKeys = (table: Table, to: string): AsyncGenerator<readonly OpenKey[], void, void> =>
-  pagesOf(queryOpen, table, PARKED_ACCOUNTS, { from: ALL_TIMES.from, to });
+/** The keys of the endpoints whose parked deliveries are due until `to`, the longest due first, page by page. */
+export const dueParkedEndpointKeys = (table: Table, to: string): AsyncGenerator<readonly OpenKey[], void, void> =>
+  pagesOf(queryOpen, table, PARKED_ENDPOINTS, { from: ALL_TIMES.from, to });
 
 /** The keys of the subscriptions to an event, oldest first, in batches that one read can take. */
 export async function* subscriptionKeyBatches(

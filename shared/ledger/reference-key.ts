@@ -1,6 +1,6 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";
@@ -9,7 +9,7 @@ import type { Table } from "./ledger.ts";
 import { REFERENCE_KEY_PK } from "./schema.ts";
 
 /** A hash that only the ledger's own reference key makes. It is written once. */
-const referenceKeySchema = z.object({ hash: z.string() });
+export const referenceKeySchema = z.object({ hash: z.string() });
 
 /** The present reference key is not the one whose references the ledger holds. */
 export class OtherReferenceKeyError extends Error {
@@ -39,15 +39,15 @@ export const checkReferenceKey =
   };
 
 const record = async ({ db, table }: Table, hash: string): Promise<void> => {
-  const put = new PutCommand({
+  const put: PutCommandInput = {
     TableName: table,
     Item: { pk: REFERENCE_KEY_PK, hash },
     ConditionExpression: "attribute_not_exists(pk)",
-  });
+  };
   try {
-    await retryContention(() => db.send(put));
+    await retryContention(() => db.put(put));
   } catch (error) {
     // Another process was first, with this key or another one.
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };

@@ -1,4 +1,5 @@
 import type { Mode } from "../contract/transaction.ts";
+import { BASE32_DIGITS } from "../platform/base32.ts";
 
 /**
  * What the ledger table holds: an item's `pk` begins with its kind. The comment names the module that has the item's
@@ -7,6 +8,7 @@ import type { Mode } from "../contract/transaction.ts";
 export const itemKinds = [
   "account", // shared/access/account-store.ts
   "owner", // shared/access/owner-item.ts
+  "person", // shared/access/person-item.ts
   "price-list", // shared/prices/price-list.ts
   "wallet", // wallet.ts
   "key-usage", // usage.ts: what the limits of a key count
@@ -27,14 +29,17 @@ export const itemKinds = [
   "consent", // shared/identity/consent.ts
   "event", // shared/upstream-events/stored-event.ts
   "delivery", // shared/webhooks/delivery.ts
-  "parked", // shared/webhooks/parked-account.ts
+  "parked", // shared/webhooks/parked-endpoint.ts
   "endpoint-health", // shared/webhooks/endpoint-health.ts
-  "subscription", // shared/webhooks/subscription.ts
+  "subscription", // shared/access/subscription-item.ts
+  "recipient", // shared/notifications/recipient.ts: what a person chose to be notified of
+  "notified", // shared/notifications/notified.ts: what the person was notified of
   "phone-retention", // shared/reconciliation/phone-retention.ts
   "reference-key", // reference-key.ts
   "statement", // shared/upstream-statement/statement.ts
   "statement-rows", // shared/upstream-statement/statement-rows.ts
   "statement-case", // shared/upstream-statement/statement-case.ts
+  "proposal", // proposal.ts: what one person asked for and another decides
 ] as const;
 export type LedgerItemKind = (typeof itemKinds)[number];
 
@@ -56,6 +61,14 @@ export const accountIdOf = (pk: string): string => restOf(pk);
 
 /** What an owner owns. The hash of the owner has one length, whatever the name of a group. */
 export const ownerPk = (hash: string): string => pkOf("owner", hash);
+
+/** A person who signed in, by the hash of how the provider names them. */
+export const personPk = (hash: string): string => pkOf("person", hash);
+
+/** What a person chose to be notified of, and what the person was notified of, by the same hash. */
+export const recipientPk = (personId: string): string => pkOf("recipient", personId);
+export const notifiedPk = (personId: string): string => pkOf("notified", personId);
+export const personIdOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
 
 /** The price rules of an account. */
 export const priceListPk = (accountId: string): string => pkOf("price-list", accountId);
@@ -118,26 +131,41 @@ export const transactionPkOfConsent = ({ pk }: { readonly pk: string }): string 
 export const eventPk = (hash: string): string => pkOf("event", hash);
 export const eventHashOf = ({ pk }: { readonly pk: string }): string => restOf(pk);
 
-export const deliveryPk = (event: {
-  readonly transaction_pk: string;
-  readonly status: string;
-  readonly repeat?: string | undefined;
-}): string => {
-  const id = transactionIdOf({ pk: event.transaction_pk });
-  return pkOf("delivery", id, event.status, ...(event.repeat === undefined ? [] : [event.repeat]));
-};
+/** A copy of an event, to one endpoint of its account. */
+type EventCopy = { readonly endpoint: string; readonly repeat?: string | undefined };
+const copyPk = ({ endpoint, repeat }: EventCopy, ...event: readonly string[]): string =>
+  pkOf("delivery", endpoint, ...event, ...(repeat === undefined ? [] : [repeat]));
+
+export const deliveryPk = (event: EventCopy & { readonly transaction_pk: string; readonly status: string }): string =>
+  copyPk(event, transactionIdOf({ pk: event.transaction_pk }), event.status);
 
 /** The delivery of an event that is about an account and no transaction. */
-export const accountEventDeliveryPk = (webhookId: string, repeat?: string): string =>
-  pkOf("delivery", webhookId, ...(repeat === undefined ? [] : [repeat]));
+export const accountEventDeliveryPk = (event: EventCopy & { readonly webhook_id: string }): string =>
+  copyPk(event, event.webhook_id);
 
-export const parkedAccountPk = (accountId: string): string => pkOf("parked", accountId);
-export const endpointHealthPk = (accountId: string): string => pkOf("endpoint-health", accountId);
+/** The endpoint of the delivery with this key, by which a list can be searched without reading its items. */
+export const endpointOfDelivery = (pk: string): string | undefined => pk.split("#")[1];
 
-/** An account's subscription to an event by its name. */
-export const subscriptionPk = (event: string, accountId: string): string => pkOf("subscription", event, accountId);
-/** The account of a subscription with this key. */
-export const subscriberOf = (pk: string): string => restOf(restOf(pk));
+/** A webhook endpoint: endpoints have ids within their accounts. */
+export type EndpointKey = { readonly accountId: string; readonly endpoint: string };
+/** The endpoint that an item is about. */
+export const endpointOf = (item: { readonly account_id: string; readonly endpoint: string }): EndpointKey => ({
+  accountId: item.account_id,
+  endpoint: item.endpoint,
+});
+
+export const parkedEndpointPk = ({ accountId, endpoint }: EndpointKey): string => pkOf("parked", accountId, endpoint);
+export const endpointHealthPk = ({ accountId, endpoint }: EndpointKey): string =>
+  pkOf("endpoint-health", accountId, endpoint);
+
+/** An endpoint's subscription to an event by its name. */
+export const subscriptionPk = (event: string, { accountId, endpoint }: EndpointKey): string =>
+  pkOf("subscription", event, accountId, endpoint);
+/** The endpoint of a subscription or of a parked endpoint with this key. */
+export const endpointKeyOf = (pk: string): EndpointKey => {
+  const [accountId = "", endpoint = ""] = pk.split("#").slice(-2);
+  return { accountId, endpoint };
+};
 
 /** The progress of masking the items of a list; an empty key stands for all lists. */
 export const phoneRetentionPk = (listKey: string): string => pkOf("phone-retention", listKey);
@@ -158,12 +186,18 @@ export const statementCasePk = (day: string, id: string): string => pkOf("statem
 export const isStatementPk = (pk: string): boolean => itemKindOf(pk) === "statement";
 export const isStatementCasePk = (pk: string): boolean => itemKindOf(pk) === "statement-case";
 
+export const proposalPk = (id: string): string => pkOf("proposal", id);
+
 export const REFERENCE_KEY_PK = pkOf("reference-key", "");
 
 /** The attribute `list_key` puts an item into the index `by_list`, which lists the items of each key by time. */
 export const ACCOUNTS_LIST = "accounts";
+export const PEOPLE_LIST = "people";
+export const RECIPIENTS_LIST = "recipients";
 export const EVENTS_LIST = "events";
 export const STATEMENTS_LIST = "statements";
+export const PROPOSALS_LIST = "proposals";
+export const FLOAT_PAYMENTS_LIST = "float-payments";
 export const casesList = (day: string): string => pkOf("statement-case", day);
 export const transactionList = (accountId: string, mode: Mode): string => `${accountId}#${mode}`;
 export const entriesList = (accountId: string): string => `${accountId}#entries`;
@@ -174,23 +208,25 @@ export const deliveriesList = (accountId: string): string => `${accountId}#deliv
 
 /** The attribute `open` puts an item into the sparse index `by_open`, which lists the items of each value by `listed_at`. */
 /**
- * Live transactions that are `processing`, by the first character of their id: eight lists, each with an eighth of the
- * writes, because one key of an index takes 1,000 write units a second.
+ * Live transactions that are `processing`, by the second character of their id: 32 lists, because a partition takes 1,000
+ * write units a second, and may have several lists (decision 0061). The first character has only eight values.
  */
 export const openList = (transaction: { readonly pk: string }): string =>
-  openListOf(transactionIdOf(transaction).slice(0, 1));
+  openListOf(transactionIdOf(transaction).slice(1, 2));
 const openListOf = (digit: string): string => pkOf("live", digit);
-export const openLists: readonly string[] = [..."01234567"].map(openListOf);
-/** The accounts with parked deliveries, each by the time of its next requeue. */
-export const PARKED_ACCOUNTS = "parked";
+export const openLists: readonly string[] = [...BASE32_DIGITS].map(openListOf);
+/** The endpoints with parked deliveries, each by the time of its next requeue. */
+export const PARKED_ENDPOINTS = "parked";
 /** What the sender of queued orders looks at each minute: wallets with a queue, and orders that were set aside. */
 export const QUEUED = "queued";
 /** An account's queued orders, oldest first. */
 export const queuedOrders = (accountId: string): string => pkOf("queued", accountId);
 /** The upstream events that wait for an operator. */
 export const OPEN_EVENTS = "events";
-/** An account's parked deliveries, oldest first. */
-export const parkedDeliveries = (accountId: string): string => pkOf("parked", accountId);
+/** The proposals that wait for another person. */
+export const OPEN_PROPOSALS = "proposals";
+/** An endpoint's parked deliveries, oldest first. */
+export const parkedDeliveries = ({ accountId, endpoint }: EndpointKey): string => pkOf("parked", accountId, endpoint);
 
 /** The subscriptions to an event. */
 export const subscriptionsTo = (event: string): string => pkOf("subscription", event);
@@ -211,12 +247,14 @@ export const ledgerIndexes = {
     includes: ["status", "mode", "write_token", "account_id", "amount_kobo", "face_kobo", "cost_kobo", "counted"],
   },
   /**
-   * Live transactions that are `processing`, queued orders, the wallets that have some, parked deliveries, the accounts
-   * that have some, open events, and subscriptions.
+   * Live transactions that are `processing`, queued orders, the wallets that have some, parked deliveries, the endpoints
+   * that have some, open events, open proposals, and subscriptions.
    */
   byOpen: { name: "by_open", partition: "open", sort: "listed_at" },
   /** Orders by the keyed hash of their phone number, until it is masked. */
   byPhone: { name: "by_phone", partition: "phone_key", sort: "created_at" },
+  /** Consents by the keyed hash of whom they are about, until it is removed. */
+  bySubject: { name: "by_subject", partition: "subject", sort: "created_at" },
 } as const;
 
 /** What the audit table holds. All items of a log are in one partition for each kind, sorted by `sequence`. */
@@ -225,6 +263,22 @@ export const auditItemKinds = [
   "attestation", // attest-entries.ts
 ] as const;
 export type AuditItemKind = (typeof auditItemKinds)[number];
+
+/** The `list_key` of every entry. */
+export const ENTRIES_LIST = "entries";
+
+/**
+ * The index of the audit table: the entries of all logs by time. They are in one partition, because people make fewer than
+ * the 1,000 entries a second that it takes (decision 0062).
+ */
+export const auditIndexes = {
+  byTime: {
+    name: "by_time",
+    partition: "list_key",
+    sort: "created_at",
+    includes: ["about", "by", "caller_arn", "person", "source_ip", "user_agent", "action", "why", "details"],
+  },
+} as const;
 
 /** The keys of all items of a kind, as a pattern of IAM. */
 export const auditKeyPattern = (kind: AuditItemKind): string => `${kind}#*`;

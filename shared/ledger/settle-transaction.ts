@@ -1,5 +1,5 @@
-import { TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { koboSchema } from "../contract/money.ts";
 import { backoff } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
@@ -15,21 +15,21 @@ import { upstreamReferenceReservation } from "./upstream-reference.ts";
 import { giveBack, keyUsageUpdate, type SeenUsage, seenUsage } from "./usage.ts";
 import { bookingTime, walletCredit, walletQueueGap } from "./wallet.ts";
 
-const upstreamFactFields = {
+const upstreamFactFields = () => ({
   upstream_reference: z.string().min(1).max(100).optional(),
   upstream_amount_kobo: koboSchema.optional(),
-};
-/** Only if the upstream's amount is what it charged. */
-const costField = { cost_kobo: koboSchema.optional() };
+});
+/** The cost only if the upstream's amount is what it charged. */
+const factAndCostFields = () => ({ ...upstreamFactFields(), cost_kobo: koboSchema.optional() });
 
 /**
  * What the ledger does with an outcome: sets the final status, or records the upstream's reference and amount. `failed`
  * refunds, and never changes the cost.
  */
 export const settlementSchema = z.discriminatedUnion("status", [
-  z.object({ status: z.literal("success"), ...upstreamFactFields, ...costField }),
-  z.object({ status: z.literal("processing"), ...upstreamFactFields, ...costField }),
-  z.object({ status: z.literal("failed"), failure: failureSchema, ...upstreamFactFields }),
+  lazyObject(() => ({ status: z.literal("success"), ...factAndCostFields() })),
+  lazyObject(() => ({ status: z.literal("processing"), ...factAndCostFields() })),
+  lazyObject(() => ({ status: z.literal("failed"), failure: failureSchema, ...upstreamFactFields() })),
 ]);
 export type Settlement = z.infer<typeof settlementSchema>;
 
@@ -181,12 +181,18 @@ const writeUntilDeadline = async (
       if (failure.kind === "indeterminate" || (isMissing && refusedBy === undefined)) {
         log.warn("settlement.attempt_failed", { write_token: target.write_token, ...errorFields(error) });
       }
+      // The order stays open until an operator has reopened the account.
+      if (isOfClosedAccount(failure)) return { kind: "indeterminate" };
       if (failure.kind === "condition_failed" && refusedBy === undefined) return failure;
       seen = refusedBy ?? seen;
     }
     if (!(await nextAttempt())) return { kind: "indeterminate" };
   }
 };
+
+/** Whether a refund was refused because its account is closed. */
+export const isOfClosedAccount = (failure: WriteFailure | { readonly kind: "done" }): boolean =>
+  failure.kind === "condition_failed" && failure.wallet?.closed === true;
 
 /** What refused refunds have shown of the wallet and of the counters. */
 export type SeenByRefund = SeenUsage & { readonly sealedTo?: string | undefined };
@@ -209,8 +215,8 @@ const writeOnce = async ({ db }: Ledger, [update, ...others]: SettlementWrites, 
   const abort = { abortSignal: abortAfter(limitMs) };
   if (others.length > 0) {
     const TransactItems = await linkAudit(db, [update, ...others]);
-    await db.send(new TransactWriteCommand({ TransactItems }), abort);
-  } else await db.send(new UpdateCommand(update.Update), abort);
+    await db.transactWrite({ TransactItems }, abort);
+  } else await db.update(update.Update, abort);
 };
 
 /**

@@ -62,7 +62,7 @@ const entryLine = ({
 });
 
 /** What a statement shows of a transaction, as the index has it. */
-const statedTransactionSchema = transactionSchema.pick({
+export const statedTransactionSchema = transactionSchema.pick({
   pk: true,
   type: true,
   amount_kobo: true,

@@ -1,19 +1,13 @@
 import { randomUUID } from "node:crypto";
-import {
-  type CancellationReason,
-  ConditionalCheckFailedException,
-  TransactionCanceledException,
-} from "@aws-sdk/client-dynamodb";
-import {
-  type DynamoDBDocumentClient,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-} from "@aws-sdk/lib-dynamodb";
+import type { CancellationReason } from "@aws-sdk/client-dynamodb";
+import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
+import { earlierAttempts, isCancelledTransaction, isConditionFailure } from "../platform/aws/errors.ts";
+import type { DocumentClient } from "../platform/aws-clients.ts";
 import { backoff, isContention, type NextAttempt } from "../platform/backoff.ts";
 import { deadlineIn } from "../platform/deadline.ts";
-import { failedAttempts } from "../platform/dynamodb/short-path.ts";
 import { errorFields, type LogFields, log } from "../platform/log.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import { linkAudit } from "./audit-chain.ts";
 import type { Table } from "./ledger.ts";
@@ -50,10 +44,10 @@ export type WriteFailure =
  * mean that another request was carried out under the token, and so is indeterminate.
  */
 export const classifyWriteError = (error: unknown): WriteFailure => {
-  if (error instanceof ConditionalCheckFailedException) {
+  if (isConditionFailure(error)) {
     return { kind: "condition_failed", transaction: error.Item && transactionSchema.parse(unmarshall(error.Item)) };
   }
-  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+  const reasons = isCancelledTransaction(error) ? (error.CancellationReasons ?? []) : [];
   const [first] = reasons;
   if (first?.Code === "ConditionalCheckFailed" && !isEntryPk(pkOf(first.Item))) {
     return { kind: "condition_failed", transaction: first.Item && transactionSchema.parse(unmarshall(first.Item)) };
@@ -88,7 +82,7 @@ export type WriteResult =
 
 /** Sends the writes once, with their audit entry in the next place of its log. */
 export const transactOnce = async (
-  db: DynamoDBDocumentClient,
+  db: DocumentClient,
   writes: Writes,
   token: string,
   abortSignal?: AbortSignal,
@@ -99,30 +93,20 @@ export const transactOnce = async (
  * carried out.
  */
 const sendOnce = async (
-  db: DynamoDBDocumentClient,
+  db: DocumentClient,
   TransactItems: Writes,
   ClientRequestToken: string,
   abortSignal?: AbortSignal,
 ): Promise<WriteResult> => {
-  let isCertain = true;
-  const command = new TransactWriteCommand({ ClientRequestToken, TransactItems });
-  command.middlewareStack.add(
-    (next) => async (args) => {
-      try {
-        return await next(args);
-      } catch (error) {
-        if (isUnanswered(classifyWriteError(error))) isCertain = false;
-        throw error;
-      }
-    },
-    failedAttempts,
-  );
   try {
-    await db.send(command, { ...(abortSignal && { abortSignal }) });
+    await db.transactWrite({ ClientRequestToken, TransactItems }, { ...(abortSignal && { abortSignal }) });
     return { kind: "written" };
   } catch (error) {
+    // A decision of this service, and no answer of AWS.
+    if (error instanceof OperatorError) throw error;
     const failure = classifyWriteError(error);
-    return { ...failure, error, isCertain: isCertain && !isUnanswered(failure) };
+    const attempts = [...earlierAttempts(error).map(classifyWriteError), failure];
+    return { ...failure, error, isCertain: !attempts.some(isUnanswered) };
   }
 };
 
@@ -136,7 +120,7 @@ const isUnanswered = ({ kind }: WriteFailure): boolean => kind === "indeterminat
  * parameters. The conditions of the writes keep a late first copy from having a second effect.
  */
 export const transact = async (
-  db: DynamoDBDocumentClient,
+  db: DocumentClient,
   writes: Writes,
   {
     nextAttempt,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { errorCodes } from "../contract/errors.ts";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import {
   livePrefixes,
@@ -29,22 +30,22 @@ export const STUCK_MS = 15 * 60_000;
 export const CHECK_OPEN_MS_MAX = 5 * 60_000;
 
 /** Why a transaction failed: the error in the response, kept so that a replay gets the same one. */
-export const failureSchema = z.object({
+export const failureSchema = lazyObject(() => ({
   code: z.enum(errorCodes),
   /** Fields of the order that the upstream refused, for a `validation_failed`. */
   fields: z.array(z.string()).optional(),
-});
+}));
 export type Failure = z.infer<typeof failureSchema>;
 
 /** What the upstream needs to know of an order besides the transaction's phone number and amount. */
 export const orderToSendSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("data"), network_id: z.int(), plan_id: z.int() }),
-  z.object({ kind: z.literal("airtime"), network: z.string() }),
+  lazyObject(() => ({ kind: z.literal("data"), network_id: z.int(), plan_id: z.int() })),
+  lazyObject(() => ({ kind: z.literal("airtime"), network: z.string() })),
 ]);
 export type OrderToSend = z.infer<typeof orderToSendSchema>;
 
 /** A transaction's item. It stays below 1 KB, so each write of it costs one unit (two in a transaction of writes). */
-export const transactionSchema = z.object({
+export const transactionSchema = lazyObject(() => ({
   pk: z.string(),
   /** Account and mode: `acc_1#live`. */
   list_key: z.string(),
@@ -80,6 +81,9 @@ export const transactionSchema = z.object({
   failure: failureSchema.optional(),
   /** Set if an operator settled it: when it ended says nothing of the upstream. */
   resolved_by: z.literal("operator").optional(),
+  /** The operator who took it while it was open, and when (take-order.ts). */
+  taken_by: z.string().optional(),
+  taken_at: z.iso.datetime().optional(),
   /**
    * Only on a transaction that is `failed` without a debit, so that it changed no wallet (void-debit.ts): its debit got
    * no answer, or the caller cancelled the order before it was placed.
@@ -108,7 +112,7 @@ export const transactionSchema = z.object({
   sent_at: z.iso.datetime().optional(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
-});
+}));
 export type Transaction = z.infer<typeof transactionSchema>;
 
 /**

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { changedByPercent, type Kobo, percentField } from "../contract/money.ts";
 import { type TransactionStatus, type TransactionType, transactionType } from "../contract/transaction.ts";
 import type { Transaction } from "./transaction.ts";
@@ -7,11 +8,11 @@ import type { Transaction } from "./transaction.ts";
 export const networkCode = z.string().trim().toLowerCase().min(1).max(30);
 
 /** How much less than the face value the upstream charges for orders of a kind, and of one network if it is named. */
-const discountSchema = z.strictObject({
+const discountSchema = lazyObject(() => ({
   kind: transactionType,
   network: networkCode.optional(),
   percent: percentField.min(0).max(100),
-});
+})).strict();
 
 /**
  * What orders cost us. The face value is the catalog's price of a plan, the amount of a top-up, or the price of a check

@@ -1,5 +1,6 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { getItem } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
@@ -10,12 +11,12 @@ import { upstreamReferencePk } from "./schema.ts";
  * and the key of the first event with each status. A match and the note of an event change this item, so that of a
  * match and an event that contradicts it the second one finds the first.
  */
-export const upstreamReferenceSchema = z.object({
+export const upstreamReferenceSchema = lazyObject(() => ({
   pk: z.string(),
   transaction_pk: z.string().optional(),
   success_event_pk: z.string().optional(),
   failed_event_pk: z.string().optional(),
-});
+}));
 export type UpstreamReference = z.infer<typeof upstreamReferenceSchema>;
 
 type EventStatus = "success" | "failed";
@@ -38,14 +39,14 @@ export const noteEvent = async (
   status: EventStatus,
   eventPk: string,
 ): Promise<UpstreamReference> => {
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk: upstreamReferencePk(upstreamReference) },
     UpdateExpression: `SET ${status}_event_pk = if_not_exists(${status}_event_pk, :event)`,
     ExpressionAttributeValues: { ":event": eventPk },
     ReturnValues: "ALL_NEW",
-  });
-  const { Attributes } = await retryContention(() => db.send(update));
+  };
+  const { Attributes } = await retryContention(() => db.update(update));
   return upstreamReferenceSchema.parse(Attributes);
 };
 

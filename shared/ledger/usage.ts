@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";
 import type {
   CallerLimits,
@@ -28,31 +28,31 @@ const countedLimits = [
 ] as const satisfies readonly (readonly [string, PeriodLimitName])[];
 type CounterName = (typeof countedLimits)[number][0];
 
-const counter = z.int().optional();
-
 /**
  * The counters of a day and its month, of live orders that are not refunded: attributes of the wallet for its account,
  * and of an item of its own for a key. `usage_day` is a date of the stage's time zone, and is never set back.
  * `..._near`: the limit of which it was logged in this period that little is left.
  */
-export const usageFields = {
-  usage_day: z.iso.date().optional(),
-  ...{ day_kobo: counter, day_orders: counter, month_kobo: counter, month_orders: counter },
-  ...{ day_kobo_near: counter, day_orders_near: counter, month_kobo_near: counter, month_orders_near: counter },
-} satisfies Record<CounterName | `${CounterName}_near` | "usage_day", z.ZodType>;
-const usageSchema = z.object(usageFields);
+export const usageSchema = lazyObject(() => {
+  const counter = z.int().optional();
+  return {
+    usage_day: z.iso.date().optional(),
+    ...{ day_kobo: counter, day_orders: counter, month_kobo: counter, month_orders: counter },
+    ...{ day_kobo_near: counter, day_orders_near: counter, month_kobo_near: counter, month_orders_near: counter },
+  } satisfies Record<CounterName | `${CounterName}_near` | "usage_day", z.ZodType>;
+});
 export type Usage = z.infer<typeof usageSchema>;
 
 /** The counters of a key. Only a key that has had a limit of a day or a month has the item. */
-export const keyUsageSchema = z.object({ pk: z.string(), account_id: z.string(), ...usageFields });
+export const keyUsageSchema = lazyObject(() => ({ pk: z.string(), account_id: z.string(), ...usageSchema.shape }));
 export type KeyUsage = z.infer<typeof keyUsageSchema>;
 
 /** Where an order was counted, as its transaction has it. */
-export const countedSchema = z.object({
+export const countedSchema = lazyObject(() => ({
   day: z.iso.date(),
   account: z.literal(true).optional(),
   key_id: z.string().optional(),
-});
+}));
 export type Counted = z.infer<typeof countedSchema>;
 
 /** The counters of account and key, as far as a refused write has shown them. */
@@ -105,7 +105,7 @@ export const limitBelow = (limits: CallerLimits, amountKobo: Kobo): ReachedLimit
     .flatMap((by) => amountLimits.map((limit) => ({ by, limit, max: limits[by]?.[limit] })))
     .flatMap(({ max, ...each }) => (max !== undefined && amountKobo > koboFromNaira(max) ? [{ ...each, max }] : []))[0];
 
-/** The share of a limit above which `limit.near` is logged. */
+/** The share of a limit above which it is near. */
 const NEAR = 0.8;
 
 const monthOf = (day: string): string => day.slice(0, "2026-11".length);
@@ -132,11 +132,11 @@ export const usageOn = (usage: Usage | undefined, day: string): Readonly<Record<
 /** A limit of a day or a month of which little is left, with the day or month: `2026-11-26`, `2026-11`. */
 export type NearLimit = { readonly limit: PeriodLimitName; readonly max: number; readonly period: string };
 
-/** The present limits that debits have marked in the day and month of the counters. A changed limit keeps its mark. */
+/** The present limits of which little is left, in the day and month of the counters. */
 export const nearLimits = (usage: Usage, limits: OrderLimits = {}): readonly NearLimit[] =>
   countedLimits.flatMap(([name, limit]) => {
-    const [marked, day, max] = [usage[`${name}_near`], usage.usage_day, limits[limit]];
-    if (marked === undefined || day === undefined || inUnit(name, marked) !== max) return [];
+    const [used = 0, day, max] = [usage[name], usage.usage_day, limits[limit]];
+    if (day === undefined || max === undefined || inUnit(name, used) <= NEAR * max) return [];
     return [{ limit, max, period: isOfDay(name) ? day : monthOf(day) }];
   });
 
@@ -198,7 +198,7 @@ const inUnit = (name: CounterName, value: number): number => (isAmount(name) ? n
 
 /** Whether a debit that was refused is to be sent again, because it would count in another way. */
 export const countsOtherwise = (sent: Counting | undefined, now: Counting | undefined): boolean =>
-  !isDeepStrictEqual(sent?.parts, now?.parts);
+  JSON.stringify(sent?.parts) !== JSON.stringify(now?.parts);
 
 const countAll = (counted: readonly Counter[], day: string, read: Usage | undefined) => {
   const readDay = read?.usage_day ?? day;

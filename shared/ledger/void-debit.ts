@@ -1,4 +1,3 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { retryContention } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -30,7 +29,7 @@ export const voidDebit = async (ledger: Ledger, transaction: Transaction, deadli
   const limitMs = settleBudgetMs(deadline);
   const abort = { abortSignal: abortAfter(limitMs) };
   try {
-    await retryContention(() => ledger.db.send(new PutCommand(Put), abort), limitMs);
+    await retryContention(() => ledger.db.put(Put, abort), limitMs);
     return { kind: "void", transaction: Put.Item };
   } catch (error) {
     const failure = classifyWriteError(error);

@@ -1,8 +1,8 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import type { DailyQuota, Entitlement } from "../contract/permission.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
@@ -10,7 +10,7 @@ import { getItem } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
 import { QUEUED, walletPk } from "./schema.ts";
 import { type UpdateParts, updateOf } from "./update-parts.ts";
-import { usageFields } from "./usage.ts";
+import { usageSchema } from "./usage.ts";
 
 /** The attributes that count the orders of `quota_day`. */
 const quotaUsed = {
@@ -24,7 +24,7 @@ const quotaUsed = {
  * An account's wallet. `version` counts the changes of the balance, each of which is a line: a reconciliation, or who
  * closes a month, knows by it whether all lines were found.
  */
-export const walletSchema = z.object({
+export const walletSchema = lazyObject(() => ({
   pk: z.string(),
   account_id: z.string(),
   balance_kobo: koboSchema,
@@ -32,6 +32,9 @@ export const walletSchema = z.object({
   low_balance_threshold_kobo: koboSchema.optional(),
   /** The account is restricted: nothing is debited, and no queued order is sent. */
   restricted: z.literal(true).optional(),
+  restricted_at: z.iso.datetime().optional(),
+  /** The account is closed: no line is booked any more. A closed wallet is restricted. */
+  closed: z.literal(true).optional(),
   /** What is dated until then is final: no line is booked at this time or an earlier one. It only rises. */
   sealed_to: z.iso.datetime().optional(),
   /** While the sender of queued orders lists the wallet, new orders of the account wait too. */
@@ -54,7 +57,7 @@ export const walletSchema = z.object({
   quota_used_advanced: z.int().optional(),
   quota_used_retrieve: z.int().optional(),
   /** What its account's limits count (usage.ts). */
-  ...usageFields,
+  ...usageSchema.shape,
   /** Live identity checks that were debited, and those that found nobody. */
   checks: z.int().optional(),
   empty_checks: z.int().optional(),
@@ -62,11 +65,14 @@ export const walletSchema = z.object({
   empty_run_from: z.int().optional(),
   empty_run_found: z.int().optional(),
   updated_at: z.iso.datetime(),
-});
+}));
 export type Wallet = z.infer<typeof walletSchema>;
 
 /** What a wallet holds of everything that is dated until its seal. */
-const sealedWalletSchema = walletSchema.pick({ balance_kobo: true, version: true }).extend({ sealed_to: z.string() });
+const sealedWalletSchema = lazyObject(() => {
+  const { balance_kobo, version } = walletSchema.shape;
+  return { balance_kobo, version, sealed_to: z.string() };
+});
 export type SealedWallet = z.infer<typeof sealedWalletSchema>;
 
 /** An empty wallet; it is created together with its account. */
@@ -110,10 +116,10 @@ const balanceValues = ({ clock }: Ledger, { amount, bookedAt }: Booking) => ({
   ":booked_at": bookedAt,
 });
 
-/** Each change of a balance requires it, so that a write that lands after its period was sealed is refused. */
-const IS_NOT_SEALED = "(attribute_not_exists(sealed_to) OR sealed_to < :booked_at)";
+/** Each change of a balance requires it, so that a write that lands after its period was sealed, or its account closed, is refused. */
+const MAY_BE_BOOKED = "attribute_not_exists(closed) AND (attribute_not_exists(sealed_to) OR sealed_to < :booked_at)";
 const IS_SUFFICIENT = "balance_kobo >= :amount";
-const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted) AND ${IS_NOT_SEALED}`;
+const MAY_BE_DEBITED = `${IS_SUFFICIENT} AND attribute_not_exists(restricted) AND ${MAY_BE_BOOKED}`;
 
 /** Whether a wallet refused a booking because of its seal. */
 export const isSealedAt = <Sealed extends Pick<Wallet, "sealed_to">>(
@@ -142,10 +148,10 @@ export const sealWallet = async (
     ...returned,
   });
   try {
-    const { Attributes } = await retryContention(() => db.send(new UpdateCommand(Update)));
+    const { Attributes } = await retryContention(() => db.update(Update));
     return sealedWalletSchema.parse(Attributes);
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
     if (error.Item === undefined) throw new OperatorError(`${accountId} has no wallet`, { cause: error });
     return undefined;
   }
@@ -229,14 +235,14 @@ export const emptyRunStart = (
 export const walletAdjustment = (ledger: Ledger, accountId: string, booking: Booking) =>
   walletUpdate(ledger, accountId, {
     UpdateExpression: `SET ${changedBalance("-")}`,
-    ConditionExpression: `${IS_SUFFICIENT} AND ${IS_NOT_SEALED}`,
+    ConditionExpression: `${IS_SUFFICIENT} AND ${MAY_BE_BOOKED}`,
     ExpressionAttributeValues: balanceValues(ledger, booking),
     ...returned,
   });
 
 const credit = (ledger: Ledger, booking: Booking): UpdateParts => ({
   sets: [changedBalance("+")],
-  conditions: [IS_NOT_SEALED],
+  conditions: [MAY_BE_BOOKED],
   values: balanceValues(ledger, booking),
 });
 
@@ -245,11 +251,40 @@ export const walletCredit = (ledger: Ledger, accountId: string, booking: Booking
   walletUpdate(ledger, accountId, updateOf({ conditions: ["attribute_exists(pk)"] }, credit(ledger, booking), usage));
 
 /** Restricts a wallet with its account, or ends the restriction: one part of a transaction of writes. */
-export const walletRestriction = (table: string, accountId: string, isRestricted: boolean) =>
+export const walletRestriction = (table: string, accountId: string, isRestricted: boolean, nowMs: number) =>
   walletUpdate({ table }, accountId, {
-    UpdateExpression: isRestricted ? "SET restricted = :true" : "REMOVE restricted",
+    UpdateExpression: isRestricted
+      ? "SET restricted = :true, restricted_at = if_not_exists(restricted_at, :now)"
+      : "REMOVE restricted, restricted_at",
     ConditionExpression: "attribute_exists(pk)",
-    ...(isRestricted && { ExpressionAttributeValues: { ":true": true } }),
+    ...(isRestricted && { ExpressionAttributeValues: { ":true": true, ":now": isoTime(nowMs) } }),
+  });
+
+/**
+ * Closes a wallet with its account, if it is restricted, empty, without queued orders, and no line was booked since it was
+ * read: one part of a transaction of writes.
+ */
+export const walletClosing = (table: string, { account_id, version }: Pick<Wallet, "account_id" | "version">) =>
+  walletUpdate({ table }, account_id, {
+    UpdateExpression: "SET closed = :true REMOVE low_balance_threshold_kobo",
+    ConditionExpression:
+      "version = :read AND balance_kobo = :zero AND restricted = :true AND attribute_not_exists(#open)",
+    ExpressionAttributeNames: listedNames,
+    ExpressionAttributeValues: { ":true": true, ":read": version, ":zero": 0 },
+    ...returned,
+  });
+
+/** Lets lines be booked again; the wallet stays restricted: one part of a transaction of writes. */
+export const walletReopening = (table: string, accountId: string) =>
+  walletUpdate({ table }, accountId, {
+    UpdateExpression: "REMOVE closed",
+    ConditionExpression: "attribute_exists(pk)",
+  });
+
+/** Why nothing is booked any more. */
+export const closedError = (accountId: string): OperatorError =>
+  new OperatorError(`The account ${accountId} is closed: nothing is booked until it is reopened`, {
+    command: "Reopen it with accounts reopen",
   });
 
 /** The condition that the account is not restricted: one part of a transaction of writes. */

@@ -2,7 +2,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { NOT_DELIVERED } from "../ledger/settle-transaction.ts";
 import type { OrderToSend, Transaction } from "../ledger/transaction.ts";
 import type { FinalisedOrder, OrderDeps } from "../orders/order.ts";
-import type { EnqueueMessage } from "../orders/outcome-queue.ts";
+import type { EnqueueMessage } from "../orders/outcome-message.ts";
 import { finaliseOrder } from "../orders/place-order.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { type EnqueueTarget, enqueueOrder } from "./queue-store.ts";

@@ -2,9 +2,11 @@ import * as z from "zod";
 import { getItems } from "../ledger/get-item.ts";
 import {
   type OnOrOff,
+  PARTS_PK,
   PURCHASES_PK,
   type PurchasesGate,
   type PurchasesStore,
+  partsOff,
   purchasesSwitch,
 } from "../orders/purchases-switch.ts";
 import {
@@ -41,7 +43,7 @@ const REFUSAL_NOTED_MS = 60_000;
 const NOTE_MS_MAX = 1_000;
 
 /**
- * Whether orders may be placed, whether they must wait, and whether the upstream refuses them: three items, read
+ * Whether orders may be placed, whether they must wait, and whether the upstream refuses them: four items, read
  * together and cached for 10 seconds.
  */
 export type OrderGate = PurchasesGate &
@@ -57,10 +59,17 @@ export type OrderGate = PurchasesGate &
     readonly noteBlocks: (blocks: UpstreamBlocks, before: UpstreamBlocks, deadline: Deadline) => Promise<void>;
   };
 
+type Reading = {
+  readonly purchases: OnOrOff;
+  readonly off: readonly string[];
+  readonly pace: UpstreamPace;
+  readonly untilMs: number;
+};
+
 const storedItem = z.looseObject({ pk: z.string() });
 
 export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup): OrderGate => {
-  let cached: { readonly purchases: OnOrOff; readonly pace: UpstreamPace; readonly untilMs: number } | undefined;
+  let cached: Reading | undefined;
   let refusal: UpstreamRefusal | undefined;
   const refusalPk = upstreamRefusalPk(group);
 
@@ -96,24 +105,31 @@ export const orderGate = (store: PurchasesStore, clock: Clock, group: OrderGroup
       cached = { ...cached, pace: { ...cached.pace, unrecognized_until } };
     }
   };
+  const read = async (nowMs: number): Promise<Reading> => {
+    const keys = [PURCHASES_PK, PARTS_PK, UPSTREAM_PACE_PK, refusalPk].map((pk) => ({ pk }));
+    const items = await getItems(store, keys, storedItem);
+    const stored = new Map(items.map((item) => [item.pk, item]));
+    const switchItem = stored.get(PURCHASES_PK);
+    const { purchases, since } =
+      switchItem === undefined ? { purchases: store.initially, since: undefined } : purchasesSwitch.parse(switchItem);
+    const parts = partsOff.parse(stored.get(PARTS_PK)?.off ?? {});
+    const off = Object.keys(parts);
+    const pace = upstreamPaceSchema.parse(stored.get(UPSTREAM_PACE_PK) ?? {});
+    refusal = upstreamRefusalSchema.safeParse(stored.get(refusalPk)).data;
+    const isLong = (from: string): boolean => nowMs - Date.parse(from) > STILL_OFF_MS;
+    if (purchases === "off" && since !== undefined && isLong(since)) log.alarm("purchases.still_off", { since });
+    for (const [part, item] of Object.entries(parts)) {
+      const begun = purchasesSwitch.pick({ since: true }).safeParse(item).data?.since;
+      if (begun !== undefined && isLong(begun)) log.alarm("purchases.part_still_off", { part, since: begun });
+    }
+    // Counted from before the read, so that a slow response does not prolong it.
+    return { purchases, off, pace, untilMs: nowMs + GATE_CACHE_MS };
+  };
   return {
-    purchases: async () => {
+    purchases: async (parts = []) => {
       const nowMs = clock();
-      if (cached !== undefined && nowMs < cached.untilMs) return cached.purchases;
-      const keys = [PURCHASES_PK, UPSTREAM_PACE_PK, refusalPk].map((pk) => ({ pk }));
-      const items = await getItems(store, keys, storedItem);
-      const stored = new Map(items.map((item) => [item.pk, item]));
-      const switchItem = stored.get(PURCHASES_PK);
-      const { purchases, since } =
-        switchItem === undefined ? { purchases: store.initially, since: undefined } : purchasesSwitch.parse(switchItem);
-      const pace = upstreamPaceSchema.parse(stored.get(UPSTREAM_PACE_PK) ?? {});
-      refusal = upstreamRefusalSchema.safeParse(stored.get(refusalPk)).data;
-      // Counted from before the read, so that a slow response does not prolong it.
-      cached = { purchases, pace, untilMs: nowMs + GATE_CACHE_MS };
-      if (purchases === "off" && since !== undefined && nowMs - Date.parse(since) > STILL_OFF_MS) {
-        log.alarm("purchases.still_off", { since });
-      }
-      return purchases;
+      if (cached === undefined || nowMs >= cached.untilMs) cached = await read(nowMs);
+      return cached.off.some((part) => parts.includes(part)) ? "off" : cached.purchases;
     },
     pace: () => cached?.pace ?? NO_ORDERS_QUEUED,
     blocks: () => blocksOf(cached?.pace ?? NO_ORDERS_QUEUED, clock()),

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { readTransaction, readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -17,6 +16,7 @@ import {
 } from "../ledger/transaction.ts";
 import { claimIs, transactionUpdate, transitions } from "../ledger/transaction-state.ts";
 import { readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { backoff, retryContention } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
@@ -146,7 +146,7 @@ const voidClaim = async (ledger: Ledger, order: QueuedOrder): Promise<EnqueueRes
   const set = { claim: randomUUID(), updated_at: order.updated_at };
   const { Update } = transactionUpdate(ledger, order, { from }, set, claimIs(order.claim));
   try {
-    await retryContention(() => ledger.db.send(new UpdateCommand(Update)));
+    await retryContention(() => ledger.db.update(Update));
     return { kind: "queued" };
   } catch {
     // Also if a claim was faster: it may be the indeterminate one, which nobody sends.
@@ -230,15 +230,12 @@ export const unlistWallet = (
   turnUntil: string | undefined,
 ): Promise<void> => unlessChanged(ledger, walletUnlisted(ledger, accountId, queue, turnUntil));
 
-const unlessChanged = async (
-  { db }: Ledger,
-  { Update }: { readonly Update: UpdateCommand["input"] },
-): Promise<void> => {
+const unlessChanged = async ({ db }: Ledger, { Update }: { readonly Update: UpdateCommandInput }): Promise<void> => {
   try {
-    await retryContention(() => db.send(new UpdateCommand(Update)));
+    await retryContention(() => db.update(Update));
   } catch (error) {
     // An order began to wait, or another process was faster.
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };
 

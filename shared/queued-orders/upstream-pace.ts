@@ -1,9 +1,9 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { RETRY_AFTER_S_MAX, rateGroups } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { isoTime } from "../platform/time.ts";
 import { CLOCK_DIFFERENCE_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../platform/time-budgets.ts";
@@ -91,23 +91,21 @@ const updateIf = async (
   abortSignal: AbortSignal,
 ): Promise<void> => {
   try {
-    await db.send(new UpdateCommand({ TableName: table, Key: { pk: UPSTREAM_PACE_PK }, ...update }), { abortSignal });
+    await db.update({ TableName: table, Key: { pk: UPSTREAM_PACE_PK }, ...update }, { abortSignal });
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };
 
 /** Tells all instances what the sender knows: how many orders wait, and until when others must. */
 export const noteQueue = async ({ db, table }: Table, pace: Omit<UpstreamPace, Block>): Promise<void> => {
   const names = Object.keys(pace);
-  await db.send(
-    new UpdateCommand({
-      TableName: table,
-      Key: { pk: UPSTREAM_PACE_PK },
-      UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(", ")}`,
-      ExpressionAttributeValues: Object.fromEntries(Object.entries(pace).map(([name, value]) => [`:${name}`, value])),
-    }),
-  );
+  await db.update({
+    TableName: table,
+    Key: { pk: UPSTREAM_PACE_PK },
+    UpdateExpression: `SET ${names.map((name) => `${name} = :${name}`).join(", ")}`,
+    ExpressionAttributeValues: Object.fromEntries(Object.entries(pace).map(([name, value]) => [`:${name}`, value])),
+  });
 };
 
 export const readUpstreamPace = async (cache: Table): Promise<UpstreamPace> =>

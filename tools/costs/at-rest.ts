@@ -8,8 +8,9 @@ import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
 import { specOf } from "../../infra/functions.ts";
 import { queues } from "../../infra/queues.ts";
 import { commonSchedules } from "../../infra/schedules.ts";
-import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
+import { type StageSettings, type Stages, settingsOf } from "../../infra/stage-settings.ts";
 import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
+import { stages } from "../../stages.ts";
 import { budgets } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 import { times, usageOf } from "./request-usage.ts";
@@ -67,6 +68,7 @@ export const monthlyUsageAtRest = (
       events: MINUTES * resources.filter(isSchedule).length,
       keyRequests: scheduledTables * (MINUTES / KEY_REQUEST_MINUTES),
     },
+    ...(changes.console && { "notifications of the console": times(usageOf(budgets.notifications), MINUTES) }),
   };
 };
 

@@ -2,7 +2,7 @@ import { sum } from "../../shared/platform/sum.ts";
 import { egressSettings, monthlyUsageAtRest } from "./at-rest.ts";
 import { type Budget, budgets } from "./budgets.ts";
 import { type AwsService, dollarsOf, type Usage } from "./prices.ts";
-import { times, usageOf, usageOfWaiting } from "./request-usage.ts";
+import { type Batches, times, usageOf, usageOfWaiting } from "./request-usage.ts";
 
 const MILLION = 1_000_000;
 
@@ -30,16 +30,25 @@ export type RequestCost = {
 /** USD per million requests of each kind. */
 export const requestCosts = (): readonly RequestCost[] => {
   const { schedules: _schedules, ...requests } = budgets;
-  return Object.values<Budget>(requests).map((budget) => {
-    const usage = times(usageOf(budget), MILLION);
-    return {
-      title: budget.title,
-      usage,
-      dollars: Object.fromEntries(requestServices.map((service) => [service, dollarsOf(usage, service)])),
-      total: dollarsOf(usage),
-      waiting: dollarsOf(times(usageOfWaiting(budget), MILLION)),
-    };
+  return Object.values<Budget>(requests).flatMap((budget) => {
+    const { title, invocations } = budget;
+    const isBatched = invocations.some(({ batch }) => batch !== undefined);
+    return [
+      costOf(title, budget, "alone"),
+      ...(isBatched ? [costOf(`${title}, in full batches`, budget, "full")] : []),
+    ];
   });
+};
+
+const costOf = (title: string, budget: Budget, batches: Batches): RequestCost => {
+  const usage = times(usageOf(budget, batches), MILLION);
+  return {
+    title,
+    usage,
+    dollars: Object.fromEntries(requestServices.map((service) => [service, dollarsOf(usage, service)])),
+    total: dollarsOf(usage),
+    waiting: dollarsOf(times(usageOfWaiting(budget, batches), MILLION)),
+  };
 };
 
 export type DoorCost = {

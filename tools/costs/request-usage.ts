@@ -1,7 +1,10 @@
 import { accessLogLine } from "../../infra/access-log.ts";
 import { specOf } from "../../infra/functions.ts";
-import { settingsOf } from "../../infra/stages.ts";
+import { queues } from "../../infra/queues.ts";
+import { settingsOf } from "../../infra/stage-settings.ts";
 import { sum } from "../../shared/platform/sum.ts";
+import { BATCH_MESSAGES_MAX } from "../../shared/webhooks/delivery-queue.ts";
+import { stages } from "../../stages.ts";
 import type { Budget, Invocation } from "./budgets.ts";
 import type { Usage } from "./prices.ts";
 
@@ -39,28 +42,36 @@ const ACCESS_LINE = accessLogLine({
   sourceIp: "203.0.113.250",
 });
 
+/** Memory with which a function has a whole vCPU. Source: AWS, "Configure Lambda function memory". */
+const VCPU_MB = 1_769;
+
 const GB = 1_000_000_000;
 const MONTH_DAYS = 730 / 24;
 /** How long the committed stage that sells keeps its logs. */
-const { logRetentionDays: retentionDays } = settingsOf("prod");
+const { logRetentionDays: retentionDays } = settingsOf("prod", stages);
 
-/** The billed usage of one request that takes all of its budget. */
-export const usageOf = (budget: Budget): Usage => {
+/** Requests arrive one by one, or faster than batches are handled. */
+export type Batches = "alone" | "full";
+
+/** The billed usage of one request that takes all of its budget, and is alone in its batches or in full ones. */
+export const usageOf = (budget: Budget, batches: Batches = "alone"): Usage => {
   const { invocations, writeUnits, readUnits, responseBytes } = budget;
   const sent = invocations.flatMap(({ sends }) => sends ?? []);
+  const queued = sum(sent.map((queue) => queueRequests(queue, batches)));
   const exchanges = invocations.filter(({ waitsFor }) => waitsFor !== undefined).length;
   const keyRequests = sum(invocations.map(({ keyRequests = 0 }) => keyRequests));
-  const logged = functionLogBytes(budget) + (responseBytes === undefined ? 0 : ACCESS_LINE.length);
+  const logged = functionLogBytes(budget, batches) + (responseBytes === undefined ? 0 : ACCESS_LINE.length);
   return {
     apiRequests: responseBytes === undefined ? 0 : 1,
-    lambdaRequests: invocations.length,
-    lambdaGbSeconds: sum(invocations.map((invocation) => gigabytesOf(invocation) * (durationMs(invocation) / 1_000))),
+    lambdaRequests: invocationsOf(budget, batches),
+    lambdaGbSeconds: sum(
+      invocations.map((invocation) => gigabytesOf(invocation) * (durationMs(invocation, batches) / 1_000)),
+    ),
     writeUnits: writeUnits.tables + writeUnits.indexes + (writeUnits.cancelled ?? 0),
     readUnits,
     keyRequests,
-    // Send, receive and delete, for a message that is alone in its batch.
-    queueRequests: 3 * sent.length,
-    fairQueueRequests: 3 * sent.filter((queue) => queue === "delivery").length,
+    queueRequests: queued,
+    fairQueueRequests: sent.includes("delivery") ? queued : 0,
     logGb: logged / GB,
     keptLogGbMonths: (logged / GB) * (retentionDays / MONTH_DAYS),
     dataOutGb: ((responseBytes ?? 0) + exchanges * assumed.exchangeBytes.out) / GB,
@@ -68,22 +79,43 @@ export const usageOf = (budget: Budget): Usage => {
   };
 };
 
+const sizeOf = ({ batch }: Invocation, batches: Batches): number =>
+  batches === "full" && batch !== undefined ? batch.size : 1;
+
+const invocationsOf = ({ invocations }: Budget, batches: Batches): number =>
+  sum(invocations.map((invocation) => 1 / sizeOf(invocation, batches)));
+
+/** Send, receive and delete. */
+const queueRequests = (queue: keyof typeof queues, batches: Batches): number =>
+  batches === "alone" ? 3 : 1 / BATCH_MESSAGES_MAX + 2 / queues[queue].batchSize;
+
 /** What the functions of one request log, with what Lambda adds. */
-export const functionLogBytes = ({ invocations, log }: Budget): number =>
-  log.bytes + invocations.length * lambdaLines.join("").length;
+export const functionLogBytes = (budget: Budget, batches: Batches = "alone"): number =>
+  budget.log.bytes + invocationsOf(budget, batches) * lambdaLines.join("").length;
 
 /** The additional usage for each 100 ms that an outside party takes longer. */
-export const usageOfWaiting = ({ invocations }: Budget): Usage => ({
+export const usageOfWaiting = ({ invocations }: Budget, batches: Batches): Usage => ({
   lambdaGbSeconds: sum(
-    invocations.map((invocation) => (invocation.waitsFor === undefined ? 0 : gigabytesOf(invocation) / 10)),
+    invocations
+      .filter(({ waitsFor }) => waitsFor !== undefined)
+      .map((invocation) => gigabytesOf(invocation) / 10 / sizeOf(invocation, batches)),
   ),
 });
 
-/** How long a warm invocation lasts. */
-export const durationMs = ({ calls = [], keyRequests = 0, sends, waitsFor }: Invocation): number =>
-  assumed.runMs +
-  assumed.callMs * (calls.length + keyRequests + (sends === undefined ? 0 : 1)) +
-  (waitsFor === undefined ? 0 : assumed.waitMs[waitsFor]);
+/**
+ * How long a warm invocation lasts, or the share of it that one request of a full batch has: a batch waits once, and has
+ * the CPU time of each.
+ */
+export const durationMs = (invocation: Invocation, batches: Batches = "alone"): number => {
+  const { calls = [], keyRequests = 0, sends, waitsFor, batch } = invocation;
+  const size = sizeOf(invocation, batches);
+  const aloneMs =
+    assumed.runMs +
+    assumed.callMs * (calls.length + keyRequests + (sends === undefined ? 0 : 1)) +
+    (waitsFor === undefined ? 0 : assumed.waitMs[waitsFor]);
+  const cpuMs = (batch?.cpuMs ?? 0) * (VCPU_MB / specOf(invocation.function).memoryMb);
+  return (aloneMs + (size - 1) * cpuMs) / size;
+};
 
 const gigabytesOf = (invocation: Invocation): number => {
   return specOf(invocation.function).memoryMb / 1_024;

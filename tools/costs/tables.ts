@@ -40,7 +40,7 @@ export const restCostTable = (): string => {
   const { alarms, dollars } = consoleRestCost();
   return `${table}
 
-A console adds ${alarms} alarms, which cost ${usd(dollars)} USD a month, and nothing else at rest.`;
+A console adds ${alarms} alarms and a function that runs each minute, which cost ${usd(dollars)} USD a month.`;
 };
 
 export const doorCostTable = (): string =>

@@ -1,4 +1,4 @@
-import type { StageSettings } from "../../infra/stages.ts";
+import type { StageSettings } from "../../infra/stage-settings.ts";
 import { dollarsOf } from "../costs/prices.ts";
 import { times, usageOf } from "../costs/request-usage.ts";
 import { firstOf, type Limit, type Load, reachedAt, type UsedLimit } from "./limit.ts";

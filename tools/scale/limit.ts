@@ -1,11 +1,11 @@
-import type { StageSettings } from "../../infra/stages.ts";
+import type { StageSettings } from "../../infra/stage-settings.ts";
 import type { ErrorCode } from "../../shared/contract/errors.ts";
 import type { LogEvents } from "../../shared/platform/log-events.ts";
 
 /** Where a number was read: a page of AWS, or a path from docs/. */
 export type Source = { readonly title: string; readonly url: string };
 
-/** A setting of a stage (infra/stages.ts), as a path. */
+/** A setting of a stage (infra/stage-settings.ts), as a path. */
 export type Setting =
   | "requestsPerSecondMax"
   | "maxConcurrency.outcomes"

@@ -1,13 +1,17 @@
-import { specOf } from "../../infra/functions.ts";
 import { requestsPerSecondOf } from "../../infra/gateway.ts";
-import type { StageSettings } from "../../infra/stages.ts";
-import { streamConsumers } from "../../infra/streams.ts";
+import { queues } from "../../infra/queues.ts";
+import type { StageSettings } from "../../infra/stage-settings.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { BATCH_KEYS_MAX } from "../../shared/ledger/get-item.ts";
 import { openLists } from "../../shared/ledger/schema.ts";
 import { sum } from "../../shared/platform/sum.ts";
-import { RECONCILE_WALLETS_MS_MAX, SCHEDULE_MS, SENDING_MS } from "../../shared/platform/time-budgets.ts";
+import {
+  RECONCILE_WALLETS_MS_MAX,
+  SCHEDULE_MS,
+  SENDING_MS,
+  WEBHOOK_MS_MAX,
+} from "../../shared/platform/time-budgets.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { CONCURRENT_SENDS } from "../../shared/queued-orders/send-queued-orders.ts";
 import { QUEUE_WAIT_MS_MAX, retryDelaysS } from "../../shared/webhooks/next-step.ts";
@@ -15,6 +19,7 @@ import { budgets } from "../costs/budgets.ts";
 import { dollarsOf } from "../costs/prices.ts";
 import { assumed as assumedTimes, functionLogBytes } from "../costs/request-usage.ts";
 import type { Limit } from "./limit.ts";
+import { PARTITION_READ_UNITS, PARTITION_UNITS } from "./simulated-table.ts";
 import { sources } from "./sources.ts";
 import {
   assumed,
@@ -27,9 +32,6 @@ import {
   writeUnits,
 } from "./usage.ts";
 
-/** Units of one partition a second. */
-const PARTITION_UNITS = 1_000;
-const PARTITION_READ_UNITS = 3_000;
 const TABLE_UNITS_AT_FIRST = 4_000;
 const TABLE_UNITS_MAX = 40_000;
 const API_REQUESTS = 10_000;
@@ -40,8 +42,6 @@ const NAT_CONNECTIONS = 900;
 const SECRET_REQUESTS = 10_000;
 const LOG_REQUESTS = 5_000;
 const IN_FLIGHT_MAX = 120_000;
-/** Memory with which a function has a whole vCPU. Source: AWS, "Configure Lambda function memory". */
-const VCPU_MB = 1_769;
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
@@ -53,12 +53,10 @@ const addressesOf = ({ egress }: StageSettings): number => {
   return egress.kind === "existing" ? egress.addresses.length : egress.zones.length;
 };
 
-/** Changes a second that `enqueue-webhooks` takes from one shard: batch after batch, bound by its share of a vCPU. */
-const changesPerShard = (): number => {
-  const { batchSize, consumer } = streamConsumers.webhooks;
-  const cpuMs = batchSize * assumed.sdkCallCpuMs * (VCPU_MB / specOf(consumer).memoryMb);
-  return batchSize / ((assumedTimes.runMs + cpuMs) / 1_000);
-};
+/** Concurrent invocations of a webhook each second if all endpoints take as long as they may. */
+const slowestDeliveryS = (): number =>
+  invocationS("deliver-webhook", "full") +
+  (WEBHOOK_MS_MAX - assumedTimes.waitMs.endpoint) / 1_000 / queues.delivery.batchSize;
 
 const runShare = RECONCILE_WALLETS_MS_MAX / SCHEDULE_MS;
 const halfGbDollars = dollarsOf({ lambdaGbSeconds: 0.5 * runShare * MONTH_HOURS * HOUR_S });
@@ -212,7 +210,7 @@ export const limits: readonly Limit[] = [
     capacity: () => openLists.length * PARTITION_UNITS,
     perPurchase: writeUnits.by_open,
     source: sources.partition,
-    assumed: `an order is in one of ${openLists.length} lists, by the first character of its id, which is random; and DynamoDB does not split the partition of one list, whose entries are all new`,
+    assumed: `an order is in one of ${openLists.length} lists, by the second character of its id, which is random; DynamoDB does not divide one list, whose entries are all new, and under load divides a partition that has several within minutes (decision 0061)`,
     symptom: {
       text: `A throttled index throttles the table. ${slowed} Settlements that are throttled go to the outcomes queue.`,
       errors: busy.errors,
@@ -222,7 +220,7 @@ export const limits: readonly Limit[] = [
     remedy: {
       by: "code",
       text: "More lists of open orders (`openLists` in `shared/ledger/schema.ts`). Stored orders keep theirs until they are settled, so readers query the old and the new lists for a month",
-      cost: "a query more for each list in every run of `reconcile-ledger`",
+      cost: "a query more for each list in every run of `reconcile-ledger` and `ask-upstream`",
     },
   },
   {
@@ -416,9 +414,9 @@ export const limits: readonly Limit[] = [
     unit: "concurrent invocations",
     per: "stage",
     capacity: ({ maxConcurrency }) => maxConcurrency.delivery,
-    perPurchase: invocationS("deliver-webhook"),
+    perPurchase: invocationS("deliver-webhook", "full"),
     source: sources.settings,
-    assumed: `an endpoint answers in ${assumedTimes.waitMs.endpoint} ms; with endpoints that take 5 s the limit is a twentieth`,
+    assumed: `an endpoint answers in ${assumedTimes.waitMs.endpoint} ms, and all messages come in batches of ${queues.delivery.batchSize}, which last as long as their slowest endpoint: if all take ${WEBHOOK_MS_MAX / 1_000} s, the limit is ${Math.floor(queues.delivery.concurrencyMax / slowestDeliveryS())}`,
     symptom: { text: "Webhooks are late; none is lost within 14 days.", alarms: ["DeliveryDepth", "DeliveryAge"] },
     remedy: {
       by: "stage",
@@ -467,12 +465,12 @@ export const limits: readonly Limit[] = [
   {
     name: "shards of the ledger's stream",
     affects: "webhooks",
-    unit: "changes/s",
+    unit: "batches at a time",
     per: "stage",
-    capacity: () => assumed.streamShards * changesPerShard(),
-    perPurchase: 1,
+    capacity: () => assumed.streamShards,
+    perPurchase: invocationS("enqueue-webhooks", "full"),
     source: sources.streamParameters,
-    assumed: `${assumed.streamShards} shards, as many as partitions; a call of the SDK takes ${assumed.sdkCallCpuMs} ms of a vCPU`,
+    assumed: `${assumed.streamShards} shards, as many as partitions, each with one batch at a time`,
     symptom: {
       text: "Webhooks are late. After 23 hours changes become dead letters.",
       alarms: ["LedgerStreamBehind", "LedgerDeadLetters"],

@@ -1,5 +1,6 @@
-import { type StageSettings, settingsOf } from "../../infra/stages.ts";
+import { type StageSettings, settingsOf } from "../../infra/stage-settings.ts";
 import { errors } from "../../shared/contract/errors.ts";
+import { stages } from "../../stages.ts";
 import { markdownTable, wrap } from "../markdown/markdown.ts";
 import { drawLimitLoads } from "./chart.ts";
 import { limitTitle, type Remedy, type Symptom, type UsedLimit } from "./limit.ts";
@@ -13,10 +14,11 @@ import {
   purchasesAt,
   stepNames,
 } from "./limit-loads.ts";
+import type { PlaceLoad } from "./load-model.ts";
 import { purchaseBudgets } from "./usage.ts";
 
 /** The document is about this stage's settings. */
-export const settings: StageSettings = settingsOf("prod");
+export const settings: StageSettings = settingsOf("prod", stages);
 
 const whole = (value: number): string => Math.floor(value).toLocaleString("en");
 const UNREACHED = 1_000_000;
@@ -111,6 +113,39 @@ export const assumptionList = (): string =>
       limit.assumed === undefined ? [] : [`${limitTitle(limit)}: ${limit.assumed}.`],
     ),
   ]);
+
+const percent = (share: number): string => `${share > 0 && share < 0.001 ? "under 0.1" : (100 * share).toFixed(1)} %`;
+
+/** The hottest key and the busiest partition of each table and index, and what DynamoDB refused. */
+export const loadTable = (loads: readonly PlaceLoad[], seconds: number): string =>
+  markdownTable([
+    [
+      "table or index",
+      "write units/s",
+      "read units/s",
+      "hottest key",
+      "its busiest second",
+      "partitions, at first and at the end",
+      "busiest second of one",
+      "refused units",
+      "last refusal after",
+    ],
+    ...loads.map(({ place, table, partitionsAtFirst }) => {
+      const { units, hottest, busiest, throttled, lastThrottledS, partitionCount } = table;
+      return [
+        place,
+        whole(units.write / seconds),
+        whole(units.read / seconds),
+        code(hottest.key.length > KEY_LENGTH_MAX ? `${hottest.key.slice(0, KEY_LENGTH_MAX)}...` : hottest.key),
+        percent(hottest.share),
+        `${partitionsAtFirst}, ${partitionCount}`,
+        percent(busiest),
+        percent(throttled / (units.write + units.read)),
+        lastThrottledS === undefined ? "" : `${lastThrottledS + 1} s`,
+      ];
+    }),
+  ]);
+const KEY_LENGTH_MAX = 30;
 
 const NAMED = 3;
 

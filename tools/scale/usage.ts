@@ -3,7 +3,7 @@ import { secretNames, secretTable } from "../../shared/platform/secret-table.ts"
 import { SECRET_CACHE_MS } from "../../shared/platform/secrets.ts";
 import { sum } from "../../shared/platform/sum.ts";
 import { type Budget, budgets, type Invocation } from "../costs/budgets.ts";
-import { assumed as assumedTimes, durationMs } from "../costs/request-usage.ts";
+import { assumed as assumedTimes, type Batches, durationMs } from "../costs/request-usage.ts";
 
 /** What one delivered purchase causes: its request, an event of the upstream that comes after it, and a webhook. */
 export const purchaseBudgets: readonly Budget[] = [budgets.purchase, budgets.duplicateEvent, budgets.webhook];
@@ -44,8 +44,6 @@ export const measured = {
 
 /** Assumptions beside those of `npm run costs`. */
 export const assumed = {
-  /** CPU time of one call of the AWS SDK, on a whole vCPU. */
-  sdkCallCpuMs: 0.4,
   keysPerAccount: 1,
   upstreamKeys: 1,
   upstreamAddresses: 1,
@@ -56,8 +54,8 @@ export const assumed = {
 };
 
 /** Concurrent invocations of a purchase each second, of all functions or of one. */
-export const invocationS = (name?: FunctionName): number =>
-  sum(invocationsOf(name).map((invocation) => durationMs(invocation) / 1_000));
+export const invocationS = (name?: FunctionName, batches: Batches = "alone"): number =>
+  sum(invocationsOf(name).map((invocation) => durationMs(invocation, batches) / 1_000));
 
 export const invocationsOf = (name?: FunctionName): readonly Invocation[] =>
   purchaseBudgets

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setDuplicateWindow } from "../../../../shared/access/accounts.ts";
 import type { DuplicateWindow } from "../../../../shared/ledger/duplicate-guard.ts";
@@ -159,7 +158,7 @@ describe("openTransaction", () => {
     const accountId = await ledger.aWallet(10_000);
     const window = aWindow();
     expect((await open(ledger.aTransaction(accountId), window)).kind).toBe("opened");
-    await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, true).Update));
+    await ledger.db.update(walletRestriction(ledger.table, accountId, true, 0).Update);
     expect(await open(ledger.aTransaction(accountId), window)).toEqual({ kind: "restricted" });
     expect(await open(ledger.aTransaction(accountId), window, openUnlessOvertaking)).toEqual({ kind: "restricted" });
   });

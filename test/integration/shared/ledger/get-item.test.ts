@@ -1,4 +1,3 @@
-import { BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import {
@@ -15,7 +14,7 @@ import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/fa
 let ledger: FaultyLedger;
 beforeAll(async () => {
   ledger = await openFaultyLedger();
-  for (const pk of ["one", "two"]) await ledger.db.send(new PutCommand({ TableName: ledger.table, Item: { pk } }));
+  for (const pk of ["one", "two"]) await ledger.db.put({ TableName: ledger.table, Item: { pk } });
 });
 beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
@@ -65,7 +64,7 @@ describe("many keys", () => {
       const puts = keys.slice(start, start + 25).map(({ pk }) => ({
         PutRequest: { Item: { pk, status: "success", description: `about ${pk}` } },
       }));
-      await ledger.db.send(new BatchWriteCommand({ RequestItems: { [ledger.table]: puts } }));
+      await ledger.db.batchWrite({ RequestItems: { [ledger.table]: puts } });
     }
   });
 

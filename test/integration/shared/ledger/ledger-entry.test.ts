@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
@@ -56,7 +55,7 @@ describe("recordEntry", () => {
 
   test("an entry changes the wallet of a restricted account too, because an operator corrects it", async () => {
     const accountId = await ledger.aWallet(100);
-    await ledger.db.send(new UpdateCommand(walletRestriction(ledger.table, accountId, true).Update));
+    await ledger.db.update(walletRestriction(ledger.table, accountId, true, NOON_MS).Update);
     expect(await recordEntry(ledger, anEntry(accountId, -6_000))).toEqual({ kind: "recorded" });
     expect(await recordEntry(ledger, anEntry(accountId, 1_000))).toEqual({ kind: "recorded" });
     expect(await recordEntry(ledger, anEntry(accountId, -5_001))).toEqual({ kind: "insufficient_balance" });

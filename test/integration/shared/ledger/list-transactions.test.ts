@@ -1,4 +1,3 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { decodeCursor, encodeCursor, listTransactions } from "../../../../shared/ledger/list-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
@@ -22,7 +21,7 @@ beforeAll(async () => {
   rare = newestFirst.filter((_, index) => [0, 3, 99, 100, 101, 499, 500, 501, 777, COUNT - 1].includes(index));
   for (const transaction of rare) {
     const Item = { ...transaction, type: "airtime" };
-    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await ledger.db.put({ TableName: ledger.table, Item });
   }
 });
 beforeEach(() => ledger.reset());

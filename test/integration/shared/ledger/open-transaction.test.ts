@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import type { DailyQuota } from "../../../../shared/contract/permission.ts";
@@ -24,7 +23,7 @@ beforeEach(() => ledger.reset());
 afterAll(() => ledger.proxy.stop());
 
 const itemAt = async (pk: string): Promise<unknown> =>
-  (await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk } }))).Item;
+  (await ledger.db.get({ TableName: ledger.table, Key: { pk } })).Item;
 
 /** Enough time for every retry. */
 const enough = (): Deadline => deadlineIn(29_000);

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { BatchGetCommand, type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, type DynamoDBDocument, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { listKeys } from "../../../../shared/ledger/query-index.ts";
-import { openLists, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { openLists } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { emulatorClient, freshTables } from "../../../builders/tables.ts";
-import { aTransaction } from "../../../builders/transaction.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 const ALWAYS = { from: "0000", to: "9999" };
 let ledger: Ledger;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   // Two lists have five each, in turn.
   transactions = Array.from({ length: 10 }, (_, ageMs) =>
     aTransaction({
-      pk: transactionPk(`${ageMs % 2}${randomUUID()}`),
+      pk: newTransactionPk(`0${ageMs % 2}`),
       mode: "test",
       write_token: randomUUID(),
       created_at: isoTime(NOON_MS + ageMs),
@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 /** The table gives two keys at a time, as it does after every megabyte. */
-const givingTwoAtATime = (): { readonly pages: number; readonly db: DynamoDBDocumentClient } => {
+const givingTwoAtATime = (): { readonly pages: number; readonly db: DynamoDBDocument } => {
   const db = emulatorClient();
   const send = db.send.bind(db);
   const seen = { pages: 0, db };

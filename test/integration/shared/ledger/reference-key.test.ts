@@ -1,4 +1,3 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test } from "vitest";
 import { checkReferenceKey, OtherReferenceKeyError } from "../../../../shared/ledger/reference-key.ts";
 import { REFERENCE_KEY_PK } from "../../../../shared/ledger/schema.ts";
@@ -19,8 +18,7 @@ const load = (first: "record" | "ignore", ...values: readonly string[]) => {
   const value = async () => (rest.length > 1 ? rest.shift() : rest[0]);
   return loadKeyedHashes({ value, refetch: value }, checkReferenceKey(ledger, first));
 };
-const storedKey = async () =>
-  (await ledger.db.send(new GetCommand({ TableName: ledger.table, Key: { pk: REFERENCE_KEY_PK } }))).Item;
+const storedKey = async () => (await ledger.db.get({ TableName: ledger.table, Key: { pk: REFERENCE_KEY_PK } })).Item;
 
 test("the first key that may place orders becomes the ledger's, and another one is refused with an alarm", async () => {
   const log = captureLog();

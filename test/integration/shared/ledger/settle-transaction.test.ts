@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -96,7 +95,7 @@ describe("settleTransaction", () => {
     expect(await settleTransaction(ledger, transaction, settlement, enough())).toEqual({ kind: "applied" });
     expect(await readTransaction(ledger, transaction.pk)).toMatchObject({
       status: "processing",
-      open: expect.stringMatching(/^live#[0-7]$/),
+      open: expect.stringMatching(/^live#[0-9A-Z]$/),
     });
   });
 
@@ -132,7 +131,7 @@ describe("settleTransaction", () => {
     );
     const settlement = { status: "success", upstream_reference: eventReference } as const;
     const TransactItems = [...settlementWrites(ledger, transaction, settlement, { absentOr: eventReference })];
-    const written = ledger.db.send(new TransactWriteCommand({ TransactItems })).then(
+    const written = ledger.db.transactWrite({ TransactItems }).then(
       () => true,
       () => false,
     );

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { BatchGetCommand, BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test, vi } from "vitest";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
@@ -87,7 +87,7 @@ test("a statement of more transactions than one read can take lists each once, b
   );
   for (let start = 0; start < items.length; start += 25) {
     const puts = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+    await db.batchWrite({ RequestItems: { [table]: puts } });
   }
   const ledger = { db, table, clock };
   const { opening_kobo, lines, closing_kobo } = await readStatement(ledger, accountId, {
@@ -122,7 +122,7 @@ test("pages of any size join to the whole statement, and each refund's order is 
   // Half of them were refunded in the millisecond of the next order.
   const refunded = orders.filter((_, index) => index % 2 === 0);
   for (const order of refunded)
-    await ledger.db.send(new PutCommand(refundPut(ledger, order, isoTime(Date.parse(order.created_at) + 1_000)).Put));
+    await ledger.db.put(refundPut(ledger, order, isoTime(Date.parse(order.created_at) + 1_000)).Put);
   const whole = await readStatement(ledger, accountId, ALL_TIMES);
   expect(whole.lines).toHaveLength(1 + 12 + 6);
   for (const size of [1, 2, 3, 5, 7]) {

@@ -1,9 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, test } from "vitest";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
-import { QUEUED, queuedOrders, transactionPk } from "../../../../shared/ledger/schema.ts";
+import { openList, QUEUED, queuedOrders, transactionPk } from "../../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import {
   settlingTransition,
@@ -14,6 +13,7 @@ import {
   transitions,
 } from "../../../../shared/ledger/transaction-state.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
+import { newTransactionPk } from "../../../builders/transaction.ts";
 
 /** Goal: a transaction's state changes by the transitions of the table, and in no other way. */
 let ledger: LedgerAtNoon;
@@ -29,10 +29,13 @@ const waitingBy = (place: { readonly number: number } | { readonly refusals: num
 const queued = waitingBy({ number: 1 });
 const aside = waitingBy({ refusals: 1 });
 
+/** The list of open orders that has those of this test. */
+const open = openList({ pk: transactionPk("00") });
+
 /** What an item in a state has, beside its status. */
 const storedIn = {
-  sent: { open: "live#0" },
-  claimed: { open: "live#0", claim: "first" },
+  sent: { open },
+  claimed: { open, claim: "first" },
   queued: { open: queuedOrders("acc_1"), queued: queued },
   set_aside: { open: QUEUED, queued: aside },
   success: { open: undefined, listed_at: undefined, status: "success" },
@@ -48,8 +51,8 @@ const setBy: Readonly<Record<string, Partial<Transaction>>> = {
 };
 
 const aStored = async (state: TransactionState): Promise<Transaction> => {
-  const Item = ledger.aTransaction("acc_1", { pk: transactionPk(`0${crypto.randomUUID()}`), ...storedIn[state] });
-  await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+  const Item = ledger.aTransaction("acc_1", { pk: newTransactionPk("00"), ...storedIn[state] });
+  await ledger.db.put({ TableName: ledger.table, Item });
   return Item;
 };
 
@@ -60,7 +63,7 @@ describe.each(Object.entries(changes))("the transition %s", (name, transition) =
     const transaction = await aStored(state);
     const { Update } = transactionUpdate(ledger, transaction, transition, setBy[name] ?? {});
     const isEdge = transition.from.some((from) => from === state);
-    const result = await ledger.db.send(new UpdateCommand(Update)).then(
+    const result = await ledger.db.update(Update).then(
       () => "written",
       (error: unknown) => (error instanceof ConditionalCheckFailedException ? "refused" : error),
     );
@@ -78,7 +81,7 @@ describe.each(Object.entries(changes))("the transition %s", (name, transition) =
     const transaction = await aStored(state);
     for (const other of [{ write_token: "another" }, { mode: "test" as const }]) {
       const { Update } = transactionUpdate(ledger, { ...transaction, ...other }, transition, setBy[name] ?? {});
-      await expect(ledger.db.send(new UpdateCommand(Update))).rejects.toThrow(ConditionalCheckFailedException);
+      await expect(ledger.db.update(Update)).rejects.toThrow(ConditionalCheckFailedException);
     }
   });
 });
@@ -90,10 +93,10 @@ test.each([
   "the first write leads to the state %s, and a second one of either kind is refused",
   async (state, first) => {
     const transaction = ledger.aTransaction("acc_1", storedIn.sent);
-    await ledger.db.send(new PutCommand(transactionPut(ledger, first, transaction).Put));
+    await ledger.db.put(transactionPut(ledger, first, transaction).Put);
     for (const second of [debit, voided]) {
       const { Put } = transactionPut(ledger, second, transaction);
-      await expect(ledger.db.send(new PutCommand(Put))).rejects.toThrow(ConditionalCheckFailedException);
+      await expect(ledger.db.put(Put)).rejects.toThrow(ConditionalCheckFailedException);
     }
     const stored = await readTransaction(ledger, transaction.pk);
     expect(stored && [stateOf(stored), stored.open, stored.listed_at]).toEqual([

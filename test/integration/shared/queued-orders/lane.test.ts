@@ -67,7 +67,7 @@ describe("one run sends the orders of an account in their order", () => {
     expect(await order()).toEqual(references);
   });
 
-  test("if a claim takes longer than 3 seconds", { timeout: 20_000 }, async () => {
+  test("if a claim takes longer than 3 seconds", async () => {
     const { service, order } = await fiveOrders();
     let claims = 0;
     intercept(async (command, send) => {
@@ -80,9 +80,7 @@ describe("one run sends the orders of an account in their order", () => {
     expect(await order()).toEqual(references);
   });
 
-  test("if every answer of a claim is lost, and the read that finds it takes seconds", {
-    timeout: 20_000,
-  }, async () => {
+  test("if every answer of a claim is lost, and the read that finds it takes seconds", async () => {
     const { service, order } = await fiveOrders();
     let reads = 0;
     let isLost = true;
@@ -176,7 +174,6 @@ describe("an order whose claim cannot be resolved", () => {
 describe("of two runs at the same time", () => {
   test.each([0, 4_000, -4_000])(
     "one sends the orders of an account in their order, also with clocks that differ by %i ms",
-    { timeout: 30_000 },
     async (differenceMs) => {
       for (let round = 0; round < 4; round += 1) {
         const { service, accountId, order } = await fiveOrders();

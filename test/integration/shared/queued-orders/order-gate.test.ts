@@ -4,10 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import {
   type PurchasesStore,
   type PurchasesSwitch,
+  readParts,
   readPurchasesSwitch,
+  writePart,
   writePurchasesSwitch,
 } from "../../../../shared/orders/purchases-switch.ts";
 import { readUpstreamRefusals } from "../../../../shared/orders/upstream-refusal.ts";
+import type { WithSdk } from "../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
@@ -23,7 +26,7 @@ import type { WireFault } from "../../../strict/faults.ts";
 
 /** Goal: purchases that are switched off are off everywhere within 10 seconds, whatever happens to the reading. */
 let proxy: DynamoDbProxy;
-let store: PurchasesStore;
+let store: PurchasesStore & WithSdk;
 let nowMs: number;
 let reads: number;
 beforeAll(async () => {
@@ -107,6 +110,31 @@ test("a change takes effect 10 seconds after the last reading, and until then no
   expect([await purchases(), await purchases(), reads]).toEqual(["off", "off", 2]);
 });
 
+test("a network or a kind is off within the same 10 seconds and by the same reading, and no other part changes", async () => {
+  const { purchases } = orderGate(store, clock, "vtu");
+  const parts = async () => [
+    await purchases(["data", "vtu", "mtn"]),
+    await purchases(["airtime", "vtu", "glo"]),
+    await purchases(["nin_retrieval", "identity", undefined]),
+    await purchases(),
+  ];
+  expect(await parts()).toEqual(["on", "on", "on", "on"]);
+  const off = { since: isoTime(nowMs), by: "ada", why: "ticket 97" };
+  expect(await Promise.all([writePart(store, "mtn", off, "off"), writePart(store, "identity", off, "off")])).toEqual([
+    true,
+    true,
+  ]);
+  expect(await writePart(store, "mtn", { ...off, by: "bola" }, "off")).toBe(false);
+  expect((await readParts(store)).off).toEqual({ mtn: off, identity: off });
+  const before = reads;
+  expect([await parts(), reads]).toEqual([["on", "on", "on", "on"], before]);
+  nowMs += 10_000;
+  expect([await parts(), reads]).toEqual([["off", "on", "off", "on"], before + 1]);
+  expect([await writePart(store, "mtn", off, "on"), await writePart(store, "mtn", off, "on")]).toEqual([true, false]);
+  nowMs += 10_000;
+  expect(await parts()).toEqual(["on", "on", "off", "on"]);
+});
+
 test("the 10 seconds begin before the reading, so that a slow response does not prolong them", async () => {
   const { purchases } = orderGate(store, clock, "vtu");
   proxy.fault = () => {
@@ -165,6 +193,11 @@ test("purchases that are off for more than an hour raise an alarm with each read
   await readAfter("off", 3_600_001);
   const since = isoTime(nowMs - 3_600_001);
   expect(log.lines()).toMatchObject([{ level: "error", event: "purchases.still_off", since, Alarms: 1 }]);
+  await writePurchasesSwitch(store, switched("on"));
+  await writePart(store, "mtn", { since, by: "ada" }, "off");
+  await writePart(store, "airtime", { since: isoTime(nowMs - 3_600_000), by: "ada" }, "off");
+  expect(await orderGate(store, clock, "vtu").purchases(["mtn"])).toBe("off");
+  expect(log.lines().slice(1)).toMatchObject([{ event: "purchases.part_still_off", part: "mtn", since }]);
 });
 
 test("a spent limit that one instance notes is known to the others with their next reading, and is never shortened", async () => {
@@ -186,7 +219,7 @@ test("a pace that cannot be written fails no order, and one that cannot be read 
   await expect(gate.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000))).resolves.toBeUndefined();
   countReads();
   const Item = { pk: UPSTREAM_PACE_PK, limit_until: "soon", queue_until: 1, queued_orders: -1, per_minute: 0 };
-  await store.db.send(new PutCommand({ TableName: store.table, Item }));
+  await store.db.put({ TableName: store.table, Item });
   expect(await gate.purchases()).toBe("on");
   expect(gate.pace()).toEqual(NO_ORDERS_QUEUED);
 });
@@ -197,7 +230,7 @@ test.each([
   ["further ahead than a limit lasts", isoTime(NOON_MS + 3_600_000)],
 ])("a noted limit that is %s blocks nothing, and the next note replaces it", async (_name, limit_until) => {
   const Item = { pk: UPSTREAM_PACE_PK, limit_until };
-  await store.db.send(new PutCommand({ TableName: store.table, Item }));
+  await store.db.put({ TableName: store.table, Item });
   const gate = orderGate(store, clock, "vtu");
   await gate.purchases();
   expect(gate.blocks().limitUntilMs).toBe(0);

@@ -4,7 +4,7 @@ import { aSellingService } from "../../../builders/selling-service.ts";
 
 /**
  * Goal: an order is sent within what its answer said, and 40 seconds more, also by an instance that did not get the
- * 429. Source: docs/interface.md 8.9. Method: the sender runs each minute, so many seconds after the 429; a run within
+ * 429. Source: docs/interface.md 8.9. Method: the sender runs each minute, this many seconds after the 429; a run within
  * the limit's time ends at once, because what is left of the limit is longer than the run.
  */
 const TOLERANCE_S = 40;

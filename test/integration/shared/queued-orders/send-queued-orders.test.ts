@@ -1,4 +1,4 @@
-import { BatchGetCommand, GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { setAccountStatus } from "../../../../shared/access/accounts.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -105,7 +105,7 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(own).toEqual(sent.map(referenceOf));
   });
 
-  test("is refunded if its plan was withdrawn meanwhile", async () => {
+  test("is refunded if its plan was withdrawn in the meantime", async () => {
     const service = await aService();
     const accountId = await ledger.anAccount(1_000);
     service.refuse(1);
@@ -150,7 +150,7 @@ describe("an order that waited at the time of a backup", () => {
       expect(await service.sendAfter(minutes * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
       expect(await service.transaction(accountId, REFERENCE)).toMatchObject({
         status: "processing",
-        open: expect.stringMatching(/^live#[0-7]$/),
+        open: expect.stringMatching(/^live#[0-9A-Z]$/),
       });
       expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
       expect(service.arrived()).toHaveLength(1);
@@ -174,7 +174,7 @@ describe("an order that waited at the time of a backup", () => {
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
     expect(await service.transaction(accountId, REFERENCE)).toMatchObject({
       status: "processing",
-      open: expect.stringMatching(/^live#[0-7]$/),
+      open: expect.stringMatching(/^live#[0-9A-Z]$/),
     });
     expect(service.arrived()).toHaveLength(1);
     expect(service.queued).toEqual([]);
@@ -200,14 +200,14 @@ test("the late message that an order has to wait does not send it again from a l
   expect(alarm.mock.calls).toEqual([["order.not_sent_after_restore", { reference: referenceOf(transaction) }]]);
   expect(await readTransaction(restored, transaction.pk)).toMatchObject({
     status: "processing",
-    open: expect.stringMatching(/^live#[0-7]$/),
+    open: expect.stringMatching(/^live#[0-9A-Z]$/),
   });
 });
 
 test("orders do not wait for an order that only a wallet's number counts", async () => {
   const service = await aService();
   const [counted, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
-  await ledger.db.send(new UpdateCommand(walletQueueJoin(ledger, counted, NO_QUEUE).Update));
+  await ledger.db.update(walletQueueJoin(ledger, counted, NO_QUEUE).Update);
   expect(await service.sendAfter(2 * MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   ledger.nowMs += 1_000;
   expect((await service.buy(other, "one")).data?.transaction.status).toBe("success");
@@ -218,15 +218,13 @@ test("an account whose queued orders cannot be read does not hold back the other
   const [broken, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
   service.refuse(1);
   for (const accountId of [broken, other]) await service.buy(accountId, "one");
-  await ledger.db.send(
-    new UpdateCommand({
-      TableName: ledger.table,
-      Key: { pk: (await service.transaction(broken, "one")).pk },
-      UpdateExpression: "SET queued.#order.kind = :kind",
-      ExpressionAttributeNames: { "#order": "order" },
-      ExpressionAttributeValues: { ":kind": "of a later release" },
-    }),
-  );
+  await ledger.db.update({
+    TableName: ledger.table,
+    Key: { pk: (await service.transaction(broken, "one")).pk },
+    UpdateExpression: "SET queued.#order.kind = :kind",
+    ExpressionAttributeNames: { "#order": "order" },
+    ExpressionAttributeValues: { ":kind": "of a later release" },
+  });
   const alarm = vi.spyOn(log, "alarm");
   expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
   expect(await service.transaction(other, "one")).toMatchObject({ status: "success" });
@@ -277,9 +275,7 @@ test("all orders of an account that waited for too long are refunded in one run,
   expect(service.arrived()).toEqual([]);
 });
 
-test("an account whose refunds cannot be written takes the time of one refund from a run, and the others are sent", {
-  timeout: 30_000,
-}, async () => {
+test("an account whose refunds cannot be written takes the time of one refund from a run, and the others are sent", async () => {
   const service = await aService();
   const [broken, other] = [await ledger.anAccount(5_000), await ledger.anAccount(1_000)];
   service.refuse(1);
@@ -328,7 +324,7 @@ describe("what an instance of purchase found out about the upstream", () => {
     }
     return accountIds;
   };
-  /** How many requests the upstream gets meanwhile, of a fault that is repeated. */
+  /** How many requests the upstream gets in the meantime, of a fault that is repeated. */
   const requests = async (service: SellingService, act: () => Promise<unknown>): Promise<number> => {
     const before = service.refusalsLeft();
     await act();
@@ -400,7 +396,7 @@ const claim = async (service: SellingService, accountId: string): Promise<Claime
   return result.claimed;
 };
 
-describe("an order that another run claims meanwhile", () => {
+describe("an order that another run claims in the meantime", () => {
   test.each([
     ["has waited for too long", 16 * MINUTE_MS, () => {}],
     [
@@ -456,7 +452,7 @@ test("an order of another ledger than this one is neither sent nor refunded, how
   expect(logged.lines("order.not_sent_after_restore")).not.toEqual([]);
   const { pk } = await service.transaction(accountId, "one");
   const unknown = await readTransaction(restored, pk);
-  expect(unknown).toMatchObject({ status: "processing", open: expect.stringMatching(/^live#[0-7]$/) });
+  expect(unknown).toMatchObject({ status: "processing", open: expect.stringMatching(/^live#[0-9A-Z]$/) });
   expect(unknown).not.toHaveProperty("queued");
   expect(await walletAndCount(restored, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
   expect(service.arrived()).toEqual([]);
@@ -565,7 +561,7 @@ describe("an account that cannot be read", () => {
     expect(logged.text()).toContain('"OldestQueuedSeconds":480');
   });
 
-  test("on a later page only is sent up to there, and the others are sent", { timeout: 30_000 }, async () => {
+  test("on a later page only is sent up to there, and the others are sent", async () => {
     const service = await aService();
     const [long, other] = [await ledger.anAccount(20_000), await ledger.anAccount(1_000)];
     const instance = service.instance();

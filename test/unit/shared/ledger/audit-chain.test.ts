@@ -40,7 +40,7 @@ test("an entry that nothing attested is a problem after 15 minutes", () => {
   ]);
 });
 
-/** The chain again with another third entry, as somebody who can compute hashes would write it. */
+/** The chain again with another third entry, as a person who can compute hashes would write it. */
 const rewritten = chainOf(
   "acc_1",
   five.map((each, index) => (index === 2 ? { ...each, by: "eve" } : each)),

@@ -13,6 +13,9 @@ import {
   deliveriesList,
   deliveryPk,
   EVENTS_LIST,
+  endpointHealthPk,
+  endpointKeyOf,
+  endpointOfDelivery,
   entriesList,
   entriesPk,
   eventHashOf,
@@ -22,13 +25,13 @@ import {
   isTransactionPk,
   itemKindOf,
   ownerPk,
-  parkedAccountPk,
+  parkedEndpointPk,
   periodLinesPk,
   periodPk,
   periodReplacementPk,
+  personPk,
   phoneRetentionPk,
   sequenceKey,
-  subscriberOf,
   subscriptionPk,
   transactionIdOf,
   transactionList,
@@ -40,6 +43,9 @@ import {
 /** Goal: keys and lists are those of the items that are stored already. */
 const ID = "0123456789ABCDEFGHJKMNPQRS";
 const transaction = transactionPk(ID);
+const event = { endpoint: "2", transaction_pk: transaction };
+const onRequest = { endpoint: "2", webhook_id: "evt_1" };
+const endpoint = { accountId: "acc_1", endpoint: "2" };
 
 test.each([
   ["an account", accountPk("acc_1"), "account#acc_1", "account"],
@@ -55,18 +61,20 @@ test.each([
   ["a checkpoint", checkpointPk("acc_1"), "checkpoint#acc_1", "checkpoint"],
   ["a consent", consentPk({ pk: transaction }), `consent#transaction#${ID}`, "consent"],
   ["an event", eventPk("hash"), "event#hash", "event"],
-  ["a delivery", deliveryPk({ transaction_pk: transaction, status: "success" }), `delivery#${ID}#success`, "delivery"],
+  ["a delivery", deliveryPk({ ...event, status: "success" }), `delivery#2#${ID}#success`, "delivery"],
   [
     "a repeated delivery",
-    deliveryPk({ transaction_pk: transaction, status: "failed", repeat: "r" }),
-    `delivery#${ID}#failed#r`,
+    deliveryPk({ ...event, status: "failed", repeat: "r" }),
+    `delivery#2#${ID}#failed#r`,
     "delivery",
   ],
-  ["an account's parked deliveries", parkedAccountPk("acc_1"), "parked#acc_1", "parked"],
-  ["a delivery of an event on request", accountEventDeliveryPk("evt_1"), "delivery#evt_1", "delivery"],
-  ["a repeated one", accountEventDeliveryPk("evt_1", "r"), "delivery#evt_1#r", "delivery"],
+  ["an endpoint's parked deliveries", parkedEndpointPk(endpoint), "parked#acc_1#2", "parked"],
+  ["an endpoint's health", endpointHealthPk(endpoint), "endpoint-health#acc_1#2", "endpoint-health"],
+  ["a delivery of an event on request", accountEventDeliveryPk(onRequest), "delivery#2#evt_1", "delivery"],
+  ["a repeated one", accountEventDeliveryPk({ ...onRequest, repeat: "r" }), "delivery#2#evt_1#r", "delivery"],
   ["an owner", ownerPk("a-hash"), "owner#a-hash", "owner"],
-  ["a subscription", subscriptionPk("wallet.low", "acc_1"), "subscription#wallet.low#acc_1", "subscription"],
+  ["a person", personPk("a-hash"), "person#a-hash", "person"],
+  ["a subscription", subscriptionPk("wallet.low", endpoint), "subscription#wallet.low#acc_1#2", "subscription"],
   ["the masking of phone numbers", phoneRetentionPk("acc_1#live"), "phone-retention#acc_1#live", "phone-retention"],
 ])("the key of %s begins with its kind", (_item, pk, stored, kind) => {
   expect(pk).toBe(stored);
@@ -80,7 +88,10 @@ test.each(["lock#1", "transactions#1", "transaction", "", "toString#1"])("the ke
 
 test("an id is read back from the key that was made of it", () => {
   expect(accountIdOf(accountPk("acc_1"))).toBe("acc_1");
-  expect(subscriberOf(subscriptionPk("wallet.low", "acc_1"))).toBe("acc_1");
+  expect(endpointKeyOf(subscriptionPk("wallet.low", endpoint))).toEqual(endpoint);
+  expect(endpointKeyOf(parkedEndpointPk(endpoint))).toEqual(endpoint);
+  expect(endpointOfDelivery(deliveryPk({ ...event, status: "success" }))).toBe("2");
+  expect(endpointOfDelivery(accountEventDeliveryPk(onRequest))).toBe("2");
   expect(transactionIdOf({ pk: transaction })).toBe(ID);
   expect(eventHashOf({ pk: eventPk("a-hash") })).toBe("a-hash");
 });

@@ -10,7 +10,7 @@ import {
 } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
-/** A time so many seconds after noon. */
+/** A time this many seconds after noon. */
 const at = (seconds: number): string => isoTime(NOON_MS + seconds * 1_000);
 
 const estimate = (pace: Partial<UpstreamPace>, { limitS = 0, ahead = 0 } = {}): number =>
@@ -36,7 +36,7 @@ test("a block that ends more than a minute and 10 seconds of clock difference fr
   expect(blocks(71)).toEqual([0, 0]);
 });
 
-test("sending so many orders takes a minute for each per_minute of them", () => {
+test("sending this many orders takes a minute for each per_minute of them", () => {
   expect([sendingS(1, { per_minute: 60 }), sendingS(90, { per_minute: 60 }), sendingS(1, { per_minute: 120 })]).toEqual(
     [1, 90, 1],
   );

@@ -38,15 +38,17 @@ describe("restCosts", () => {
   test("a stage at rest pays for the secrets, alarms, custom metrics and the dashboard of its stacks", () => {
     const used = (name: PriceName): number =>
       (none?.parts ?? []).reduce((sum, { usage }) => sum + (usage[name] ?? 0), 0);
-    expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([secretNames.length, 7, 1]);
+    expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([secretNames.length, 9, 1]);
     expect(used("alarms")).toBeGreaterThan(60);
   });
 });
 
-test("a console costs its alarms at rest, and nothing else", () => {
+test("a console costs its alarms at rest, that of the silence of its schedule too, and the runs of that", () => {
   const { alarms, dollars } = consoleRestCost();
-  expect(alarms).toBe(3 * consoleFunctions.length + 1);
-  expect(dollars).toBeCloseTo(0.1 * alarms, 9);
+  expect(alarms).toBe(3 * consoleFunctions.length + 2);
+  const run = requestCosts().find(({ title }) => title === budgets.notifications.title)?.total ?? 0;
+  // EventBridge asks 1 USD for a million events.
+  expect(dollars).toBeCloseTo(0.1 * alarms + ((run + 1) * 730 * 60) / 1_000_000, 9);
 });
 
 test("a REST API costs 2.50 USD more for a million requests, its web ACL 6 a month, and strangers its inspection only", () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import type { Budget } from "../../../../tools/costs/budgets.ts";
 import { usageOf } from "../../../../tools/costs/request-usage.ts";
 
@@ -31,8 +32,18 @@ test("the usage of a request is its budget and what Lambda and API Gateway add",
   expect(usageOf(budget).logGb).toBeLessThan(0.000001);
 });
 
+test("in full batches the requests share an invocation, its waits and the requests to SQS, and each has its own CPU time", () => {
+  const batched = budget.invocations.map((invocation) => ({ ...invocation, batch: { size: 10, cpuMs: 2 } }));
+  const { lambdaRequests, lambdaGbSeconds, queueRequests } = usageOf({ ...budget, invocations: batched }, "full");
+  expect(lambdaRequests).toBe(0.1);
+  // 448 MB are a quarter of a vCPU: nine further requests of 7.9 ms.
+  expect(lambdaGbSeconds).toBeCloseTo((448 / 1_024) * (0.103 + 9 * 0.00079), 4);
+  // One is sent for ten messages, and the delivery queue's batches have five.
+  expect(queueRequests).toBeCloseTo(0.5, 9);
+});
+
 test("the log of a request is paid for each month that prod keeps it", () => {
   const { logGb = 0, keptLogGbMonths } = usageOf(budget);
-  expect(settingsOf("prod").logRetentionDays).toBe(90);
+  expect(settingsOf("prod", stages).logRetentionDays).toBe(90);
   expect(keptLogGbMonths).toBeCloseTo(logGb * (90 / (730 / 24)), 15);
 });

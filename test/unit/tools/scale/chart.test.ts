@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { drawLimitLoads } from "../../../../tools/scale/chart.ts";
 import { limitTitle } from "../../../../tools/scale/limit.ts";
 import { type LimitLoads, limitLoads } from "../../../../tools/scale/limit-loads.ts";
 
-const prodLimits = limitLoads(settingsOf("prod"));
+const prodLimits = limitLoads(settingsOf("prod", stages));
 const [first] = prodLimits;
 
 const limitAt = (...rates: readonly number[]): LimitLoads => {

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { requestCosts } from "../../../../tools/costs/costs.ts";
 import { shareOf } from "../../../../tools/scale/limit.ts";
 import { cells, limitLoads, monthlyDollars, purchasesAt } from "../../../../tools/scale/limit-loads.ts";
 
-const settings = settingsOf("prod");
+const settings = settingsOf("prod", stages);
 const cellOf = (purchasesPerS: number, accounts: number) =>
   cells(settings).find(({ load }) => load.purchasesPerS === purchasesPerS && load.accounts === accounts);
 
@@ -23,11 +24,11 @@ test("with everything raised, one account ends at its wallet and many accounts a
   expect(cellOf(1_000, 10_000)?.firsts[lastStep].limit.name).toBe("shards of the ledger's stream");
 });
 
-test("the index of open transactions carries 4,000 purchases a second, and 2,000 while all of them wait", () => {
+test("the index of open transactions carries 16,000 purchases a second, and 8,000 while all of them wait", () => {
   const index = limitLoads(settings).filter(({ limit }) => limit.name === "index by_open");
   expect(index.map((load) => [load.limit.onlyIf, purchasesAt(load, 100)])).toEqual([
-    ["while all orders wait", 2_000],
-    [undefined, 4_000],
+    ["while all orders wait", 8_000],
+    [undefined, 16_000],
   ]);
 });
 

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { firstOf, type Limit, reachedAt, shareOf } from "../../../../tools/scale/limit.ts";
 import { limits } from "../../../../tools/scale/limits.ts";
 
-const settings = settingsOf("prod");
+const settings = settingsOf("prod", stages);
 
 const aLimit = (changes: Partial<Limit> = {}): Limit => ({
   name: "a limit",

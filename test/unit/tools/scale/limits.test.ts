@@ -2,12 +2,13 @@ import { CfnAlarm } from "aws-cdk-lib/aws-cloudwatch";
 import { describe, expect, test } from "vitest";
 import { addStage } from "../../../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../../../infra/constructs/unbundled-app.ts";
-import { type StageSettings, settingsOf, stages } from "../../../../infra/stages.ts";
+import { type StageSettings, settingsOf } from "../../../../infra/stage-settings.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
+import { stages } from "../../../../stages.ts";
 import { limitTitle, reachedAt } from "../../../../tools/scale/limit.ts";
 import { limits } from "../../../../tools/scale/limits.ts";
 
-const settings = settingsOf("prod");
+const settings = settingsOf("prod", stages);
 const named = limits.map((limit) => ({ title: limitTitle(limit), ...limit }));
 
 const alarmIds = Object.values(addStage(unbundledApp(), "prod", settings))
@@ -80,6 +81,6 @@ describe("a raised setting", () => {
   });
 
   test("a stage without egress has no NAT gateway", () => {
-    expect(reached("NAT gateways", settingsOf("sandbox"))).toBe(Number.POSITIVE_INFINITY);
+    expect(reached("NAT gateways", settingsOf("sandbox", stages))).toBe(Number.POSITIVE_INFINITY);
   });
 });
