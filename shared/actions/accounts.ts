@@ -1,6 +1,16 @@
-import { type Account, type AccountStore, accountSchema, requireAccount } from "../access/account-store.ts";
 import {
+  type Account,
+  AccountError,
+  type AccountStore,
+  accountSchema,
+  requireAccount,
+} from "../access/account-store.ts";
+import {
+  closeAccount,
   createAccount,
+  ENTITLEMENTS_CHANGED,
+  LIMITS_CHANGED,
+  reopenAccount,
   setAccountLimits,
   setAccountStatus,
   setDuplicateWindow,
@@ -8,18 +18,21 @@ import {
   setOwners,
 } from "../access/accounts.ts";
 import type { accountsActions } from "../contract/actions/accounts.ts";
-import { nairaFromKobo } from "../contract/money.ts";
-import { orderLimitsText } from "../contract/order-limits.ts";
-import { entitlementSchema, entitlementsText } from "../contract/permission.ts";
+import { koboText, nairaFromKobo } from "../contract/money.ts";
+import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
+import { entitlementSchema, entitlementsText, raisesEntitlements } from "../contract/permission.ts";
 import { shownUrl } from "../contract/shown-url.ts";
+import { openTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
-import { accountIdsOf } from "../ledger/query-index.ts";
+import { ALL_TIMES, accountIdsOf, INDEXED_AGE_MS } from "../ledger/query-index.ts";
 import { accountPk, walletPk } from "../ledger/schema.ts";
 import { hasPeriodLimit, type Usage, usageOn } from "../ledger/usage.ts";
-import { ordersOnDay, readWallet, walletSchema } from "../ledger/wallet.ts";
-import { dayInLagos } from "../platform/time.ts";
+import { ordersOnDay, readWallet, type Wallet, walletSchema } from "../ledger/wallet.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { dayInLagos, EPOCH, isoTime } from "../platform/time.ts";
 import { dateIn } from "../platform/time-zone.ts";
-import { readEndpointState } from "../webhooks/endpoint-health.ts";
+import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
+import { readEndpointStates } from "../webhooks/endpoint-health.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -51,20 +64,56 @@ const isEnded = ({ status, expires_at }: Pick<Account["keys"][number], "status" 
   status === "active" && expires_at !== undefined && nowMs >= Date.parse(expires_at);
 
 const setStatus =
-  (status: Account["status"], action: string) =>
+  (status: "active" | "restricted", action: string) =>
   async (context: ActionContext, { account, why }: { readonly account: string; readonly why?: string | undefined }) => {
     const store: AccountStore = audited(context, () => ({ action, why }));
     return accountView(await setAccountStatus(store, account, status));
   };
 
-const ownersText = (owners: Account["owners"]): string => owners.map(({ kind, value }) => `${kind}:${value}`).join(" ");
+export const ownerText = ({ kind, value }: Account["owners"][number]): string => `${kind}:${value}`;
 
-export const readAccounts = ({ ledger }: ActionContext, accountIds: readonly string[]): Promise<readonly Account[]> =>
+export const readAccounts = (
+  { ledger }: Pick<ActionContext, "ledger">,
+  accountIds: readonly string[],
+): Promise<readonly Account[]> =>
   getItems(
     ledger,
     accountIds.map((accountId) => ({ pk: accountPk(accountId) })),
     accountSchema,
   );
+
+/**
+ * Why an account cannot be closed yet, in sentences. What was written less than 2 minutes ago may be missing in the lists of open
+ * orders, or still be on its way.
+ */
+const obstaclesToClosing = async (
+  context: ActionContext,
+  { account_id, status }: Account,
+  { balance_kobo, updated_at, restricted_at = EPOCH }: Wallet,
+): Promise<readonly string[]> => {
+  const { ledger } = context;
+  const open = (await openTransactions(ledger, ALL_TIMES)).filter((order) => order.account_id === account_id);
+  // After the open ones, because an order that was sent may begin to wait, and none of a restricted account is sent.
+  const { accounts } = await readQueuedOrders(context, account_id);
+  const queued = accounts.reduce((sum, { orders, counted }) => sum + Math.max(orders.length, counted), 0);
+  const quietAt = Math.max(Date.parse(updated_at), Date.parse(restricted_at)) + INDEXED_AGE_MS;
+  return [
+    ...(status === "active" ? ["It is active: restrict it first."] : []),
+    ...(balance_kobo === 0
+      ? []
+      : [`Its balance is ${koboText(balance_kobo)} NGN: pay it out, and book that with wallet adjust.`]),
+    ...(open.length === 0 ? [] : [`${open.length} of its orders are open: wait for their outcome, or resolve them.`]),
+    ...(queued === 0 ? [] : [`${queued} of its orders are queued: wait until they are refunded, or resolve them.`]),
+    ...(quietAt <= ledger.clock()
+      ? []
+      : [`It was restricted, or its balance changed, less than 2 minutes ago: try again after ${isoTime(quietAt)}.`]),
+  ];
+};
+
+/** What two people decide needs a proposal. Without one, what is stored was lowered after `propose` had compared it. */
+const assertNotRaised = ({ fourEyes, actor }: ActionContext, isRaised: boolean, changed: string): void => {
+  if (fourEyes && actor().proposal === undefined && isRaised) throw new AccountError(changed);
+};
 
 export const accountsRuns: ActionRuns<typeof accountsActions> = {
   "accounts list": async (context) => {
@@ -94,7 +143,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const wallet = await readWallet(ledger, accountId);
     const { balance_kobo, low_balance_threshold_kobo } = wallet;
     const { owners, entitlements } = account;
-    const endpoint = await readEndpointState(ledger, account);
+    const [endpoint] = await readEndpointStates(ledger, [account]);
     const limited = entitlementSchema.options.filter((each) => typeof entitlements[each] === "number");
     return {
       ...accountView(account),
@@ -111,7 +160,7 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       ...(hasPeriodLimit(account.order_limits) && { usage: usageView(context, wallet) }),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),
-      webhook: endpoint?.url === undefined ? null : { url: shownUrl(endpoint.url), status: endpoint.status },
+      webhook: endpoint === undefined ? null : { url: shownUrl(endpoint.url), status: endpoint.status },
     };
   },
 
@@ -124,10 +173,36 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
 
   "accounts unrestrict": setStatus("active", "accounts unrestrict"),
 
-  "accounts entitle": async (context, { account, entitlements, why }) => {
+  "accounts close": async (context, { account: accountId, why }) => {
+    const { ledger, accounts } = context;
+    const account = await requireAccount(accounts, accountId);
+    if (account.status === "closed") return accountView(account);
+    // The wallet first: a line that is booked after it was read has the write refused.
+    const wallet = await readWallet(ledger, accountId);
+    const obstacles = await obstaclesToClosing(context, account, wallet);
+    if (obstacles.length > 0) {
+      throw new OperatorError(`The account ${accountId} is not closed:\n${obstacles.join("\n")}`);
+    }
+    return accountView(
+      await closeAccount(
+        audited(context, () => ({ action: "accounts close", why })),
+        wallet,
+      ),
+    );
+  },
+
+  "accounts reopen": async (context, { account, why }) => {
+    const store = audited(context, () => ({ action: "accounts reopen", why }));
+    return accountView(await reopenAccount(store, account));
+  },
+
+  "accounts entitle": async (context, { account, entitlements, before, why }) => {
+    const { entitlements: stored } = await requireAccount(context.accounts, account);
+    assertNotRaised(context, raisesEntitlements(stored, entitlements), ENTITLEMENTS_CHANGED);
     const details = { entitlements: entitlementsText(entitlements) };
     const store = audited(context, () => ({ action: "accounts entitle", why, details }));
-    return { account_id: account, entitlements: (await setEntitlements(store, account, entitlements)).entitlements };
+    const changed = await setEntitlements(store, account, entitlements, before ?? stored);
+    return { account_id: account, entitlements: changed.entitlements };
   },
 
   "accounts duplicates": async (context, { account, window_s, why }) => {
@@ -138,15 +213,17 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     return { account_id: account, ...(duplicate_window_s !== undefined && { duplicate_window_s }) };
   },
 
-  "accounts limits": async (context, { account, limits, why }) => {
+  "accounts limits": async (context, { account, limits, before, why }) => {
+    const { order_limits: stored = {} } = await requireAccount(context.accounts, account);
+    assertNotRaised(context, raisesLimits(stored, limits), LIMITS_CHANGED);
     const details = { limits: orderLimitsText(limits) };
     const store = audited(context, () => ({ action: "accounts limits", why, details }));
-    const { order_limits = {} } = await setAccountLimits(store, account, limits);
+    const { order_limits = {} } = await setAccountLimits(store, account, limits, before ?? stored);
     return { account_id: account, order_limits };
   },
 
   "accounts owners": async (context, { account, owners, before, why }) => {
-    const details = { owners: ownersText(owners) };
+    const details = { owners: owners.map(ownerText).join(" ") };
     const store = audited(context, () => ({ action: "accounts owners", why, details }));
     return { account_id: account, owners: (await setOwners(store, account, owners, before)).owners };
   },

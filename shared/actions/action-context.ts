@@ -1,11 +1,14 @@
-import type { SQSClient } from "@aws-sdk/client-sqs";
+import type { SQS } from "@aws-sdk/client-sqs";
 import type { Account, AccountStore } from "../access/account-store.ts";
 import type { CatalogStore } from "../catalog/catalog-store.ts";
 import type { Kobo } from "../contract/money.ts";
+import type { Capacity, Role } from "../contract/roles.ts";
+import type { StageColour } from "../contract/stage-colour.ts";
 import type { IdentityPrices } from "../identity/prices.ts";
 import { type Actor, type AuditedAction, type AuditPut, auditEntry, auditPut, recordAudit } from "../ledger/audit.ts";
 import type { AuditedLedger } from "../ledger/ledger.ts";
 import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
+import type { MailTopic } from "../notifications/mail-topic.ts";
 import type { PurchasesStore } from "../orders/purchases-switch.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { QueueUrls } from "../platform/queue-names.ts";
@@ -13,6 +16,7 @@ import type { Secret } from "../platform/secrets.ts";
 import type { UpstreamProfile } from "../upstream/profile.ts";
 import type { AddressRules } from "../webhooks/address-guard.ts";
 import type { EndpointStore } from "../webhooks/endpoint.ts";
+import type { FourEyes } from "./four-eyes.ts";
 
 /** A request of the console. */
 export type ConsoleRequest = {
@@ -20,12 +24,16 @@ export type ConsoleRequest = {
   readonly by: string;
   /** Of the person at the identity provider or at AWS. The person cannot change it. */
   readonly identity: string;
-  readonly role: "operator" | "reader" | null;
+  readonly actor: Actor;
+  /** All that the person has in the service, not only the one that allows this action. */
+  readonly roles: readonly Role[];
+  /** What decides which accounts the person owns: the address that the provider has verified, in lower case, and groups. */
+  readonly owner: { readonly email?: string; readonly groups: readonly string[] };
   /** The accounts that the person owns, oldest first. */
   readonly ownedAccounts: () => Promise<readonly Account[]>;
   /** The address that the request came from. */
   readonly sourceIp: string;
-  readonly stage: string;
+  readonly stage: { readonly name: string; readonly colour?: StageColour | undefined };
 };
 
 type ServiceFacts = {
@@ -39,8 +47,8 @@ type ServiceFacts = {
 export type ActionContext = {
   /** Who acts, for the audit entries. Throws in an action that is declared to change nothing. */
   readonly actor: () => Actor;
-  /** False if an owner acts: some changes of their own account are an operator's. */
-  readonly isOperator: boolean;
+  /** As what the person may do the action. An owner acts as one whatever other role the person has. */
+  readonly capacity: Capacity;
   /** Absent in the admin commands. */
   readonly request?: ConsoleRequest;
   readonly ledger: AuditedLedger;
@@ -53,6 +61,10 @@ export type ActionContext = {
   readonly queueMinutes: number;
   /** The largest amount of one funding or adjustment. */
   readonly operatorActMax: Kobo;
+  /** Absent: one person does everything alone. */
+  readonly fourEyes?: FourEyes | undefined;
+  /** The float is low if it lasts for fewer hours. */
+  readonly floatAlarmHours: number;
   readonly costs: UpstreamCosts;
   readonly identityPrices: IdentityPrices;
   /** What `upstream probe` needs; never a live key. */
@@ -62,12 +74,14 @@ export type ActionContext = {
   readonly keyedHashes: () => Promise<KeyedHashes>;
   /** What the settings say of the service. */
   readonly facts: ServiceFacts;
-  readonly sqs: SQSClient;
+  /** The e-mails of notifications; absent in a stage without a console. */
+  readonly mail?: MailTopic | undefined;
+  readonly sqs: SQS;
   readonly queues: QueueUrls;
 };
 
 /** An owner is a customer: the company's identities at AWS and what its upstream charges are not for them. */
-export const isForOwner = ({ request }: ActionContext): boolean => request?.role === null;
+export const isForOwner = ({ capacity }: ActionContext): boolean => capacity === "owner";
 
 /** The fields of an audit entry that an action gives. */
 export type AuditFields = Pick<AuditedAction, "about" | "action" | "details"> & { readonly why?: string | undefined };

@@ -5,16 +5,18 @@ import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { countMessages } from "./dead-letters.ts";
+import { countApprovable } from "./proposals.ts";
 import { openOlderThan } from "./transactions.ts";
 
 export const attentionRuns: ActionRuns<typeof attentionActions> = {
   attention: async (context) => {
     const { ledger, queues } = context;
     const deadLetters = Object.values(queues.deadLetters).filter((url) => url !== undefined);
-    const [open, events, queued, ...numbers] = await Promise.all([
+    const [open, events, queued, proposals, ...numbers] = await Promise.all([
       openOlderThan({ ledger }, 0),
       openEvents(ledger),
       readQueuedOrders(context),
+      countApprovable(context),
       ...deadLetters.map((url) => countMessages(context, url)),
     ]);
     const stuckBefore = isoTime(ledger.clock() - STUCK_MS);
@@ -25,6 +27,7 @@ export const attentionRuns: ActionRuns<typeof attentionActions> = {
       queued_orders: queued.count,
       oldest_queued_s: queued.oldestS ?? null,
       messages_given_up: numbers.reduce((sum, number) => sum + number, 0),
+      proposals_to_approve: proposals,
     };
   },
 };

@@ -5,10 +5,17 @@ export type CheckResult = {
   readonly state: "ok" | "look" | "wrong" | "skipped";
   readonly found: string;
   readonly todo?: string;
+  /** How many of what it found a person has to look into. */
+  readonly count?: number;
 };
 export type DoctorCheck<Context = ActionContext> = (context: Context) => Promise<CheckResult>;
 
 export const ok = (found: string): CheckResult => ({ state: "ok", found });
 export const wrong = (found: string, todo: string): CheckResult => ({ state: "wrong", found, todo });
-export const lookInto = (found: string, todo: string): CheckResult => ({ state: "look", found, todo });
+export const lookInto = (found: string, todo: string, count = 1): CheckResult => ({
+  state: "look",
+  found,
+  todo,
+  count,
+});
 export const skipped = (found: string): CheckResult => ({ state: "skipped", found });

@@ -1,19 +1,13 @@
-import {
-  DeleteMessageCommand,
-  GetQueueAttributesCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-} from "@aws-sdk/client-sqs";
+import type { Message } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { type deadLettersActions, REDRIVE_MAX } from "../contract/actions/dead-letters.ts";
+import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { referenceOf } from "../ledger/transaction.ts";
-import { type OutcomeMessage, outcomeMessage } from "../orders/outcome-queue.ts";
+import { type OutcomeMessage, outcomeMessage } from "../orders/outcome-message.ts";
 import { isoTime } from "../platform/time.ts";
 import { deliveryMessage } from "../webhooks/delivery-queue.ts";
-import { TRANSACTION_UPDATED } from "../webhooks/webhook-event.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -50,37 +44,33 @@ export const deadLettersRuns: ActionRuns<typeof deadLettersActions> = {
 };
 
 const receive = async ({ sqs }: ActionContext, QueueUrl: string, VisibilityTimeout: number): Promise<Message[]> => {
-  const { Messages = [] } = await sqs.send(
-    new ReceiveMessageCommand({
-      QueueUrl,
-      VisibilityTimeout,
-      MaxNumberOfMessages: RECEIVE_MAX,
-      WaitTimeSeconds: LONG_POLL_S,
-      MessageSystemAttributeNames: ["All"],
-      MessageAttributeNames: ["All"],
-    }),
-  );
+  const { Messages = [] } = await sqs.receiveMessage({
+    QueueUrl,
+    VisibilityTimeout,
+    MaxNumberOfMessages: RECEIVE_MAX,
+    WaitTimeSeconds: LONG_POLL_S,
+    MessageSystemAttributeNames: ["All"],
+    MessageAttributeNames: ["All"],
+  });
   return Messages;
 };
 
 /** Sends before it deletes: a crash in between repeats the message, which both consumers tolerate. */
 const move = async ({ sqs }: ActionContext, message: Message, from: string, to: string): Promise<void> => {
   const { Body, MessageAttributes, Attributes, ReceiptHandle } = message;
-  await sqs.send(
-    new SendMessageCommand({
-      QueueUrl: to,
-      MessageBody: Body,
-      ...(MessageAttributes && { MessageAttributes }),
-      ...(Attributes?.MessageGroupId !== undefined && { MessageGroupId: Attributes.MessageGroupId }),
-    }),
-  );
-  await sqs.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle }));
+  await sqs.sendMessage({
+    QueueUrl: to,
+    MessageBody: Body,
+    ...(MessageAttributes && { MessageAttributes }),
+    ...(Attributes?.MessageGroupId !== undefined && { MessageGroupId: Attributes.MessageGroupId }),
+  });
+  await sqs.deleteMessage({ QueueUrl: from, ReceiptHandle });
 };
 
 /** About how many messages a queue has. */
 export const countMessages = async ({ sqs }: ActionContext, QueueUrl: string): Promise<number> => {
   const attribute = "ApproximateNumberOfMessages";
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [attribute] }));
+  const { Attributes } = await sqs.getQueueAttributes({ QueueUrl, AttributeNames: [attribute] });
   return Number(Attributes?.[attribute] ?? 0);
 };
 

@@ -1,20 +1,26 @@
+import { accountSchema } from "../access/account-store.ts";
 import { openTransactions } from "../ledger/find-transactions.ts";
-import { ALL_TIMES } from "../ledger/query-index.ts";
+import { getItems } from "../ledger/get-item.ts";
+import { ALL_TIMES, accountIdsOf } from "../ledger/query-index.ts";
 import { OtherReferenceKeyError } from "../ledger/reference-key.ts";
+import { accountPk } from "../ledger/schema.ts";
 import { STUCK_MS } from "../ledger/transaction.ts";
-import { readPurchasesSwitch } from "../orders/purchases-switch.ts";
+import { readHoursLeft } from "../margin/float.ts";
 import { readUpstreamRefusals, type StandingRefusal } from "../orders/upstream-refusal.ts";
 import { duration } from "../platform/format.ts";
 import { isoTime } from "../platform/time.ts";
 import { attentionAgeS } from "../queued-orders/queue-policy.ts";
 import { readQueuedOrders, sendingText } from "../queued-orders/queued-orders-report.ts";
+import { isBelowNorm, readSuccessRates } from "../statistics/success-rates.ts";
 import { isUnrecognizedReason } from "../upstream/classify.ts";
 import { UPSTREAM_BALANCE } from "../upstream/upstream.ts";
 import { openEvents } from "../upstream-events/stored-event.ts";
+import { readEndpointFaults } from "../webhooks/endpoint-health.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from "./check-result.ts";
 import { countMessages } from "./dead-letters.ts";
-import { purchasesText, purchasesView } from "./purchases.ts";
+import { purchasesText, readPurchases } from "./purchases.ts";
+import { readLowWallets } from "./wallet.ts";
 
 const HOUR_MS = 3_600_000;
 /** A refresh is due each hour, and is tried each minute from then on. */
@@ -26,10 +32,19 @@ const WORKERS_OFF = "upstream events, outcomes and webhooks wait";
 
 /** Purchases without workers debit wallets while refunds and events wait. */
 export const selling: DoctorCheck = async ({ facts: { workers }, purchases: store }) => {
-  const state = await readPurchasesSwitch(store);
-  const found = `${purchasesText(purchasesView(state))}, workers ${workers}`;
-  const workersOn = 'Set workers to "on" in infra/stages.ts and deploy; after a restore, once its steps are done';
-  if (state.purchases === "on") return workers === "on" ? ok(found) : wrong(`${found}: ${WORKERS_OFF}`, workersOn);
+  const state = await readPurchases(store);
+  const found = `${purchasesText(state)}, workers ${workers}`;
+  const workersOn = 'Set workers to "on" in stages.ts and deploy; after a restore, once its steps are done';
+  if (state.purchases === "on") {
+    if (workers === "off") return wrong(`${found}: ${WORKERS_OFF}`, workersOn);
+    const [off] = state.parts;
+    return off === undefined
+      ? ok(found)
+      : lookInto(
+          found,
+          `Once the reason is gone, run purchases on --part ${off.part}: "Stop selling" in docs/runbook.md`,
+        );
+  }
   const refused = "new orders are refused (503)";
   return workers === "on"
     ? lookInto(`${found}: ${refused}`, 'Once the reason is gone, run purchases on: "Stop selling" in docs/runbook.md')
@@ -93,9 +108,11 @@ export const refusedOrder = ({ refused_at, reason }: StandingRefusal, nowMs: num
   wrong(`an order was refused ${duration(nowMs - Date.parse(refused_at))} ago (${reason})`, todoAfter(reason));
 
 const todoAfter = (reason: string): string => {
-  if (reason === UNAUTHORIZED) return "Run secrets set upstream-key, then catalog refresh";
+  if (reason === UNAUTHORIZED) {
+    return 'Run secrets set upstream-key, then catalog refresh: "Upstream key refused" in docs/runbook.md';
+  }
   if (reason === FORBIDDEN) return "Ask the upstream whether the key may place orders from our addresses";
-  if (reason === UPSTREAM_BALANCE) return "Pay the upstream";
+  if (reason === UPSTREAM_BALANCE) return 'Pay the upstream: "Upstream balance empty" in docs/runbook.md';
   if (isUnrecognizedReason(reason)) return 'Follow "Unrecognized answers" in docs/runbook.md';
   return "Ask the upstream";
 };
@@ -146,7 +163,7 @@ export const stuck: DoctorCheck = async ({ ledger }) => {
   const range = { from: ALL_TIMES.from, to: isoTime(ledger.clock() - STUCK_MS) };
   const { length } = await openTransactions(ledger, range);
   if (length === 0) return ok("none");
-  return lookInto(`${length} open for more than 15 minutes`, "Run transactions list --stuck");
+  return lookInto(`${length} open for more than 15 minutes`, 'Follow "Stuck purchase" in docs/runbook.md');
 };
 
 /** Of many orders the last is sent late, or refunded. */
@@ -163,7 +180,45 @@ export const waiting: DoctorCheck = async (context) => {
 export const events: DoctorCheck = async ({ ledger }) => {
   const { length } = await openEvents(ledger);
   if (length === 0) return ok("none");
-  return lookInto(`${length} wait for an operator`, "Run events list");
+  return lookInto(`${length} wait for an operator`, 'Follow "Unmatched event" in docs/runbook.md');
+};
+
+export const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {
+  const hoursLeft = await readHoursLeft(ledger);
+  if (hoursLeft === undefined) return ok("no payment to the upstream is booked");
+  const found = `lasts for ${hoursLeft} hours at the pace of the last 24`;
+  return hoursLeft < floatAlarmHours ? lookInto(found, 'Follow "Float low" in docs/runbook.md') : ok(found);
+};
+
+export const successRates: DoctorCheck = async ({ purchases: cache, ledger }) => {
+  const low = (await readSuccessRates(cache, ledger.clock())).filter(isBelowNorm);
+  if (low.length === 0) return ok("as usual");
+  const found = low.map(({ network, count, rate, norm }) => {
+    const [now, usual] = [rate, norm].map((share) => `${Math.round(share * 100)} %`);
+    return `${network} delivered ${now} of the last ${count} orders, and ${usual} in the day before`;
+  });
+  return lookInto(found.join("; "), 'Follow "Low success rate" in docs/runbook.md');
+};
+
+export const endpoints: DoctorCheck = async ({ ledger }) => {
+  const ids = await accountIdsOf(ledger);
+  const accounts = await getItems(
+    ledger,
+    ids.map((id) => ({ pk: accountPk(id) })),
+    accountSchema,
+  );
+  const down = await readEndpointFaults(ledger, accounts);
+  if (down.length === 0) return ok("none is down");
+  const nameOf = new Map(accounts.map(({ account_id, name }) => [account_id, name]));
+  return lookInto(
+    `down or switched off: ${down.map(({ account_id, name }) => `${name} of ${nameOf.get(account_id)}`).join(", ")}`,
+    'Follow "Webhook endpoint down" in docs/runbook.md',
+  );
+};
+
+export const wallets: DoctorCheck = async ({ ledger }) => {
+  const { length } = await readLowWallets(ledger);
+  return length === 0 ? ok("none is low") : lookInto(`${length} below their threshold`, "Run wallet low", length);
 };
 
 /** Needs a secret, or a permission in the whole AWS account, that no function has which people reach. */
@@ -190,4 +245,8 @@ export const consoleChecks: Readonly<Record<string, DoctorCheck>> = {
   "stuck transactions": stuck,
   "queued orders": waiting,
   events,
+  float,
+  "success rates": successRates,
+  endpoints,
+  wallets,
 };

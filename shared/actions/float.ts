@@ -1,17 +1,24 @@
 import type { floatActions } from "../contract/actions/float.ts";
 import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
 import { SERVICE } from "../ledger/audit.ts";
-import { readFloat, recordPayment } from "../margin/float.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ALL_TIMES, queryList } from "../ledger/query-index.ts";
+import { STATEMENTS_LIST } from "../ledger/schema.ts";
+import { expectedAt, readFloat, recordPayment } from "../margin/float.ts";
 import { orNull } from "../platform/format.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { readUpstreamBalance } from "../upstream-lookup/upstream-balance.ts";
+import { readStatements } from "../upstream-statement/statement.ts";
 import { auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 export const floatRuns: ActionRuns<typeof floatActions> = {
-  "float show": async ({ ledger, purchases, probe }) => {
+  "float show": async ({ ledger, timeZone, purchases, probe }) => {
     const upstream = probe.profile.balance && (await readUpstreamBalance(purchases));
     const { paymentsKobo, costKobo, unknownKobo, openKobo, expectedKobo, dayKobo, hoursLeft } = await readFloat(ledger);
+    const statement = await newestClosing(ledger);
+    const thenKobo = statement && (await expectedAt({ ...ledger, timeZone }, Date.parse(statement.to)));
+    const differenceKobo = statement && thenKobo !== undefined ? statement.balanceKobo - thenKobo : undefined;
     return {
       payments: orNull(paymentsKobo, nairaFromKobo),
       cost: nairaFromKobo(costKobo),
@@ -20,6 +27,10 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
       expected_balance: paymentsKobo === undefined ? null : nairaFromKobo(expectedKobo),
       upstream_balance: orNull(upstream?.balance_kobo, nairaFromKobo),
       upstream_balance_at: upstream?.read_at ?? null,
+      statement_day: statement?.day ?? null,
+      statement_balance: orNull(statement?.balanceKobo, nairaFromKobo),
+      statement_expected: orNull(thenKobo, nairaFromKobo),
+      statement_difference: orNull(differenceKobo, nairaFromKobo),
       last_24_hours: nairaFromKobo(dayKobo),
       hours_left: hoursLeft === undefined ? null : Math.floor(hoursLeft * 10) / 10,
       pace: paceText(paymentsKobo, hoursLeft),
@@ -37,6 +48,17 @@ export const floatRuns: ActionRuns<typeof floatActions> = {
     }
     return { id, amount: nairaFromKobo(amountKobo), repeated: result.kind === "already_recorded" };
   },
+};
+
+const STATEMENTS_READ = 20;
+
+/** Of the statements that were imported last, the newest day that states a balance at its end. */
+const newestClosing = async (ledger: Ledger) => {
+  const { keys } = await queryList(ledger, STATEMENTS_LIST, ALL_TIMES, undefined, { newest: STATEMENTS_READ });
+  const closings = (await readStatements(ledger, keys)).flatMap(({ day, to, closing }) =>
+    closing === null ? [] : [{ day, to, balanceKobo: closing.balance_kobo }],
+  );
+  return closings.toSorted((one, other) => (one.day < other.day ? 1 : -1))[0];
 };
 
 const paceText = (paymentsKobo: number | undefined, hoursLeft: number | undefined): string => {

@@ -18,7 +18,7 @@ type AccountKey = Account["keys"][number];
 export const noSuchKey = (keyId: string): NotFoundError => new NotFoundError(`There is no key ${keyId}`);
 
 /**
- * The account's key; another account's does not exist for it. Without an account, which only operators and readers may
+ * The account's key; another account's does not exist for it. Without an account, which only people with a role may
  * leave out, the key of any.
  */
 const requireKey = async (
@@ -38,8 +38,8 @@ const requireKey = async (
 };
 
 /** Only an operator gives out keys that find people by their phone number. */
-const assertMayGive = ({ isOperator }: ActionContext, permissions: readonly Permission[]): void => {
-  if (isOperator || !permissions.includes("identity:retrieve")) return;
+const assertMayGive = ({ capacity }: ActionContext, permissions: readonly Permission[]): void => {
+  if (capacity === "operator" || !permissions.includes("identity:retrieve")) return;
   throw new NotAllowedError("Only an operator makes keys with the permission identity:retrieve");
 };
 
@@ -51,6 +51,9 @@ const assertNotRotated = ({ key_id, expires_at }: AccountKey): void => {
       "See its replacement with keys list, create another key with keys create, or end this one with keys revoke",
   });
 };
+
+/** A key in an audit entry. */
+const namesOf = (key: AccountKey | undefined) => ({ key_id: key?.key_id ?? "", name: key?.name ?? "" });
 
 export const keysRuns: ActionRuns<typeof keysActions> = {
   "keys list": async (context, { account }) => {
@@ -80,15 +83,23 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
     };
   },
 
-  "keys create": async (context, { account, mode, permissions: named, why }) => {
+  "keys create": async (context, { account, mode, permissions: named, name, why }) => {
     assertMayGive(context, named ?? []);
     const store = audited(context, ({ keys }) => {
       const created = keys.at(-1);
-      const details = { key_id: created?.key_id ?? "", mode, permissions: created?.permissions.join() ?? "" };
+      const details = { ...namesOf(created), mode, permissions: created?.permissions.join() ?? "" };
       return { action: "keys create", why, details };
     });
-    const { key, keyId, permissions } = await createKey(store, account, { mode, ...(named && { permissions: named }) });
-    return { account_id: account, key_id: keyId, key, mode, permissions: [...permissions] };
+    const { by } = context.actor();
+    const created = await createKey(store, account, { mode, ...(named && { permissions: named }), name, by });
+    return {
+      account_id: account,
+      key_id: created.keyId,
+      key: created.key,
+      name: created.name,
+      mode,
+      permissions: [...created.permissions],
+    };
   },
 
   "keys rotate": async (context, { account, key: keyId, overlap_ms, why }) => {
@@ -98,9 +109,9 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
     const store = audited(context, ({ keys }) => ({
       action: "keys rotate",
       why,
-      details: { key_id: keys.at(-1)?.key_id ?? "", instead_of: keyId },
+      details: { ...namesOf(keys.at(-1)), instead_of: keyId },
     }));
-    const rotated = await rotateKey(store, account_id, keyId, overlap_ms);
+    const rotated = await rotateKey(store, account_id, keyId, overlap_ms, context.actor().by);
     return {
       account_id,
       key_id: rotated.keyId,
@@ -110,17 +121,17 @@ export const keysRuns: ActionRuns<typeof keysActions> = {
     };
   },
 
-  "keys limits": async (context, { account, key: keyId, limits, why }) => {
-    const { account_id } = await requireKey(context, account, keyId);
-    const details = { key_id: keyId, limits: orderLimitsText(limits) };
+  "keys limits": async (context, { account, key: keyId, limits, before, why }) => {
+    const { account_id, key } = await requireKey(context, account, keyId);
+    const details = { ...namesOf(key), limits: orderLimitsText(limits) };
     const store = audited(context, () => ({ action: "keys limits", why, details }));
-    await setKeyLimits(store, account_id, keyId, limits);
+    await setKeyLimits(store, account_id, keyId, limits, before);
     return { account_id, key_id: keyId, order_limits: limits };
   },
 
   "keys revoke": async (context, { account, key: keyId, why }) => {
-    const { account_id } = await requireKey(context, account, keyId);
-    const store = audited(context, () => ({ action: "keys revoke", why, details: { key_id: keyId } }));
+    const { account_id, key } = await requireKey(context, account, keyId);
+    const store = audited(context, () => ({ action: "keys revoke", why, details: namesOf(key) }));
     await revokeKey(store, account_id, keyId);
     return { account_id, key_id: keyId, status: "revoked" };
   },

@@ -26,7 +26,7 @@ export const requireTransaction = async (
 
 /**
  * The same among the account's transactions only: another account's does not exist for it. Without an account, which
- * only operators and readers may leave out, a transaction of any.
+ * only people with a role may leave out, a transaction of any.
  */
 export const requireTransactionOf = async (
   context: ActionContext,

@@ -1,101 +1,156 @@
 import type { OrderAdvice } from "../contract/actions/transactions.ts";
 import { nairaFromKobo } from "../contract/money.ts";
-import { isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import type { TransactionStatus } from "../contract/transaction.ts";
+import { isIdentityCheck, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { stateOf, type TransactionState } from "../ledger/transaction-state.ts";
 
-/** The codes by which customers of all networks see a balance, by the regulator's list. */
-const BALANCE_CODES = { airtime: "*310#", data: "*323#" } as const;
+/** Sentences by what they are about. A name in braces is filled in: the fields of `valuesOf`. */
+type Sentences = { readonly [About in OrderAdvice["about"]]?: string };
 
-const TRY_AGAIN = "It costs nothing. They can try again.";
+const IS_BACK = "The amount is back in the wallet.";
+const NOT_DEBITED = "It was never sent, and the wallet was not debited.";
 const NO_SECOND_ORDER = "Do not place it again under another reference: the customer may get it twice.";
+const ASK_FOR_FAILED =
+  "If the customer has it nevertheless: ask what was delivered for {named}. An adjustment then corrects the wallet.";
 
-/** An order in plain words, for who is asked about it: what is known, how long to wait, what to say and what not to do. */
-export const adviceOn = (order: Transaction, isForOwner: boolean): readonly OrderAdvice[] => {
-  if (order.mode === "test") {
-    return [{ about: "happened", text: "A test order: no wallet was debited, and nothing was sent to a network." }];
-  }
-  const advice = isIdentityCheck(order) ? checkAdvice(order) : purchaseAdvice(order);
-  return advice.filter(({ about }) => !isForOwner || !OPERATORS.includes(about));
+const notDelivered = (happened: string, next = "You can try again."): Sentences => ({
+  happened: `${happened} ${IS_BACK}`,
+  customer: `{order} was not delivered. It costs nothing. ${next} Reference {reference}.`,
+  upstream: ASK_FOR_FAILED,
+});
+
+const delivered: Sentences = {
+  happened: "The upstream says that it was delivered. The wallet paid for it.",
+  customer: "{order} was delivered. Dial {code} to see the balance. Reference {reference}.",
+  avoid: NO_SECOND_ORDER,
+  upstream:
+    "If the customer has nothing: ask for the proof of delivery of {named}. Without one, Refund gives the amount back.",
 };
+
+const refunded: Sentences = {
+  happened: `It was reported as successful, and an operator refunded it. ${IS_BACK}`,
+  customer: "{order} was refunded. It costs nothing. Reference {reference}.",
+};
+
+const waiting: Sentences = {
+  happened: "The wallet is debited. It is not sent yet, because the upstream takes no more orders now.",
+  wait: "It is sent by itself, or refunded.",
+  customer: "{order} is under way. It will arrive, or cost nothing. Reference {reference}.",
+  avoid: NO_SECOND_ORDER,
+  resolve: "It may be resolved as failed: it was not sent, so nothing is delivered.",
+};
+
+const sent: Sentences = {
+  happened: "The wallet is debited and the order was sent. The upstream has not said how it ended.",
+  unknown: "Whether it was delivered.",
+  wait: "Most orders end by themselves before then.",
+  customer: "{order} is being processed. It will arrive, or cost nothing. Reference {reference}.",
+  avoid: `${NO_SECOND_ORDER} Do not refund it by an adjustment: the upstream's word may still come.`,
+  upstream: "Ask how {named} ended.",
+  resolve:
+    "Only after the upstream has said it: success keeps the debit, failed gives the amount back. Both are final.",
+};
+
+/** What people read about each state. The person checked is no customer of ours: there is nobody to inform. */
+const states: Readonly<Record<`purchase ${TransactionState}` | `check ${TransactionStatus}`, Sentences>> = {
+  "purchase sent": sent,
+  "purchase claimed": { ...sent, happened: `It waited, and its turn came. ${sent.happened}` },
+  "purchase queued": waiting,
+  "purchase set_aside": {
+    ...waiting,
+    happened:
+      "The wallet is debited. The upstream refused this order for now, such as for a limit of its phone number.",
+  },
+  "purchase success": delivered,
+  "purchase failed": notDelivered("It was not delivered."),
+  "check processing": {
+    happened: "The wallet is debited. The check has no result yet.",
+    wait: "Without a result it is refunded by itself.",
+    avoid: "Do not resolve it before that: a result may be on its way.",
+  },
+  "check success": { happened: "A record was found and returned. The wallet paid for it." },
+  "check failed": { happened: `There was no result. ${IS_BACK}` },
+};
+
+/** Where the cause of a state says more. It is a failure's code, `operator`, or why there was no debit. */
+const causes: Readonly<Partial<Record<string, Sentences>>> = {
+  "purchase success operator": {
+    ...delivered,
+    happened: "An operator resolved it as delivered. The wallet paid for it.",
+  },
+  "purchase failed operator": notDelivered("An operator resolved it as failed."),
+  "purchase failed validation_failed": notDelivered(
+    "The upstream refused {fields} of the order.",
+    "Please check {fields}, and try again.",
+  ),
+  "purchase failed plan_unavailable": notDelivered("The plan is no longer sold.", "You can choose another plan."),
+  "purchase failed provider_unavailable": notDelivered(
+    "It waited for the upstream for too long, and was never sent.",
+    "You can try again later.",
+  ),
+  "purchase failed void": {
+    happened: NOT_DEBITED,
+    customer: "{order} was not ordered. It costs nothing. You can try again. Reference {reference}.",
+  },
+  "purchase failed cancelled": {
+    happened: `The app cancelled it before it was placed. ${NOT_DEBITED}`,
+    customer: "{order} was cancelled. It costs nothing. Reference {reference}.",
+  },
+  "check failed record_not_found": { happened: `No record was found. ${IS_BACK}` },
+  "check failed validation_failed": { happened: `The upstream refused {fields} of the check. ${IS_BACK}` },
+  "check failed provider_timeout": { happened: `The upstream did not answer in time. ${IS_BACK}` },
+  "check failed operator": { happened: `An operator resolved it as failed. ${IS_BACK}` },
+  "check failed void": { happened: NOT_DEBITED },
+  "check failed cancelled": { happened: `The app cancelled it before it was placed. ${NOT_DEBITED}` },
+};
+
+const TEST: Sentences = { happened: "A test order: no wallet was debited, and nothing was sent to a network." };
 
 /** Only operators speak to the upstream and resolve orders. */
 const OPERATORS: readonly OrderAdvice["about"][] = ["upstream", "resolve"];
 
-const purchaseAdvice = (order: Transaction): readonly OrderAdvice[] => {
-  if (order.status === "success") return deliveredAdvice(order);
-  if (order.status === "failed") return failedAdvice(order);
-  return isQueuedOrder(order) ? queuedAdvice(order) : sentAdvice(order);
+/** The order in which advice is read. */
+const ABOUT: readonly OrderAdvice["about"][] = [
+  ...(["happened", "unknown", "wait", "customer", "avoid"] as const),
+  ...OPERATORS,
+];
+
+/** An order in plain words, for who is asked about it: what is known, how long to wait, what to say and what not to do. */
+export const adviceOn = (
+  order: Transaction,
+  { isForOwner, isRefunded }: { readonly isForOwner: boolean; readonly isRefunded: boolean },
+): readonly OrderAdvice[] => {
+  const sentences = isRefunded ? refundedSentences(order) : sentencesOn(order);
+  const values = valuesOf(order);
+  return ABOUT.filter((about) => !isForOwner || !OPERATORS.includes(about)).flatMap((about) => {
+    const text = sentences[about];
+    return text === undefined ? [] : [{ about, text: text.replaceAll(/\{(\w+)\}/g, (_, name) => values[name] ?? "") }];
+  });
 };
 
-const deliveredAdvice = (order: Transaction): readonly OrderAdvice[] => [
-  { about: "happened", text: "The upstream says that it was delivered. The wallet paid for it." },
-  {
-    about: "customer",
-    text: `${order.description} was delivered. Dial ${BALANCE_CODES[order.type === "data" ? "data" : "airtime"]} to see the balance.`,
-  },
-  { about: "avoid", text: NO_SECOND_ORDER },
-  { about: "upstream", text: `If the customer has nothing: ask for the proof of delivery of ${named(order)}.` },
-];
+const refundedSentences = (order: Transaction): Sentences =>
+  isIdentityCheck(order) ? { happened: refunded.happened } : refunded;
 
-const failedAdvice = (order: Transaction): readonly OrderAdvice[] => [
-  {
-    about: "happened",
-    text:
-      order.debit === undefined
-        ? "It was not delivered, and the amount is back in the wallet."
-        : "It was never sent, and the wallet was not debited.",
-  },
-  { about: "customer", text: `${order.description} was not delivered. ${TRY_AGAIN}` },
-  ...(order.debit === undefined
-    ? [
-        {
-          about: "upstream" as const,
-          text: `If the customer has it nevertheless: ask what was delivered for ${named(order)}. An adjustment then corrects the wallet.`,
-        },
-      ]
-    : []),
-];
-
-const queuedAdvice = (order: Transaction): readonly OrderAdvice[] => [
-  {
-    about: "happened",
-    text: "The wallet is debited. It is not sent yet, because the upstream takes no more orders now.",
-  },
-  { about: "wait", text: "It is sent by itself, or refunded." },
-  { about: "customer", text: `${order.description} is under way and will arrive, or cost nothing.` },
-  { about: "avoid", text: NO_SECOND_ORDER },
-  { about: "resolve", text: "It may be resolved as failed: it was not sent, so nothing is delivered." },
-];
-
-const sentAdvice = (order: Transaction): readonly OrderAdvice[] => [
-  { about: "happened", text: "The wallet is debited and the order was sent. The upstream has not said how it ended." },
-  { about: "unknown", text: "Whether it was delivered." },
-  { about: "wait", text: "Most orders end by themselves before then." },
-  { about: "customer", text: `${order.description} is being processed. It will arrive, or cost nothing.` },
-  { about: "avoid", text: `${NO_SECOND_ORDER} Do not refund it by an adjustment: the upstream's word may still come.` },
-  { about: "upstream", text: `Ask how ${named(order)} ended.` },
-  {
-    about: "resolve",
-    text: "Only after the upstream has said it: success keeps the debit, failed gives the amount back. Both are final.",
-  },
-];
-
-/** The person checked is no customer of ours: there is nobody to inform. */
-const checkAdvice = ({ status, failure, debit }: Transaction): readonly OrderAdvice[] => {
-  if (status === "success")
-    return [{ about: "happened", text: "A record was found and returned. The wallet paid for it." }];
-  if (status === "processing") {
-    return [
-      { about: "happened", text: "The wallet is debited. The check has no result yet." },
-      { about: "wait", text: "Without a result it is refunded by itself." },
-      { about: "avoid", text: "Do not resolve it before that: a result may be on its way." },
-    ];
-  }
-  if (debit !== undefined) {
-    return [{ about: "happened", text: "It was never sent, and the wallet was not debited." }];
-  }
-  const reason = failure?.code === "record_not_found" ? "No record was found" : "There was no result";
-  return [{ about: "happened", text: `${reason}, and the amount is back in the wallet.` }];
+const sentencesOn = (order: Transaction): Sentences => {
+  if (order.mode === "test") return TEST;
+  const situation = isIdentityCheck(order)
+    ? (`check ${order.status}` as const)
+    : (`purchase ${stateOf(order)}` as const);
+  const cause = order.debit ?? order.resolved_by ?? order.failure?.code ?? "";
+  return causes[`${situation} ${cause}`] ?? states[situation];
 };
+
+/** The codes by which customers of all networks see a balance, by the regulator's list. */
+const BALANCE_CODES = { airtime: "*310#", data: "*323#" } as const;
+
+const valuesOf = (order: Transaction): Readonly<Record<string, string>> => ({
+  order: order.description,
+  /** The customer knows the app's own. */
+  reference: order.caller_reference ?? referenceOf(order),
+  code: BALANCE_CODES[order.type === "data" ? "data" : "airtime"],
+  fields: order.failure?.fields?.map((field) => field.replaceAll("_", " ")).join(" and ") ?? "a field",
+  named: named(order),
+});
 
 /** As the upstream can find it. */
 const named = (order: Transaction): string => {

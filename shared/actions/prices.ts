@@ -25,6 +25,8 @@ import type { ActionRuns } from "./action-runs.ts";
 export const PRICE_LEAD_MS = (CATALOG_MAX_AGE_S + 60) * 1_000;
 const RULES_MAX = 100;
 
+type SetInput = ActionInput<"prices set">;
+
 export const pricesRuns: ActionRuns<typeof pricesActions> = {
   "prices list": async ({ accounts, ledger }, { account }) => {
     const { price_list } = await requireAccount(accounts, account);
@@ -35,21 +37,16 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
 
   "prices set": async (context, input) => {
     const nowMs = context.ledger.clock();
-    const unbounded = ruleOf(input);
-    const read = await context.catalog.read();
-    const scope = scopeOf(context, unbounded, catalogOf(read ?? builtInSnapshot));
-    const bound = Math.min(...scope.networks.map((code) => expectedDiscount(context.costs, input.kind, code) ?? 0));
-    const bounded = { ...unbounded, ...(!input.below_cost && { discount_percent_max: bound }) };
-    assertNotBelowCost(bounded, bound, scope.faces);
+    const { bounded } = await plannedRule(context, input);
     let rule: PriceRule | undefined;
-    const details = { rule: ruleText(bounded), ...(input.from !== undefined && { from: input.from }) };
+    const details = {
+      rule: `${bounded.id}: ${ruleText(bounded)}`,
+      ...(input.from !== undefined && { from: input.from }),
+    };
     const store = audited(context, () => ({ action: "prices set", why: input.why, details }));
     await changePriceRules(store, input.account, (account) => {
       rule = { ...bounded, from: beginOf(account, input.from, nowMs) };
-      const rules = [...currentRules(account.price_list?.rules ?? [], nowMs), rule];
-      if (rules.length > RULES_MAX) throw new OperatorError(`An account has at most ${RULES_MAX} price rules`);
-      assertRetrievalCostsMore(context, rules);
-      return rules;
+      return rulesWith(context, account, rule);
     });
     if (rule === undefined) throw new Error("The price rule was not made");
     return { account_id: input.account, rule: ruleView(rule, nowMs) };
@@ -78,9 +75,46 @@ export const pricesRuns: ActionRuns<typeof pricesActions> = {
   },
 };
 
-const newRuleId = (): string => `pr_${randomBytes(5).toString("hex")}`;
+/** The rules of an account with one more. Throws if it may not have it. */
+const rulesWith = (context: ActionContext, account: Account, rule: PriceRule): readonly PriceRule[] => {
+  const rules = [...currentRules(account.price_list?.rules ?? [], context.ledger.clock()), rule];
+  if (rules.length > RULES_MAX) throw new OperatorError(`An account has at most ${RULES_MAX} price rules`);
+  assertRetrievalCostsMore(context, rules);
+  return rules;
+};
 
-type SetInput = ActionInput<"prices set">;
+/** The rule without its beginning, the upstream's discount in percent, and what the rule prices. */
+const plannedRule = async (context: ActionContext, input: SetInput) => {
+  const unbounded = ruleOf(input);
+  const read = await context.catalog.read();
+  const scope = scopeOf(context, unbounded, catalogOf(read ?? builtInSnapshot));
+  const bound = Math.min(...scope.networks.map((code) => expectedDiscount(context.costs, input.kind, code) ?? 0));
+  const bounded = { ...unbounded, ...(!input.below_cost && { discount_percent_max: bound }) };
+  assertNotBelowCost(bounded, bound, scope.faces);
+  return { bounded, bound, scope };
+};
+
+/** What `prices set` would do now, in a sentence that names the order with the largest discount. */
+export const priceConsequence = async (context: ActionContext, input: SetInput): Promise<string> => {
+  const { bounded, bound, scope } = await plannedRule(context, input);
+  const account = await requireAccount(context.accounts, input.account);
+  rulesWith(context, account, { ...bounded, from: beginOf(account, input.from, context.ledger.clock()) });
+  const off = bounded.change.by === "amount" ? -bounded.change.kobo : 0;
+  // Whole NGN that a top-up may have and that the rule takes nearly all of.
+  const topUp = koboFromNaira(Math.max(1_000, Math.ceil((off + 1) / 100)));
+  const faces = scope.faces.length > 0 ? scope.faces : [{ name: "a top-up", faceKobo: topUp }];
+  const priced = faces.flatMap(({ name, faceKobo }) => {
+    const kobo = changedBy({ ...bounded, from: "" }, faceKobo);
+    return kobo === undefined ? [] : [{ name, faceKobo, kobo }];
+  });
+  const [cheapest] = priced.toSorted((one, other) => one.kobo / one.faceKobo - other.kobo / other.faceKobo);
+  const example =
+    cheapest && `: ${cheapest.name} of ${koboText(cheapest.faceKobo)} NGN costs ${koboText(cheapest.kobo)} NGN`;
+  const begins = input.from === undefined ? "" : ` from ${input.from}`;
+  return `Sets a price${input.below_cost ? " below cost" : ""} for ${account.name}${begins}, ${ruleText(bounded)}${example ?? ""}; the upstream's discount is ${bound} percent, or unknown`;
+};
+
+const newRuleId = (): string => `pr_${randomBytes(5).toString("hex")}`;
 
 /** The rule without its time and bound. */
 const ruleOf = ({ kind, network, plan_id, percent, amount_kobo }: SetInput): Omit<PriceRule, "from"> => {
@@ -183,13 +217,13 @@ const beginOf = (account: Account, from: string | undefined, nowMs: number): str
   );
 };
 
-const ruleText = ({ id, kind, network, plan_id, change }: Omit<PriceRule, "from">): string => {
+const ruleText = ({ kind, network, plan_id, change }: Omit<PriceRule, "from">): string => {
   const selector = [kind, ...(network ? [network] : []), ...(plan_id === undefined ? [] : [`plan ${plan_id}`])].join(
     " ",
   );
-  if (change.by === "none") return `${id}: ${selector}`;
+  if (change.by === "none") return selector;
   const by = change.by === "percent" ? `${change.percent} percent` : `${koboText(change.kobo)} NGN`;
-  return `${id}: ${selector} ${by}`;
+  return `${selector} ${by}`;
 };
 
 const ruleView = ({ id, kind, network, plan_id, from, change, discount_percent_max }: PriceRule, nowMs: number) => ({

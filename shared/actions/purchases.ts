@@ -1,17 +1,23 @@
 import { requireAccount } from "../access/account-store.ts";
+import { catalogOf } from "../catalog/snapshot.ts";
 import type { purchasesActions } from "../contract/actions/purchases.ts";
 import { SERVICE } from "../ledger/audit.ts";
 import {
   type OnOrOff,
+  orderKinds,
   type PurchasesState,
+  type PurchasesStore,
+  readParts,
   readPurchasesSwitch,
+  writePart,
   writePurchasesSwitch,
 } from "../orders/purchases-switch.ts";
+import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { type ActionContext, recordAudited } from "./action-context.ts";
+import { type ActionContext, type AuditFields, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const purchasesView = ({ purchases, since, by, caller_arn, why }: PurchasesState) => ({
+const switchView = ({ purchases, since, by, caller_arn, why }: PurchasesState) => ({
   purchases,
   since: since ?? null,
   by: by ?? null,
@@ -19,49 +25,93 @@ export const purchasesView = ({ purchases, since, by, caller_arn, why }: Purchas
   why: why ?? null,
 });
 
-/** `purchases off since 2026-11-22T10:00:00.000Z by ada (ticket 97)`. */
-export const purchasesText = ({
-  purchases,
-  since,
-  by,
-  why,
-}: Pick<ReturnType<typeof purchasesView>, "purchases" | "since" | "by" | "why">): string =>
+/** The switch, and what is off beside it. */
+export const readPurchases = async (store: PurchasesStore) => {
+  const [state, { off }] = await Promise.all([readPurchasesSwitch(store), readParts(store)]);
+  const parts = Object.entries(off).map(([part, { since, by, why }]) => ({ part, since, by, why: why ?? null }));
+  return { ...switchView(state), parts };
+};
+
+type ShownSwitch = Pick<ReturnType<typeof switchView>, "since" | "by" | "why"> & { readonly purchases: string };
+
+/** `purchases off since 2026-11-22T10:00:00.000Z by ada (ticket 97)`; of a part, its name stands first. */
+export const switchText = ({ purchases, since, by, why }: ShownSwitch, part = "purchases"): string =>
   [
-    `purchases ${purchases}`,
+    `${part} ${purchases}`,
     ...(since === null ? [] : [`since ${since} by ${by}`]),
     ...(why === null ? [] : [`(${why})`]),
   ].join(" ");
 
+export const purchasesText = ({ parts, ...state }: Awaited<ReturnType<typeof readPurchases>>): string =>
+  [switchText(state), ...parts.map(({ part, ...each }) => switchText({ ...each, purchases: "off" }, part))].join("; ");
+
 export const purchasesRuns: ActionRuns<typeof purchasesActions> = {
-  "purchases show": async ({ purchases }) => purchasesView(await readPurchasesSwitch(purchases)),
+  "purchases show": ({ purchases }) => readPurchases(purchases),
   "purchases state": async ({ accounts, purchases: store }, { account }) => {
     await requireAccount(accounts, account);
-    const { purchases, since, why } = purchasesView(await readPurchasesSwitch(store));
-    return { purchases, since, why };
+    const { purchases, since, why, parts } = await readPurchases(store);
+    return { purchases, since, why, parts: parts.map(({ by: _by, ...part }) => part) };
   },
-  "purchases off": (context, { why }) => switchPurchases(context, "off", why),
-  "purchases on": (context, { why }) => switchPurchases(context, "on", why),
+  "purchases off": (context, { part, why }) =>
+    part === undefined ? switchPurchases(context, "off", why) : switchPart(context, part, "off", why),
+  "purchases on": (context, { part, why }) =>
+    part === undefined ? switchPurchases(context, "on", why) : switchPart(context, part, "on", why),
+};
+
+const switchPart = async (context: ActionContext, part: string, purchases: OnOrOff, why: string | undefined) => {
+  if (purchases === "off") await assertIsPart(context, part);
+  const { [part]: stored } = (await readParts(context.purchases)).off;
+  if ((stored !== undefined) === (purchases === "off")) {
+    return { ...switchView({ purchases, ...stored }), part, changed: false };
+  }
+  const { by, caller_arn } = context.actor();
+  const next = { since: isoTime(context.ledger.clock()), by, caller_arn, why };
+  const audit = { action: `purchases ${purchases}`, why, details: { part } };
+  const audited = await switchAudited(context, purchases, audit, () =>
+    writePart(context.purchases, part, next, purchases),
+  );
+  return { ...switchView({ purchases, ...next }), part, changed: true, ...audited };
+};
+
+/** A misspelt network would stay on. */
+const assertIsPart = async ({ catalog }: ActionContext, part: string): Promise<void> => {
+  const snapshot = await catalog.read();
+  const networks = snapshot === undefined ? [] : catalogOf(snapshot).networks.map(({ code }) => code);
+  const known: readonly string[] = [...orderKinds, ...networks];
+  if (!known.includes(part)) throw new OperatorError(`${part} is none of ${known.join(", ")}`);
 };
 
 const switchPurchases = async (context: ActionContext, purchases: OnOrOff, why: string | undefined) => {
   const before = await readPurchasesSwitch(context.purchases);
   // A switch that was never used is set even so: what holds without it changes when the stage adopts a ledger.
-  if (before.purchases === purchases && before.since !== undefined) return { ...purchasesView(before), changed: false };
-  const audit = () => recordAudited(context, SERVICE, { action: `purchases ${purchases}`, why });
+  if (before.purchases === purchases && before.since !== undefined)
+    return { ...switchView(before), part: null, changed: false };
   const { by, caller_arn } = context.actor();
   const next = { purchases, since: isoTime(context.ledger.clock()), by, caller_arn, why };
-  const view = { ...purchasesView(next), changed: true };
-  if (purchases === "on") {
+  const audited = await switchAudited(context, purchases, { action: `purchases ${purchases}`, why }, () =>
+    writePurchasesSwitch(context.purchases, next),
+  );
+  return { ...switchView(next), part: null, changed: true, ...audited };
+};
+
+/** Off comes before its entry: the audit table, which takes the entry, may be what is damaged. */
+const switchAudited = async (
+  context: ActionContext,
+  to: OnOrOff,
+  auditFields: AuditFields,
+  write: () => Promise<unknown>,
+): Promise<{ readonly audit_error?: string }> => {
+  const audit = () => recordAudited(context, SERVICE, auditFields);
+  if (to === "on") {
     await audit();
-    await writePurchasesSwitch(context.purchases, next);
-    return view;
+    await write();
+    return {};
   }
-  // Off comes first: the audit table, which takes the entry, may be what is damaged.
-  await writePurchasesSwitch(context.purchases, next);
+  await write();
   try {
     await audit();
-    return view;
+    return {};
   } catch (error) {
-    return { ...view, audit_error: error instanceof Error ? error.name : String(error) };
+    return { audit_error: error instanceof Error ? error.name : String(error) };
   }
 };

@@ -1,3 +1,4 @@
+import { firstCheckpoint, writeCheckpoint } from "../ledger/checkpoint.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { duration } from "../platform/format.ts";
 import { sleep } from "../platform/time.ts";
@@ -10,18 +11,20 @@ export type ReconciledWallet = { readonly account_id: string; readonly reconcili
 const INDEX_LAG_MS = 5_000;
 const PROGRESS_EVERY = 100;
 
-/** Reconciles wallets one after the other. */
+/** Reconciles wallets one after the other; `resetCheckpoint` for those of which it is wrong. */
 export const reconcileWallets = async (
   ledger: Ledger,
   accountIds: Iterable<string>,
   logProgress: (message: string) => void,
+  resetCheckpoint = (accountId: string): Promise<void> => writeCheckpoint(ledger, firstCheckpoint(accountId)),
 ): Promise<readonly ReconciledWallet[]> => {
   const reconciled: ReconciledWallet[] = [];
   for (const accountId of accountIds) {
-    const reconciliation = await confirmedReconciliation(ledger, accountId, async () => {
+    const pause = async (): Promise<void> => {
       logProgress(`${accountId}: found a difference; reading again in ${duration(INDEX_LAG_MS)} to confirm it ...`);
       await sleep(INDEX_LAG_MS);
-    });
+    };
+    const reconciliation = await confirmedReconciliation(ledger, accountId, { pause, resetCheckpoint });
     reconciled.push({ account_id: accountId, reconciliation });
     if (reconciled.length % PROGRESS_EVERY === 0) logProgress(`${reconciled.length} wallets reconciled`);
   }

@@ -52,7 +52,7 @@ import { openCursor, sealCursor } from "./sealed-cursor.ts";
 /** What these actions work with: neither wallets nor anything that writes one. */
 export type ReconciliationContext = Pick<
   ActionContext,
-  "actor" | "isOperator" | "request" | "ledger" | "keyedHashes" | "queueMinutes" | "costs"
+  "actor" | "capacity" | "request" | "ledger" | "keyedHashes" | "queueMinutes" | "costs"
 >;
 
 const STATEMENTS_PER_PAGE = 50;

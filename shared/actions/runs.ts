@@ -1,4 +1,6 @@
 import type { actions, consoleActions } from "../contract/actions/actions.ts";
+import { OperatorError } from "../platform/operator-error.ts";
+import { accessRuns } from "./access.ts";
 import { accountsRuns } from "./accounts.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { attentionRuns } from "./attention.ts";
@@ -11,12 +13,16 @@ import { doctorRuns } from "./doctor.ts";
 import { floatRuns } from "./float.ts";
 import { keysRuns } from "./keys.ts";
 import { marginRuns } from "./margin.ts";
+import { notificationsRuns } from "./notifications.ts";
 import { periodsRuns } from "./periods.ts";
 import { personRuns } from "./person.ts";
 import { pricesRuns } from "./prices.ts";
+import { proposalsRuns } from "./proposals.ts";
 import { purchasesRuns } from "./purchases.ts";
 import { reconciliationRuns } from "./reconciliation.ts";
+import { refundClockRuns } from "./refund-clock.ts";
 import { searchRuns } from "./search.ts";
+import { secretsRuns } from "./secrets.ts";
 import { statisticsRuns } from "./statistics.ts";
 import { transactionsRuns } from "./transactions.ts";
 import { upstreamRuns } from "./upstream.ts";
@@ -28,13 +34,16 @@ import { whitelistRuns } from "./whitelist.ts";
 /** The code of console-api's actions. */
 export const consoleRuns: ActionRuns<typeof consoleActions> = {
   ...personRuns,
+  ...notificationsRuns,
   ...searchRuns,
   ...attentionRuns,
   ...accountsRuns,
+  ...accessRuns,
   ...auditRuns,
   ...keysRuns,
   ...whitelistRuns,
   ...walletRuns,
+  ...proposalsRuns,
   ...periodsRuns,
   ...transactionsRuns,
   ...consentsRuns,
@@ -46,11 +55,23 @@ export const consoleRuns: ActionRuns<typeof consoleActions> = {
   ...purchasesRuns,
   ...pricesRuns,
   ...marginRuns,
+  ...refundClockRuns,
   ...floatRuns,
   ...upstreamRuns,
+  ...secretsRuns,
   ...doctorRuns,
   ...statisticsRuns,
 };
 
-/** The code of every action. */
-export const runs: ActionRuns<typeof actions> = { ...consoleRuns, ...reconciliationRuns };
+/** Nobody but its function may use the identity key (shared/actions/subjects.ts). */
+const onlyByService = async (): Promise<never> => {
+  throw new OperatorError("Only the service may hash a person's number: leave out --direct");
+};
+
+/** The code of every action, for operators who work on the tables themselves. */
+export const runs: ActionRuns<typeof actions> = {
+  ...consoleRuns,
+  ...reconciliationRuns,
+  "subjects report": onlyByService,
+  "subjects erase": onlyByService,
+};

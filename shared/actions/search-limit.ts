@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -15,15 +14,13 @@ const counted = z.object({ searches: z.int() });
 /** Counts a search of a person. Throws if it is one too many. */
 export const countSearch = async ({ db, table }: Table, identity: string, nowMs: number): Promise<void> => {
   const person = createHash("sha256").update(identity).digest("base64url");
-  const { Attributes } = await db.send(
-    new UpdateCommand({
-      TableName: table,
-      Key: { pk: cachePk("searches", person, String(minuteOf(nowMs))) },
-      UpdateExpression: "SET expires_at_s = :end ADD searches :one",
-      ExpressionAttributeValues: { ":end": Math.floor(nowMs / 1_000) + KEPT_S, ":one": 1 },
-      ReturnValues: "UPDATED_NEW",
-    }),
-  );
+  const { Attributes } = await db.update({
+    TableName: table,
+    Key: { pk: cachePk("searches", person, String(minuteOf(nowMs))) },
+    UpdateExpression: "SET expires_at_s = :end ADD searches :one",
+    ExpressionAttributeValues: { ":end": Math.floor(nowMs / 1_000) + KEPT_S, ":one": 1 },
+    ReturnValues: "UPDATED_NEW",
+  });
   if (counted.parse(Attributes).searches <= SEARCHES_PER_MINUTE) return;
   throw new ServiceError("rate_limited", { retryAfterS: secondsToNextMinute(nowMs) });
 };

@@ -1,4 +1,5 @@
 import type { Account } from "../access/account-store.ts";
+import { type ActionName, mayDo } from "../contract/actions/actions.ts";
 import { FOUND_MAX, type searchActions } from "../contract/actions/search.ts";
 import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { modeSchema } from "../contract/transaction.ts";
@@ -18,6 +19,7 @@ import { accountView, keyView, readAccounts } from "./accounts.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { countSearch } from "./search-limit.ts";
+import { endpointIdsOf } from "./transaction-history.ts";
 import { transactionView } from "./transactions.ts";
 
 const NOTHING = { transactions: [], accounts: [], keys: [], events: [], deliveries: [] };
@@ -27,7 +29,8 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
     const { request, ledger, purchases } = context;
     if (request === undefined) throw new Error("Only the console has a person who searches");
     await countSearch(purchases, request.identity, ledger.clock());
-    const isForAll = request.role !== null;
+    const isForAll = request.roles.length > 0;
+    const sees = (name: ActionName): boolean => !isForAll || mayDo({ ...request, owns: [] }, name);
     const accounts = isForAll ? await readAccounts(context, await accountIdsOf(ledger)) : await request.ownedAccounts();
     const found = foundIn(accounts);
     const phoneNumber = phoneNumberOf(text);
@@ -37,12 +40,12 @@ export const searchRuns: ActionRuns<typeof searchActions> = {
     }
     const [orders, events, deliveries] = await Promise.all([
       findByReference(context, accounts, text),
-      isForAll ? findEvents(context, text) : [],
-      findDeliveries(context, text),
+      isForAll && sees("events list") ? findEvents(context, text) : [],
+      findDeliveries(context, accounts, text),
     ]);
     return {
       transactions: found.transactions(orders),
-      ...found.named(text, ledger.clock()),
+      ...found.named(text, ledger.clock(), sees("keys list")),
       events,
       deliveries: found.own(deliveries).map(({ webhook_id, event, state, created_at, ...owner }) => ({
         ...{ webhook_id, event, state, created_at },
@@ -65,7 +68,7 @@ const foundIn = (accounts: readonly Account[]) => {
     isOwn: ({ account_id }: Transaction) => names.has(account_id),
     transactions: (orders: readonly Transaction[]) => own(orders.map(transactionView)),
     /** Accounts by name or id, and keys by the start of their id. */
-    named: (text: string, nowMs: number) => {
+    named: (text: string, nowMs: number, seesKeys: boolean) => {
       const wanted = text.toLowerCase();
       const keys = accounts.flatMap(({ account_id, keys: all }) =>
         all.filter(({ key_id }) => key_id.startsWith(wanted)).map((key) => ({ account_id, ...keyView(key, nowMs) })),
@@ -75,7 +78,7 @@ const foundIn = (accounts: readonly Account[]) => {
           .filter(({ account_id, name }) => name.toLowerCase().includes(wanted) || account_id.startsWith(wanted))
           .slice(0, FOUND_MAX)
           .map(accountView),
-        keys: own(keys).slice(0, FOUND_MAX),
+        keys: seesKeys ? own(keys).slice(0, FOUND_MAX) : [],
       };
     },
   };
@@ -104,5 +107,9 @@ const findEvents = async ({ ledger }: ActionContext, text: string) => {
   return event === undefined ? [] : [{ event: storedEventId(event), state: event.state, at: event.created_at }];
 };
 
-const findDeliveries = ({ ledger }: ActionContext, text: string) =>
-  getItems(ledger, [{ pk: accountEventDeliveryPk(text) }], deliverySchema);
+const findDeliveries = ({ ledger }: ActionContext, accounts: readonly Account[], text: string) =>
+  getItems(
+    ledger,
+    endpointIdsOf(accounts).map((endpoint) => ({ pk: accountEventDeliveryPk({ endpoint, webhook_id: text }) })),
+    deliverySchema,
+  );

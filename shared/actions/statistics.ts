@@ -5,10 +5,10 @@ import { readWallet } from "../ledger/wallet.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { readDailyBalances } from "../statistics/daily-balances.ts";
-import { type EndedCount, LATENCY_BOUNDS_MS, readHours } from "../statistics/hourly-counts.ts";
+import { type EndedCount, LATENCY_BOUNDS_MS, readAccountDays, readHours } from "../statistics/hourly-counts.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
-export const endedCountView = ({ kobo, latency, ...count }: EndedCount) => ({
+export const endedCountView = ({ kobo, latency, quarters: _, ...count }: EndedCount) => ({
   ...count,
   amount: nairaFromKobo(kobo),
   latency: [...latency],
@@ -28,6 +28,20 @@ export const statisticsRuns: ActionRuns<typeof statisticsActions> = {
       hours: hours.map(({ hourMs, counts }) => ({
         hour: isoTime(hourMs),
         counts: counts.map(endedCountView),
+      })),
+    };
+  },
+
+  "statistics account": async ({ accounts, ledger, purchases: cache, timeZone }, { account, days }) => {
+    await requireAccount(accounts, account);
+    const counted = await readAccountDays({ ...cache, timeZone }, account, days, ledger.clock());
+    return {
+      account_id: account,
+      latency_bounds_ms: [...LATENCY_BOUNDS_MS],
+      days: counted.map(({ counts, failures, day }) => ({
+        day,
+        counts: counts.map(endedCountView),
+        failures: [...failures],
       })),
     };
   },

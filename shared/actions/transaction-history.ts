@@ -1,41 +1,68 @@
+import type { Account } from "../access/account-store.ts";
 import { koboText } from "../contract/money.ts";
+import type { TransactionStatus } from "../contract/transaction.ts";
 import { type AuditEntry, detailsText, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { deliveryPk } from "../ledger/schema.ts";
 import { isFinalStatus, isIdentityCheck, isQueuedOrder, type Transaction } from "../ledger/transaction.ts";
 import { duration } from "../platform/format.ts";
+import { timeIn } from "../platform/time-zone.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
 import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";
+import { readAccounts } from "./accounts.ts";
 import { type ActionContext, isForOwner } from "./action-context.ts";
 
 /** What the audit entries of the command `announce` are about. */
 export const ANNOUNCE = "announce";
+
+/** What those of the action `deliveries recover` are about. */
+export const RECOVER = "recover";
 
 /**
  * The webhook deliveries of one transaction, oldest first, by their keys: an account has more deliveries than a request
  * can read. What sends a webhook again is in the audit log before it does.
  */
 export const deliveriesOf = async (
-  { ledger }: ActionContext,
+  context: Pick<ActionContext, "ledger">,
   { pk: transaction, account_id, status, created_at }: Transaction,
 ): Promise<readonly Delivery[]> => {
-  const [replays, announced] = await Promise.all([
-    readAuditAbout(ledger, account_id, transaction, created_at),
+  const { ledger } = context;
+  const [repeats, announced, accounts] = await Promise.all([
+    repeatsOf(context, account_id, transaction, created_at),
     readAuditAbout(ledger, SERVICE, ANNOUNCE, created_at),
+    readAccounts(context, [account_id]),
   ]);
-  const repeats = [...repeatsIn(replays), ...announced.map(({ details: { name } }) => String(name))];
   return readDeliveries(
     ledger,
-    [undefined, SANDBOX_REPEAT, ...repeats].map((repeat) =>
-      deliveryPk({ transaction_pk: transaction, status, repeat }),
+    [undefined, SANDBOX_REPEAT, ...repeats, ...namesIn(announced)].flatMap((repeat) =>
+      endpointIdsOf(accounts).map((endpoint) => deliveryPk({ endpoint, transaction_pk: transaction, status, repeat })),
     ),
   );
 };
 
-/** The names of the resends that entries of `deliveries replay` record. */
-export const repeatsIn = (entries: readonly AuditEntry[]): readonly string[] =>
-  entries.flatMap(({ details: { repeat } }) => (repeat === undefined ? [] : [String(repeat)]));
+/** The ids of all endpoints that these accounts ever had: deliveries outlast their endpoints. */
+export const endpointIdsOf = (accounts: readonly Account[]): readonly string[] =>
+  Array.from({ length: Math.max(0, ...accounts.map((account) => account.endpoints_made)) }, (_, index) =>
+    String(index + 1),
+  );
+
+/** The names of the resends of what an account was sent, of this subject or with all that failed. */
+export const repeatsOf = async (
+  { ledger }: Pick<ActionContext, "ledger">,
+  accountId: string,
+  subject: string,
+  from: string,
+): Promise<readonly string[]> => {
+  const [replays, recoveries] = await Promise.all(
+    [subject, RECOVER].map((about) => readAuditAbout(ledger, accountId, about, from)),
+  );
+  const repeats = replays?.flatMap(({ details: { repeat } }) => (repeat === undefined ? [] : [String(repeat)]));
+  return [...(repeats ?? []), ...namesIn(recoveries ?? [])];
+};
+
+const namesIn = (entries: readonly AuditEntry[]): readonly string[] =>
+  entries.map(({ details: { name } }) => String(name));
 
 /** The deliveries that have these keys, oldest first. */
 export const readDeliveries = async (
@@ -50,47 +77,71 @@ export const readDeliveries = async (
   return deliveries.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
 };
 
-type HistoryEntry = { readonly at: string; readonly what: string; readonly details: string };
+/** The stored events about a transaction, oldest first. */
+export const eventsAbout = async (
+  ledger: ActionContext["ledger"],
+  { pk, upstream_reference, created_at }: Transaction,
+): Promise<readonly StoredEvent[]> =>
+  (await listEvents(ledger, created_at)).filter(
+    (event) =>
+      event.transaction_pk === pk || (upstream_reference !== undefined && event.reference === upstream_reference),
+  );
 
-/** A transaction's status changes, events, webhook deliveries and audit entries, oldest first. */
-export const historyOf = async (context: ActionContext, transaction: Transaction): Promise<readonly HistoryEntry[]> => {
+type Step = { readonly at: string; readonly what: string; readonly details: string };
+type Lookup = {
+  readonly asked_at: string;
+  readonly asked: number;
+  readonly finding: string;
+  readonly details: string | null;
+};
+
+/** The steps of a transaction, its events, webhook deliveries and audit entries, oldest first. */
+export const historyOf = async (context: ActionContext, transaction: Transaction, lookup: Lookup | null) => {
   const isOwners = isForOwner(context);
   const [events, deliveries, audit] = await Promise.all([
     // Hundreds of stored events may be read: too many for owners, whom they do not concern.
-    isOwners ? [] : listEvents(context.ledger, transaction.created_at),
+    isOwners ? [] : eventsAbout(context.ledger, transaction),
     deliveriesOf(context, transaction),
     readTransactionAudit(context.ledger, transaction),
   ]);
-  const { pk, upstream_reference } = transaction;
-  const isAbout = (event: StoredEvent): boolean =>
-    event.transaction_pk === pk || (upstream_reference !== undefined && event.reference === upstream_reference);
-  return [
-    createdEntry(transaction),
-    ...sentEntries(transaction),
-    ...(isUpdated(transaction) ? [updatedEntry(transaction, isOwners)] : []),
-    ...events.filter(isAbout).map(eventEntry),
-    ...deliveries.flatMap(deliveryEntries),
-    ...audit.map((entry) => auditHistoryEntry(entry, isOwners)),
-  ].sort((one, other) => (one.at < other.at ? -1 : 1));
+  const steps: readonly Step[] = [
+    debitStep(transaction),
+    ...sentSteps(transaction),
+    ...(isUpdated(transaction) ? [lastStep(transaction, isOwners)] : []),
+    ...(lookup === null ? [] : [lookupStep(lookup)]),
+    ...events.map(eventStep),
+    ...deliveries.flatMap(deliverySteps),
+    ...audit.map((entry) => auditStep(entry, isOwners)),
+  ];
+  return steps
+    .toSorted((one, other) => (one.at < other.at ? -1 : 1))
+    .map((step) => ({ ...step, local_time: timeIn(Date.parse(step.at), context.timeZone) }));
 };
 
-const createdEntry = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): HistoryEntry => {
-  const charge = mode === "test" ? "in the sandbox" : debit === undefined ? "debited" : "not debited";
-  return { at: created_at, what: "created", details: `${koboText(amount_kobo)} NGN ${charge}, key ${key_id}` };
-};
+const debitStep = ({ created_at, amount_kobo, mode, key_id, debit }: Transaction): Step => ({
+  at: created_at,
+  what: mode === "test" ? "Placed in the sandbox" : debit === undefined ? "Debited" : "Not debited",
+  details: `${koboText(amount_kobo)} NGN, key ${key_id}`,
+});
+
+const lookupStep = ({ asked_at, asked, finding, details }: Lookup): Step => ({
+  at: asked_at,
+  what: "Upstream asked",
+  details: `question ${asked}: ${[finding, ...(details === null ? [] : [details])].join(", ")}`,
+});
 
 /** The last change has an entry of its own, unless another entry tells it. */
 const isUpdated = ({ updated_at, created_at, sent_at }: Transaction): boolean =>
   updated_at !== created_at && updated_at !== sent_at;
 
-const sentEntries = (transaction: Transaction): readonly HistoryEntry[] => {
+const sentSteps = (transaction: Transaction): readonly Step[] => {
   const { created_at, sent_at } = transaction;
   if (sent_at !== undefined) {
     const wait = duration(Date.parse(sent_at) - Date.parse(created_at));
-    return [{ at: sent_at, what: "sent", details: `after a wait of ${wait}` }];
+    return [{ at: sent_at, what: "Sent", details: `after a wait of ${wait}` }];
   }
   const details = unknownOutcomeText(transaction);
-  return details === undefined ? [] : [{ at: created_at, what: "sent", details }];
+  return details === undefined ? [] : [{ at: created_at, what: "Sent", details }];
 };
 
 /**
@@ -106,9 +157,9 @@ export const unknownOutcomeText = (transaction: Transaction): string | undefined
   return `${sent_at === undefined ? "sent at once" : `sent at ${sent_at}`}${unless}: it may have been delivered`;
 };
 
-const updatedEntry = (transaction: Transaction, isOwners: boolean): HistoryEntry => ({
+const lastStep = (transaction: Transaction, isOwners: boolean): Step => ({
   at: transaction.updated_at,
-  what: isQueuedOrder(transaction) ? "waits" : transaction.status,
+  what: isQueuedOrder(transaction) ? "Waits since" : lastSteps[transaction.status],
   details: [
     ...(transaction.upstream_reference === undefined ? [] : [`upstream reference ${transaction.upstream_reference}`]),
     ...(transaction.upstream_amount_kobo === undefined || isOwners
@@ -118,28 +169,49 @@ const updatedEntry = (transaction: Transaction, isOwners: boolean): HistoryEntry
   ].join(", "),
 });
 
-const eventEntry = (event: StoredEvent): HistoryEntry => ({
+const lastSteps = {
+  processing: "Answered without an outcome",
+  success: "Succeeded",
+  failed: "Failed",
+} as const satisfies Record<TransactionStatus, string>;
+
+const eventStep = (event: StoredEvent): Step => ({
   at: event.created_at,
-  what: "event",
+  what: "Upstream event",
   details: `${storedEventId(event)} says ${eventSummary(event)}, ${event.reason}, ${event.state}`,
 });
 
-const deliveryEntries = ({ attempts, state, repeat, webhook_id, created_at }: Delivery): readonly HistoryEntry[] => {
-  const name = `${webhook_id}${repeat === undefined ? "" : ` (${repeat})`}`;
-  if (attempts.length === 0) return [{ at: created_at, what: "webhook", details: `${name} ${state}` }];
+const deliverySteps = ({ attempts, state, endpoint, repeat, webhook_id, created_at }: Delivery): readonly Step[] => {
+  const name = `${webhook_id}${repeat === undefined ? "" : ` (${repeat})`} to endpoint ${endpoint}`;
+  if (attempts.length === 0) return [{ at: created_at, what: "Webhook", details: `${name} ${state}` }];
   return attempts.map(({ at, number, outcome, http_status }) => ({
     at,
-    what: "webhook",
+    what: "Webhook",
     details: `${name} attempt ${number}: ${outcome}${http_status === undefined ? "" : ` ${http_status}`}`,
   }));
 };
 
-const auditHistoryEntry = (
-  { created_at, by, caller_arn, action, why, details }: AuditEntry,
+/** The step of an order that was successful, and that an operator refunded. */
+export const REFUNDED = "Refunded";
+
+/** What people did; another action is named as it is. */
+const auditSteps: Readonly<Partial<Record<string, string>>> = {
+  "deliveries replay": "Webhook replayed",
+  "events discard": "Event discarded",
+  "events match": "Event matched",
+  "transactions ask": "Question requested",
+  "transactions note": "Note",
+  "transactions refund": REFUNDED,
+  "transactions resolve": "Resolved",
+  "transactions take": "Taken",
+};
+
+const auditStep = (
+  { created_at, by, caller_arn, action, why, details: { reference: _own, ...details } }: AuditEntry,
   isOwners: boolean,
-): HistoryEntry => ({
+): Step => ({
   at: created_at,
-  what: action,
+  what: auditSteps[action] ?? action,
   details: [
     `by ${by}${caller_arn === undefined || isOwners ? "" : ` (${caller_arn})`}`,
     detailsText(details),

@@ -1,10 +1,13 @@
 import { requireAccount } from "../access/account-store.ts";
 import { LISTED_TRANSACTIONS_MAX, type transactionsActions } from "../contract/actions/transactions.ts";
+import { refundName } from "../contract/corrections.ts";
 import { nairaFromKobo } from "../contract/money.ts";
 import { readTransactionAudit } from "../ledger/audit.ts";
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import { encodeCursor, listTransactions } from "../ledger/list-transactions.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
+import { takerOf, takeUpdate } from "../ledger/take-order.ts";
+import { transactUnlessRefused } from "../ledger/transact.ts";
 import {
   CHECK_OPEN_MS_MAX,
   isFinalStatus,
@@ -16,6 +19,7 @@ import {
   type Transaction,
   transactionToView,
 } from "../ledger/transaction.ts";
+import { maskedDigits } from "../platform/mask-phones.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { sum } from "../platform/sum.ts";
 import { isoTime, sleep } from "../platform/time.ts";
@@ -26,16 +30,17 @@ import {
   readQueuedOrders,
 } from "../queued-orders/queued-orders-report.ts";
 import type { UpstreamProfile } from "../upstream/profile.ts";
-import { inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
+import { correctionOf, inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import { canAsk } from "../upstream-lookup/ask-upstream.ts";
 import { askNow, readLookup } from "../upstream-lookup/lookup-record.ts";
-import { type ActionContext, isForOwner, recordAudited } from "./action-context.ts";
+import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransaction, requireTransactionOf } from "./lookup.ts";
 import { adviceOn } from "./order-advice.ts";
 import { resolvedView } from "./resolved-transaction.ts";
 import { requireCursor, requireTimeRange } from "./time-range.ts";
-import { historyOf, unknownOutcomeText } from "./transaction-history.ts";
+import { historyOf, REFUNDED, unknownOutcomeText } from "./transaction-history.ts";
+import { adjust } from "./wallet.ts";
 
 export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
   "transactions list": async (context, { account, mode, cursor, limit, from, to, ...filter }) => {
@@ -62,6 +67,7 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
         ...transactionView(transaction),
         stuck: isStuck(transaction),
         in_flight_ms: inFlightMs(transaction, nowMs),
+        taken: takerOf(transaction, nowMs) ?? null,
       })),
     };
   },
@@ -73,11 +79,46 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
     const transaction = await requireTransaction(context, reference);
     const { ledger, purchases: cache, probe } = context;
     assertCanAsk(probe.profile, transaction);
-    const ours = referenceOf(transaction);
-    const audit = { about: transaction.pk, action: "transactions ask", why, details: { reference: ours } };
-    await recordAudited(context, transaction.account_id, audit);
+    await recordAudited(context, transaction.account_id, auditAbout(transaction, "transactions ask", why));
     await askNow(cache, transaction, ledger.clock());
-    return { reference: ours, account_id: transaction.account_id };
+    return { reference: referenceOf(transaction), account_id: transaction.account_id };
+  },
+  "transactions take": async (context, { reference, why }) => {
+    const { ledger } = context;
+    const transaction = await requireTransaction(context, reference);
+    const writes = [
+      takeUpdate(ledger, transaction, context.actor().by),
+      auditItem(context, transaction.account_id, auditAbout(transaction, "transactions take", why)),
+    ];
+    const isTaken = await transactUnlessRefused(ledger, writes);
+    const stored = (await readTransaction(ledger, transaction.pk)) ?? transaction;
+    const taken = takerOf(stored, ledger.clock()) ?? null;
+    const view = { reference: referenceOf(stored), account_id: stored.account_id, taken };
+    if (isTaken) return view;
+    throw new OperatorError(
+      taken === null
+        ? `${view.reference} has ended: it is ${stored.status}`
+        : `${taken.by} has been on it since ${taken.at}`,
+    );
+  },
+  "transactions note": async (context, { reference, note }) => {
+    const transaction = await requireTransaction(context, reference);
+    const audit = auditAbout(transaction, "transactions note", maskedDigits(note));
+    await recordAudited(context, transaction.account_id, audit);
+    return { reference: referenceOf(transaction), account_id: transaction.account_id };
+  },
+  "transactions refund": async (context, { reference, why }) => {
+    const transaction = await requireTransaction(context, reference);
+    const { status, mode, account_id: account, amount_kobo } = transaction;
+    const ours = referenceOf(transaction);
+    if (mode === "test") throw new OperatorError(`${ours} is a test order: no wallet was debited`);
+    if (status === "failed") throw new OperatorError(`${ours} has failed: it was refunded, or never debited`);
+    if (status === "processing") {
+      throw new OperatorError(`${ours} is open`, { command: "transactions resolve settles it", separator: ": " });
+    }
+    const entry = { account, amount_kobo, id: refundName(ours), why };
+    const details = { reference: ours, amount: nairaFromKobo(amount_kobo) };
+    return adjust(context, entry, { ...auditAbout(transaction, "transactions refund", why), details });
   },
   "transactions resolve": async (context, { reference, status, why }) => {
     const transaction = await requireTransaction(context, reference);
@@ -90,6 +131,13 @@ export const transactionsRuns: ActionRuns<typeof transactionsActions> = {
     return resolvedView(context, transaction);
   },
 };
+
+const auditAbout = (transaction: Transaction, action: string, why: string | undefined): AuditFields => ({
+  about: transaction.pk,
+  action,
+  why,
+  details: { reference: referenceOf(transaction) },
+});
 
 export const transactionView = (transaction: Transaction) => ({
   account_id: transaction.account_id,
@@ -129,17 +177,26 @@ const lookupOf = async (context: ActionContext, transaction: Transaction) => {
   return { asked_at, asked, finding, details: details ?? null, next_at: next };
 };
 
+const isRefundable = ({ mode, status }: Transaction): boolean => mode === "live" && status === "success";
+
 const detailsOf = async (context: ActionContext, transaction: Transaction) => {
-  const history = await historyOf(context, transaction);
+  const lookup = await lookupOf(context, transaction);
+  const history = await historyOf(context, transaction, lookup);
+  const isRefunded = history.some(({ what }) => what === REFUNDED);
+  const nowMs = context.ledger.clock();
+  const inFlight = isFinalStatus(transaction.status) ? 0 : inFlightMs(transaction, nowMs);
   const wait = (await queuedText(context, transaction)) ?? null;
   return {
     ...transactionView(transaction),
+    taken: (isForOwner(context) ? undefined : takerOf(transaction, nowMs)) ?? null,
     sent_at: transaction.sent_at ?? null,
     wait,
     unknown_outcome: unknownOutcomeText(transaction) ?? null,
-    advice: [...adviceOn(transaction, isForOwner(context))],
+    advice: [...adviceOn(transaction, { isForOwner: isForOwner(context), isRefunded })],
     wait_until: waitUntil(context, transaction),
-    lookup: await lookupOf(context, transaction),
+    in_flight_until: inFlight === 0 ? null : isoTime(nowMs + inFlight),
+    lookup,
+    can_refund: isRefundable(transaction) && !isRefunded,
     can_ask: !isForOwner(context) && canAsk(context.probe.profile, transaction),
     history: [...history],
   };
@@ -187,7 +244,7 @@ const resolvedBefore = async ({ ledger }: ActionContext, { pk }: Transaction): P
     if (entry !== undefined) {
       const { by, why = "" } = entry;
       const sentence = `${reference} was settled as ${status} at ${updated_at}; that is final: ${by} resolved it ("${why}")`;
-      return new OperatorError(sentence, { command: "wallet adjust corrects the balance" });
+      return new OperatorError(sentence, { command: correctionOf(transaction) });
     }
     if (tries > 1) await sleep(AUDIT_TRY_MS);
   }

@@ -1,23 +1,44 @@
-import { requireAccount } from "../access/account-store.ts";
+import { assertNotClosed, requireAccount } from "../access/account-store.ts";
 import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
+import { recreditId, reversalName } from "../contract/corrections.ts";
 import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
 import { getItems } from "../ledger/get-item.ts";
-import { adjustWallet, type EntryResult, fundWallet, type LedgerEntry } from "../ledger/ledger-entry.ts";
+import {
+  adjustWallet,
+  type EntryResult,
+  fundWallet,
+  type LedgerEntry,
+  readAdjustment,
+  readFunding,
+} from "../ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../ledger/low-balance-threshold.ts";
 import { accountIdsOf, type TimeRange } from "../ledger/query-index.ts";
 import { walletPk } from "../ledger/schema.ts";
 import { readStatementPage, type StatementLine, statementPositionSchema } from "../ledger/statement.ts";
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { orNull } from "../platform/format.ts";
-import { OperatorError } from "../platform/operator-error.ts";
+import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 import { timeIn } from "../platform/time-zone.ts";
 import { queueLength, queueOf } from "../queued-orders/order-queue.ts";
-import { type ActionContext, auditItem } from "./action-context.ts";
+import { type ActionContext, type AuditFields, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { reconcileWallets } from "./reconcile-wallets.ts";
 import { openCursor, sealCursor } from "./sealed-cursor.ts";
 import { requireTimeRange } from "./time-range.ts";
+
+/** Balances below their thresholds, the lowest part of it first. */
+export const readLowWallets = async (ledger: ActionContext["ledger"]) => {
+  const keys = (await accountIdsOf(ledger)).map((accountId) => ({ pk: walletPk(accountId) }));
+  const low = (await getItems(ledger, keys, walletSchema)).flatMap(
+    ({ account_id, balance_kobo, low_balance_threshold_kobo: threshold = 0 }) =>
+      balance_kobo < threshold
+        ? [{ account_id, balance: nairaFromKobo(balance_kobo), low_balance_threshold: nairaFromKobo(threshold) }]
+        : [],
+  );
+  const share = (wallet: (typeof low)[number]): number => wallet.balance / wallet.low_balance_threshold;
+  return low.toSorted((one, other) => share(one) - share(other));
+};
 
 export const walletRuns: ActionRuns<typeof walletActions> = {
   "wallet show": async ({ accounts, ledger }, { account }) => {
@@ -31,19 +52,9 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
       updated_at: wallet.updated_at,
     };
   },
-  "wallet low": async ({ ledger }) => {
-    const keys = (await accountIdsOf(ledger)).map((accountId) => ({ pk: walletPk(accountId) }));
-    const low = (await getItems(ledger, keys, walletSchema)).flatMap(
-      ({ account_id, balance_kobo, low_balance_threshold_kobo: threshold = 0 }) =>
-        balance_kobo < threshold
-          ? [{ account_id, balance: nairaFromKobo(balance_kobo), low_balance_threshold: nairaFromKobo(threshold) }]
-          : [],
-    );
-    const share = (wallet: (typeof low)[number]): number => wallet.balance / wallet.low_balance_threshold;
-    return { wallets: low.toSorted((one, other) => share(one) - share(other)) };
-  },
+  "wallet low": async ({ ledger }) => ({ wallets: await readLowWallets(ledger) }),
   "wallet threshold": async (context, { account, amount_kobo, why }) => {
-    await requireAccount(context.accounts, account);
+    assertNotClosed(await requireAccount(context.accounts, account));
     const threshold = amount_kobo === 0 ? undefined : koboSchema.parse(amount_kobo);
     const auditFields = { action: "wallet threshold", why, details: { amount: nairaFromKobo(amount_kobo) } };
     await setLowBalanceThreshold(context.ledger, account, threshold, auditItem(context, account, auditFields));
@@ -61,15 +72,19 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     return entryView(context, { account, amount_kobo, id }, result);
   },
   "wallet adjust": async (context, { account, amount_kobo, id, why }) => {
-    assertWithinBound(context, amount_kobo);
-    await requireAccount(context.accounts, account);
-    const auditFields = { action: "wallet adjust", why, details: { id, amount: nairaFromKobo(amount_kobo) } };
-    const result = await adjustWallet(
-      context.ledger,
-      { accountId: account, adjustmentId: id, amount_kobo, why },
-      auditItem(context, account, auditFields),
-    );
-    return entryView(context, { account, amount_kobo, id }, result);
+    const details = { id, amount: nairaFromKobo(amount_kobo) };
+    return adjust(context, { account, amount_kobo, id, why }, { action: "wallet adjust", details });
+  },
+  "wallet reverse": async (context, { account, id: fundingId, why }) => {
+    const funding = await readFunding(context.ledger, fundingId);
+    if (funding?.account_id !== account) {
+      throw new NotFoundError(`There is no funding ${fundingId} of account ${account}`);
+    }
+    const { entry_id: id } = funding;
+    const amount_kobo = -funding.amount_kobo;
+    const details = { id, amount: nairaFromKobo(amount_kobo) };
+    const entry = { account, amount_kobo, id: reversalName(id), why };
+    return adjust(context, entry, { action: "wallet reverse", details });
   },
   "wallet statement": async (context, { account, cursor, ...period }) => {
     await requireAccount(context.accounts, account);
@@ -85,6 +100,22 @@ export const walletRuns: ActionRuns<typeof walletActions> = {
     };
   },
   "wallet verify": async (context, { account }) => verifyWallet(context, account, () => {}),
+};
+
+/** Records an adjustment with its audit entry, once under its id. */
+export const adjust = async (
+  context: ActionContext,
+  { account, amount_kobo, id, why }: NewEntry & { readonly why: string },
+  auditFields: AuditFields,
+) => {
+  assertWithinBound(context, amount_kobo);
+  await requireAccount(context.accounts, account);
+  const result = await adjustWallet(
+    context.ledger,
+    { accountId: account, adjustmentId: id, amount_kobo, why },
+    auditItem(context, account, { ...auditFields, why }),
+  );
+  return entryView(context, { account, amount_kobo, id }, result);
 };
 
 export const statementLineView = (
@@ -120,9 +151,10 @@ export const verifyWallet = async (
   { accounts, ledger }: ActionContext,
   account: string,
   logProgress: (message: string) => void,
+  resetCheckpoint?: (account: string) => Promise<void>,
 ) => {
   await requireAccount(accounts, account);
-  const [wallet] = await reconcileWallets(ledger, [account], logProgress);
+  const [wallet] = await reconcileWallets(ledger, [account], logProgress, resetCheckpoint);
   if (wallet?.reconciliation === undefined) throw new Error("The wallet changed during every reading. Try again");
   const { balance_kobo, expected_kobo, difference_kobo } = wallet.reconciliation;
   return {
@@ -153,7 +185,7 @@ const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }
     );
   }
   const isReplay = result.kind === "already_recorded";
-  if (isReplay) assertSameEntry(result.entry, account, amount_kobo);
+  if (isReplay) await assertSameEntry(ledger, result.entry, account, amount_kobo);
   return {
     account_id: account,
     id,
@@ -163,17 +195,27 @@ const entryView = async ({ ledger }: ActionContext, { account, amount_kobo, id }
   };
 };
 
-/** Refuses an id that an entry of another account or amount already has. */
-const assertSameEntry = (entry: LedgerEntry, account: string, amountKobo: number): void => {
-  const { account_id, entry_id, amount_kobo, created_at } = entry;
-  const recorded = `${koboText(amount_kobo)} NGN at ${created_at}`;
-  if (account_id !== account) {
-    throw new OperatorError(`${entry_id} was credited to account ${account_id} already, with ${recorded}`, {
-      command: "If that is the wrong account, move the money with wallet adjust",
-    });
+/** Refuses an id that an entry of another account or amount already has, and that of a reversed funding. */
+const assertSameEntry = async (
+  ledger: ActionContext["ledger"],
+  { kind, account_id, entry_id, amount_kobo, created_at }: LedgerEntry,
+  account: string,
+  amountKobo: number,
+): Promise<void> => {
+  const reversal = kind === "funding" ? await readAdjustment(ledger, account_id, reversalName(entry_id)) : undefined;
+  if (account_id === account && amount_kobo === amountKobo && reversal === undefined) return;
+  const done = account_id === account ? "recorded already" : `credited to account ${account_id} already`;
+  const sentence = `${entry_id} was ${done}, with ${koboText(amount_kobo)} NGN at ${created_at}`;
+  const again = recreditId(entry_id);
+  if (reversal !== undefined) {
+    throw new OperatorError(
+      `${sentence}, and reversed at ${reversal.created_at}. Credit it again with the id ${again}`,
+    );
   }
-  if (amount_kobo === amountKobo) return;
-  throw new OperatorError(`${entry_id} was recorded already, with ${recorded}`, {
-    command: "Correct the amount with wallet adjust and another --id",
+  throw new OperatorError(sentence, {
+    command:
+      kind === "funding"
+        ? `If that is wrong: wallet reverse ${account_id} --id ${entry_id}, then credit it with the id ${again}`
+        : "Correct the amount with wallet adjust and another --id",
   });
 };

@@ -2,7 +2,8 @@ import { type Account, requireAccount } from "../access/account-store.ts";
 import { changeWhitelist } from "../access/accounts.ts";
 import { whitelistRanges } from "../access/key-item.ts";
 import type { whitelistActions } from "../contract/actions/whitelist.ts";
-import { formatIpRange, type IpRange, isWithin, parseIpRange } from "../platform/ip-range.ts";
+import { isWithin } from "../platform/ip-address.ts";
+import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
 import { NotAllowedError, OperatorError } from "../platform/operator-error.ts";
 import { type ActionContext, audited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
@@ -20,7 +21,7 @@ const canonical = (text: string): string => formatIpRange(rangeOf(text));
 const PREFIX_BITS_MIN = { owner: [24, 48], operator: [8, 16] } as const;
 
 /** A wide range admits strangers who found a key: whole networks are for an operator, and the internet for nobody. */
-const assertNarrow = ({ isOperator }: ActionContext, ranges: readonly string[]): void => {
+const assertNarrow = ({ capacity }: ActionContext, ranges: readonly string[]): void => {
   const isWiderThan = (who: keyof typeof PREFIX_BITS_MIN) => (text: string) => {
     const [prefixBits = 0, ...network] = rangeOf(text);
     const [ofIpv4, ofIpv6] = PREFIX_BITS_MIN[who];
@@ -28,7 +29,7 @@ const assertNarrow = ({ isOperator }: ActionContext, ranges: readonly string[]):
   };
   const tooWide = ranges.find(isWiderThan("operator"));
   if (tooWide !== undefined) throw new OperatorError(`${tooWide} is wider than /8, or than /16 of IPv6`);
-  const wide = isOperator ? undefined : ranges.find(isWiderThan("owner"));
+  const wide = capacity === "operator" ? undefined : ranges.find(isWiderThan("owner"));
   if (wide !== undefined) {
     throw new NotAllowedError(`Only an operator allows a range wider than /24, or than /48 of IPv6: ${wide}`);
   }

@@ -15,8 +15,17 @@ export const headers = {
   transactionReference: "x-transaction-reference",
 } as const;
 
-/** Of every response: it is read as what its type says, and its host is asked over TLS only, for a year. */
-export const securityHeaders = {
+/** Also of what API Gateway answers by itself, whose literals in single quotes cannot have such quotes in them. */
+export const gatewaySecurityHeaders = {
   "strict-transport-security": "max-age=31536000",
   "x-content-type-options": "nosniff",
+} as const;
+
+/**
+ * Of every response: it is read as what its type says, no page shows it in a frame, and its host is asked over TLS only,
+ * for a year. Pages have stricter policies of their own.
+ */
+export const securityHeaders = {
+  ...gatewaySecurityHeaders,
+  "content-security-policy": "object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
 } as const;

@@ -1,22 +1,19 @@
 import * as z from "zod";
 import { components } from "./components.ts";
-import { amountField, phoneNumberField, referenceField } from "./fields.ts";
+import { amountField, phoneNumberField, referenceField, timeField } from "./fields.ts";
 import { hasLongNumber, withoutOwnNumber } from "./own-number.ts";
 import { orderIdentity, serviceReferenceField, transactionStatus } from "./transaction.ts";
 
 const ninMeta = { description: "The national identification number, 11 digits." };
 const bvnMeta = { description: "The bank verification number, 11 digits." };
 
-const VIRTUAL_NIN = /^[A-Za-z0-9]{16}$/;
-
 const ninField = z
   .string("Must be a string of 11 digits")
-  .refine((text) => !VIRTUAL_NIN.test(text), {
-    error: "Is a virtual NIN: this upstream takes the 11-digit number only",
-    abort: true,
-  })
-  .regex(/^[0-9]{11}$/, "Must be exactly 11 digits")
-  .meta(ninMeta);
+  .regex(/^([0-9]{11}|[A-Za-z0-9]{16})$/, "Must be exactly 11 digits")
+  .meta({
+    description:
+      "The national identification number, 11 digits; or a virtual NIN of 16 letters and digits, if the service's upstream takes it.",
+  });
 
 const bvnField = z
   .string("Must be a string of 11 digits")
@@ -42,6 +39,60 @@ const modeField = z
     enum: [...identityMode.options],
   });
 
+export const consentMethod = z.enum(["otp", "igree", "ninauth", "form", "app"]);
+
+const STORED_TEXT = /^[A-Za-z0-9._:-]+$/;
+/** Of a version, so that no caller pads a number of a person to the length of a UUID. */
+const uuid = z.uuid();
+
+/**
+ * How the person consented. It is stored with the consent and never sent upstream. Messages name the inner field, because
+ * errors are listed by the outer one. Source: docs/interface.md 12.D18.
+ */
+const evidenceField = z
+  .object({
+    method: z
+      .enum(consentMethod.options, `method: Must be one of ${consentMethod.options.join(", ")}`)
+      .meta({ description: "How the person consented." }),
+    id: z
+      .string("id: Must be a string")
+      .max(100, "id: Must have at most 100 characters")
+      .regex(STORED_TEXT, "id: Must consist of the characters A-Z a-z 0-9 . _ : -")
+      .refine(
+        (id) => uuid.safeParse(id).success || !hasLongNumber(id),
+        "id: Must be a UUID (RFC 9562), or have no number of 10 or more digits: it is stored in clear text",
+      )
+      .meta({
+        description:
+          "The id of the one-time password, authorisation or form. A UUID of a version of RFC 9562, or a text without a number of 10 or more digits.",
+        examples: ["otp-5f2c"],
+      }),
+    obtained_at: z
+      .string("obtained_at: Must be a string")
+      .refine(
+        (time) => timeField.safeParse(time).success,
+        "obtained_at: Must be a time with its offset, such as 2026-11-21T09:30:00Z",
+      )
+      .meta({
+        description: "When the person consented; not in the future.",
+        format: "date-time",
+        examples: ["2026-11-21T09:30:00Z"],
+      }),
+    text_version: z
+      .string("text_version: Must be a string")
+      .max(40, "text_version: Must have at most 40 characters")
+      .regex(STORED_TEXT, "text_version: Must consist of the characters A-Z a-z 0-9 . _ : -")
+      .refine((version) => !hasLongNumber(version), "text_version: Must have no number of 10 or more digits")
+      .optional()
+      .meta({ description: "The version of the text that the person consented to.", examples: ["terms-3"] }),
+  })
+  .meta({
+    description:
+      "How the person consented. It is stored with the record of the consent, and is not sent to the upstream.",
+  })
+  .register(components, { id: "ConsentEvidence" });
+export type ConsentEvidence = z.infer<typeof evidenceField>;
+
 /** Fields of every identity request. */
 const common = {
   is_consent: consentField,
@@ -57,6 +108,7 @@ const common = {
       description:
         "Why the person is looked up. It is stored in clear text with the record of the consent and must not contain the request's NIN, BVN or phone number, nor any other number of 10 or more digits.",
     }),
+  consent_evidence: evidenceField.optional(),
   reference: referenceField.optional(),
 };
 

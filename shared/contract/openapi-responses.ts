@@ -63,6 +63,11 @@ export const headerComponents = {
     required: true,
     schema: { type: "string" },
   },
+  "Content-Security-Policy": {
+    description: "For browsers: the response is shown in no frame.",
+    required: true,
+    schema: { type: "string" },
+  },
   "Strict-Transport-Security": {
     description: "For browsers: this host is asked over TLS only.",
     required: true,
@@ -82,6 +87,7 @@ const commonHeaderNames = [
   "X-RateLimit-Remaining",
   "X-Request-Id",
   "Cache-Control",
+  "Content-Security-Policy",
   "Strict-Transport-Security",
   "X-Content-Type-Options",
 ] as const;

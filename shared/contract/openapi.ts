@@ -76,7 +76,7 @@ const tags = [
     name,
     description: `${covers} ${requestsPerMinute} requests per minute and key.`,
   })),
-  { name: "webhooks", description: "Events that the service posts to the account's endpoint." },
+  { name: "webhooks", description: "Events that the service posts to the account's endpoints." },
 ];
 
 const securitySchemes = {

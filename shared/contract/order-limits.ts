@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazyObject } from "./lazy-object.ts";
 
 /** The most that an account or a key may order in live mode: by order, by day and by month. */
 export const orderLimitName = z.enum(
@@ -23,6 +24,12 @@ export const orderLimitsSchema = z
   );
 export type OrderLimits = Readonly<z.infer<typeof orderLimitsSchema>>;
 
+/** Whether a limit of `after` allows more than the same one of `before`. */
+export const raisesLimits = (before: OrderLimits, after: OrderLimits): boolean =>
+  orderLimitName.options.some(
+    (each) => (before[each] ?? Number.POSITIVE_INFINITY) < (after[each] ?? Number.POSITIVE_INFINITY),
+  );
+
 /** Whose limit it is. */
 export type LimitedBy = "account" | "key";
 
@@ -35,10 +42,10 @@ export const orderLimitsText = (limits: OrderLimits): string =>
   "none";
 
 /** What of an order's day and month is counted, of live orders that are not refunded; amounts in NGN. */
-export const usageView = z.object({
+export const usageView = lazyObject(() => ({
   day: z.iso.date(),
   day_naira: z.number(),
   day_orders: z.int(),
   month_naira: z.number(),
   month_orders: z.int(),
-});
+}));

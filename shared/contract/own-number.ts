@@ -8,29 +8,42 @@ const numberFields = z.object({
   phone_number: z.string().optional(),
   reference: z.string().optional(),
   purpose: z.string().optional(),
+  consent_evidence: z.object({ id: z.string(), text_version: z.string().optional() }).optional(),
 });
+
+/** A token that a person makes for one company in place of the NIN. */
+export const isVirtualNin = (text: string): boolean => /^[A-Za-z0-9]{16}$/.test(text);
 
 /**
  * Refuses a request that contains its own number in a field that is stored in clear text: numbers are stored only as
  * keyed hashes. The digits of the field, of any alphabet, are joined first, and a phone number is searched for without
- * its leading 0.
+ * its leading 0. A virtual NIN is searched for in any letter case, without what is between its characters.
  * Source: docs/interface.md 4.D7.
  */
 export const withoutOwnNumber = <Schema extends z.ZodObject>(schema: Schema): Schema =>
   schema.check(({ value, issues }) => {
-    const { nin, bvn, phone_number, ...kept } = numberFields.parse(value);
+    const { nin, bvn, phone_number, consent_evidence, ...kept } = numberFields.parse(value);
+    const evidence = [consent_evidence?.id, consent_evidence?.text_version].map(
+      (text) => ["consent_evidence", text] as const,
+    );
     const numbers = [nin, bvn, phone_number]
       .filter((number) => number !== undefined)
       // Anything else is refused by its own field.
       .filter((number) => /^[0-9]{11}$/.test(number))
       .map((number) => (number === phone_number ? number.slice(1) : number));
-    for (const [field, text = ""] of Object.entries(kept)) {
+    for (const [field, text = ""] of [...Object.entries(kept), ...evidence]) {
       const digits = asciiDigits(text).replace(/\D/g, "");
-      if (!numbers.some((number) => digits.includes(number))) continue;
+      const hasVirtualNin = nin !== undefined && isVirtualNin(nin) && alphanumeric(text).includes(alphanumeric(nin));
+      if (!hasVirtualNin && !numbers.some((number) => digits.includes(number))) continue;
       const message = "Must not contain the request's NIN, BVN or phone number: it is stored in clear text";
       issues.push({ code: "custom", path: [field], message, input: undefined });
     }
   });
+
+const alphanumeric = (text: string): string =>
+  asciiDigits(text)
+    .replace(/[^A-Za-z0-9]/g, "")
+    .toUpperCase();
 
 /**
  * Whether a text has a number as long as a phone number without its 0, a NIN or a BVN, with anything but letters between

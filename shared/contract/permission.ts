@@ -49,6 +49,13 @@ export const commonEntitlements = (one: Entitlements, other: Entitlements): Enti
     }),
   );
 
+/** Whether `after` allows more live orders a day of some kind than `before`. */
+export const raisesEntitlements = (before: Entitlements, after: Entitlements): boolean => {
+  const perDay = (entitlements: Entitlements, each: Entitlement): number =>
+    isEntitled(entitlements, each) ? (entitlements[each] ?? Number.POSITIVE_INFINITY) : 0;
+  return entitlementSchema.options.some((each) => perDay(before, each) < perDay(after, each));
+};
+
 /** `vtu identity=1000`, as it is typed; `none` for nothing. */
 export const entitlementsText = (entitlements: Entitlements): string =>
   entitlementSchema.options

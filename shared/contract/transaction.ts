@@ -2,6 +2,7 @@ import * as z from "zod";
 import { components } from "./components.ts";
 import { errorCodes } from "./errors.ts";
 import { amountField, createdAtField, referenceField, timeField, updatedAtField } from "./fields.ts";
+import { lazyObject } from "./lazy-object.ts";
 
 const choiceOf = <const Names extends readonly string[]>(...names: Names) =>
   z.enum(names, { error: ({ input }) => (input === undefined ? undefined : `Must be one of ${names.join(", ")}`) });
@@ -70,17 +71,16 @@ export const purchasedTransaction = z
   .register(components, { id: "PurchasedTransaction" });
 
 /** A transaction as lookups show it. Source: docs/interface.md 14.1. */
-export const transactionView = purchasedTransaction
-  .extend({
-    phone_number: recipientField(z.string().nullable(), "; null for identity checks"),
-    network: z.string().nullable().meta({ description: "The network's display name; null for identity checks." }),
-    error_code: z.enum(errorCodes).nullable().meta({
-      description: "Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`.",
-    }),
-    created_at: createdAtField,
-    updated_at: updatedAtField,
-  })
-  .register(components, { id: "Transaction" });
+export const transactionView = lazyObject(() => ({
+  ...purchasedTransaction.shape,
+  phone_number: recipientField(z.string().nullable(), "; null for identity checks"),
+  network: z.string().nullable().meta({ description: "The network's display name; null for identity checks." }),
+  error_code: z.enum(errorCodes).nullable().meta({
+    description: "Why the transaction failed: a code of `X-Error-Code`; null unless the status is `failed`.",
+  }),
+  created_at: createdAtField,
+  updated_at: updatedAtField,
+})).register(components, { id: "Transaction" });
 export type TransactionView = z.infer<typeof transactionView>;
 
 export const transactionLookup = z
@@ -93,14 +93,14 @@ export const cancelRequest = z
   .register(components, { id: "CancelRequest" });
 export type CancelRequest = z.infer<typeof cancelRequest>;
 
-export const transactionPath = z
-  .object({ reference: referenceField.meta({ description: "The service's reference, or the caller's." }) })
-  .register(components, { id: "TransactionPath" });
+export const transactionPath = lazyObject(() => ({
+  reference: referenceField.meta({ description: "The service's reference, or the caller's." }),
+})).register(components, { id: "TransactionPath" });
 
 /** A time whose `+` was not encoded: in a query `+` means a space. */
 const DECODED_OFFSET = /^\d{4}-\d{2}-\d{2}T[\d:.]+ \d{2}:?\d{2}$/;
 
-const momentField = z.union([timeField, z.iso.date()], {
+export const momentField = z.union([timeField, z.iso.date()], {
   error: ({ input }) =>
     typeof input === "string" && DECODED_OFFSET.test(input)
       ? "A + in a URL means a space: send it as %2B, such as 2026-11-21T09:30:00%2B01:00"
@@ -108,26 +108,21 @@ const momentField = z.union([timeField, z.iso.date()], {
 });
 
 /** Filters of the list. `from` and `to` are inclusive; a date alone is that whole day in UTC. */
-export const transactionQuery = z
-  .object({
-    status: transactionStatus.optional(),
-    type: transactionType.optional(),
-    from: momentField.optional().meta({
-      description:
-        "Created at or after this time; a date means the beginning of that day in UTC. Encode a `+` as `%2B`.",
-    }),
-    to: momentField.optional().meta({
-      description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
-    }),
-    cursor: z.string().max(400).optional().meta({ description: "The `next_cursor` of the previous page." }),
-  })
-  .register(components, { id: "TransactionQuery" });
+export const transactionQuery = lazyObject(() => ({
+  status: transactionStatus.optional(),
+  type: transactionType.optional(),
+  from: momentField.optional().meta({
+    description: "Created at or after this time; a date means the beginning of that day in UTC. Encode a `+` as `%2B`.",
+  }),
+  to: momentField.optional().meta({
+    description: "Created at or before this time; a date means the whole of that day in UTC. Encode a `+` as `%2B`.",
+  }),
+  cursor: z.string().max(400).optional().meta({ description: "The `next_cursor` of the previous page." }),
+})).register(components, { id: "TransactionQuery" });
 export type TransactionQuery = z.infer<typeof transactionQuery>;
-export const transactionPage = z
-  .object({
-    transactions: z.array(transactionView).meta({ description: "Newest first." }),
-    next_cursor: z.string().nullable().meta({
-      description: "The `cursor` of the next page; null on the last page.",
-    }),
-  })
-  .register(components, { id: "TransactionPage" });
+export const transactionPage = lazyObject(() => ({
+  transactions: z.array(transactionView).meta({ description: "Newest first." }),
+  next_cursor: z.string().nullable().meta({
+    description: "The `cursor` of the next page; null on the last page.",
+  }),
+})).register(components, { id: "TransactionPage" });

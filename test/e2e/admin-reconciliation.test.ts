@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
@@ -38,7 +37,7 @@ const file = (name: string, rows: readonly (readonly string[])[]): string => {
 const MONEY = ["wallet", "transaction", "funding", "adjustment", "refund", "upstream-reference"];
 /** Everything in the ledger that is about money. */
 const money = async (): Promise<readonly unknown[]> => {
-  const { Items = [] } = await service.ledger.db.send(new ScanCommand({ TableName: service.ledger.table }));
+  const { Items = [] } = await service.ledger.db.scan({ TableName: service.ledger.table });
   return Items.filter(({ pk }) => MONEY.includes(itemKindOf(String(pk)) ?? "")).toSorted((one, other) =>
     String(one.pk).localeCompare(String(other.pk)),
   );

@@ -1,15 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
-import { listKeys } from "../../shared/ledger/query-index.ts";
-import { deliveriesList } from "../../shared/ledger/schema.ts";
 import { adminProgram } from "../../tools/admin/program.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import { bankReference, type OperatedService, runProgram, startOperatedService } from "../builders/admin.ts";
-import { eventually } from "../builders/eventually.ts";
 
 /** Goal: a refused command exits with 2, says why and what to do, and changes nothing; a failed one exits with 1. */
 let service: OperatedService;
@@ -18,20 +14,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const readDeliveries = (account: string) =>
-  listKeys(service.ledger, deliveriesList(account), { from: "0000", to: "9999" });
-
 const isReadAction = (action: unknown): boolean =>
   actionNames.some((name) => name === action && actions[name].kind === "read");
 
 /**
  * All items of the access table and the ledger by key, except checkpoints, which the schedule writes, and audit entries
- * of reads with their chain's head: that somebody tried to see personal data is recorded too.
+ * of reads with their chain's head: that someone tried to see personal data is recorded too.
  */
 const allItems = async (): Promise<ReadonlyMap<unknown, unknown>> => {
   const items: Record<string, unknown>[] = [];
   for (const TableName of [localTableNames.access, localTableNames.ledger]) {
-    items.push(...((await service.ledger.db.send(new ScanCommand({ TableName }))).Items ?? []));
+    items.push(...((await service.ledger.db.scan({ TableName })).Items ?? []));
   }
   const kept = items.filter(({ pk, action }) => !/^(checkpoint|audit-head)#/.test(String(pk)) && !isReadAction(action));
   return new Map(kept.map((item) => [item.pk, item]));
@@ -41,8 +34,6 @@ test("a command that cannot be carried out exits with 2, prints one message and 
   const { account, key, keyId } = await service.newApp();
   const other = await service.newApp();
   const { reference } = await service.buy(key, "08031234567");
-  // The account has no endpoint; the delivery that records this must not come later as a change.
-  await eventually(async () => expect(await readDeliveries(account)).toHaveLength(1));
   const why = ["--why", "because"];
   const none = "acc_000000000000000000";
   const refusals: readonly (readonly [args: readonly string[], message: RegExp])[] = [
@@ -72,7 +63,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["wallet", "fund", account, "1.005", "--id", "b"], /^<naira>: Must be an amount/],
     [
       ["wallet", "fund", account, "6000", "--id", bankReference(account)],
-      /was recorded already, with 5,000\.00 NGN at [-0-9T:.Z]+\. Correct the amount with wallet adjust and another --id\./,
+      /was recorded already, with 5,000\.00 NGN at [-0-9T:.Z]+\. If that is wrong: wallet reverse acc_\w+ --id [^ ]+, then credit it with the id [^ ]+-again/,
     ],
     [
       ["wallet", "fund", other.account, "5000", "--id", bankReference(account).toUpperCase()],
@@ -107,7 +98,7 @@ test("a command that cannot be carried out exits with 2, prints one message and 
     [["events", "match", "event_none", reference, ...why], /There is no event/],
     [["events", "discard", "event_none"], /required option '--why/],
     [["deliveries", "replay", "DATA_1"], /There is no transaction/],
-    [["announce", "--from", "2026-02-02", "--to", "2026-02-01"], /must not be before/],
+    [["announce", "--from", "2026-02-02", "--to", "2026-02-01"], /ends before it begins/],
     [["secrets", "set", "reference-key"], /which must never change/],
     [["secrets", "rotate", "upstream-key"], /Use secrets set upstream-key/],
     [["audit", "event_none"], /There is no event/],

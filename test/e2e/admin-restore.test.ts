@@ -1,5 +1,4 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { hashApiKey } from "../../shared/access/api-key.ts";
@@ -20,8 +19,8 @@ afterAll(() => service.stop());
 /** Resolves with a function that puts the item back as it is now. */
 const saveItem = async (TableName: string, pk: string) => {
   const { db } = service.ledger;
-  const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
-  return () => db.send(new PutCommand({ TableName, Item }));
+  const { Item } = await db.get({ TableName, Key: { pk }, ConsistentRead: true });
+  return () => db.put({ TableName, Item });
 };
 const isAdmitted = async (key: string): Promise<boolean> => {
   const headers = { authorization: `Bearer ${key}` };
@@ -39,23 +38,21 @@ test("keys revoke revokes a key that a restored ledger does not list, and the au
   expect(revoked).toEqual({ account_id: account, key_id, status: "revoked" });
   expect(await isAdmitted(key)).toBe(false);
   expect((await service.admin(["audit", account])).stdout).toMatch(new RegExp(`keys revoke +key_id=${key_id} +leaked`));
-  expect((await service.admin(["keys", "list", account])).stdout).toMatch(new RegExp(`${key_id} +live +revoked`));
+  expect((await service.admin(["keys", "list", account])).stdout).toMatch(new RegExp(`${key_id} .* live +revoked`));
 });
 
 test("keys revoke revokes a key whose account is not in the ledger", async () => {
   const { account, key, keyId } = await service.newApp();
   const restore = await saveItem(localTableNames.ledger, accountPk(account));
   onTestFinished(async () => void (await restore()));
-  await service.ledger.db.send(
-    new DeleteCommand({ TableName: localTableNames.ledger, Key: { pk: accountPk(account) } }),
-  );
+  await service.ledger.db.delete({ TableName: localTableNames.ledger, Key: { pk: accountPk(account) } });
   expect(await service.adminJson(["keys", "revoke", keyId])).toMatchObject({ account_id: account, key_id: keyId });
   expect(await isAdmitted(key)).toBe(false);
 });
 
 test("keys reconcile prints its changes in a dry run, makes them once, and writes them to the audit log", async () => {
   const { account, key, keyId } = await service.newApp();
-  await service.ledger.db.send(new DeleteCommand({ TableName: localTableNames.access, Key: { pk: hashApiKey(key) } }));
+  await service.ledger.db.delete({ TableName: localTableNames.access, Key: { pk: hashApiKey(key) } });
   const found = { account_id: account, key_id: keyId, found: "key_item_missing", result: "active" };
   const report = z.object({ dry_run: z.literal(true), findings: z.array(z.looseObject({ account_id: z.string() })) });
   const { findings } = report.parse(await service.adminJson(["keys", "reconcile", "--dry-run"]));

@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { operationPath } from "../../shared/contract/actions/actions.ts";
 import { readAudit } from "../../shared/ledger/audit.ts";
 import { ACCOUNTS_LIST, accountPk } from "../../shared/ledger/schema.ts";
-import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import { openSqs } from "../../shared/platform/aws/sdk.ts";
 import { GATE_CACHE_MS } from "../../shared/queued-orders/order-gate.ts";
 import { upstreamKeyId } from "../../shared/upstream/key-pool.ts";
 import { loadFunctions } from "../../tools/local/functions.ts";
@@ -89,7 +88,7 @@ test("doctor finds nothing wrong with a new service", async () => {
 });
 
 test("doctor exits with 1 if a queue has a dead letter", async () => {
-  const sqs = sqsClient();
+  const sqs = openSqs();
   const QueueUrl = `${process.env.OUTCOMES_QUEUE_URL}-dead-letters`;
   onTestFinished(async () => {
     await sqs.send(new PurgeQueueCommand({ QueueUrl }));
@@ -205,14 +204,12 @@ test("audit verify counts the entries, and exits with 1 and the place of one tha
   expect([whole.code, whole.stdout]).toEqual([0, expect.stringMatching(/^[1-9]\d* audit entries: none was changed/)]);
 
   const edit = (why: string) =>
-    service.ledger.db.send(
-      new UpdateCommand({
-        TableName: service.ledger.auditTable,
-        Key: { pk: entry.pk, sequence: entry.sequence },
-        UpdateExpression: "SET why = :why",
-        ExpressionAttributeValues: { ":why": why },
-      }),
-    );
+    service.ledger.db.update({
+      TableName: service.ledger.auditTable,
+      Key: { pk: entry.pk, sequence: entry.sequence },
+      UpdateExpression: "SET why = :why",
+      ExpressionAttributeValues: { ":why": why },
+    });
   onTestFinished(async () => void (await edit("lost laptop")));
   await edit("on request");
   const expectFound = async (): Promise<void> => {
@@ -222,14 +219,12 @@ test("audit verify counts the entries, and exits with 1 and the place of one tha
   await expectFound();
   // Who may write accounts can take one out of the list of accounts.
   const setList = (list: string) =>
-    service.ledger.db.send(
-      new UpdateCommand({
-        TableName: service.ledger.table,
-        Key: { pk: accountPk(account) },
-        UpdateExpression: "SET list_key = :list",
-        ExpressionAttributeValues: { ":list": list },
-      }),
-    );
+    service.ledger.db.update({
+      TableName: service.ledger.table,
+      Key: { pk: accountPk(account) },
+      UpdateExpression: "SET list_key = :list",
+      ExpressionAttributeValues: { ":list": list },
+    });
   onTestFinished(async () => void (await setList(ACCOUNTS_LIST)));
   await setList("hidden");
   await expectFound();
@@ -292,8 +287,8 @@ test("purchases off works without a ledger and an audit table, and says that the
   const send = async (name: "purchases off" | "purchases on") => {
     const event = anApiEvent({
       method: "POST",
-      path: operationPath(name),
-      pathParameters: { path: operationPath(name).replace("/operations/", "") },
+      path: operationPath("operator", name),
+      pathParameters: { role: "operator", path: operationPath("operator", name).replace("/operations/operator/", "") },
       body: JSON.stringify({ why: "the tables were deleted" }),
     });
     const authorizer = { iam: { userArn: "arn:aws:iam::000000000000:user/local" } };

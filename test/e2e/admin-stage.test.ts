@@ -2,19 +2,18 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { text } from "node:stream/consumers";
 import { CreateQueueCommand, PurgeQueueCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
-import { stages } from "../../infra/stages.ts";
 import { auditDenials } from "../../infra/tables.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
-import { secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { openSecretsManager, openSqs } from "../../shared/platform/aws/sdk.ts";
 import { scheduleDeadLetters, streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { stages } from "../../stages.ts";
 import { setEnvironment } from "../../tools/local/local-aws.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { type AdminRun, type OperatedService, runCommand, startOperatedService } from "../builders/admin.ts";
@@ -23,7 +22,7 @@ import { aTransaction } from "../builders/transaction.ts";
 import "../builders/prod-account.ts";
 
 /**
- * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint stands in for CloudFormation, Lambda,
+ * Goal: --stage finds a stage by the outputs of its stack. A fake AWS endpoint answers for CloudFormation, Lambda,
  * SNS and STS; the stack's outputs name the tables, queues and secrets of a local service.
  */
 let service: OperatedService;
@@ -87,7 +86,7 @@ beforeAll(async () => {
   ]);
   for (const [variable, value] of Object.entries(details.environment)) outputs.set(outputOf(variable), value);
   prodOutputs = outputs;
-  const sqs = sqsClient();
+  const sqs = openSqs();
   for (const stage of ["prod", "sandbox"]) {
     for (const QueueName of [streamDeadLetters(stage), scheduleDeadLetters(stage)]) {
       await sqs.send(new CreateQueueCommand({ QueueName }));
@@ -214,11 +213,11 @@ test("a command with --stage works on the tables of that stage", async () => {
   expect((await service.admin(["accounts", "list"])).stdout).toContain(account_id);
 });
 
-test("a stage that is not in infra/stages.ts is refused without a call to AWS", async () => {
+test("a stage that is not in stages.ts is refused without a call to AWS", async () => {
   expect(await onStage("nope", "doctor")).toEqual({
     code: 2,
     stdout: "",
-    stderr: 'There is no stage "nope" in infra/stages.ts. Known: sandbox, prod.\n',
+    stderr: 'There is no stage "nope" in stages.ts. Known: sandbox, prod.\n',
   });
 });
 
@@ -334,7 +333,7 @@ test.each([
   ["stream", streamDeadLetters("prod")],
   ["schedules", scheduleDeadLetters("prod")],
 ])("a dead letter of the %s makes doctor of a stage exit with 1", async (name, queue) => {
-  const sqs = sqsClient();
+  const sqs = openSqs();
   const QueueUrl = new URL(queue, process.env.OUTCOMES_QUEUE_URL).href;
   onTestFinished(async () => {
     await sqs.send(new PurgeQueueCommand({ QueueUrl }));
@@ -395,8 +394,9 @@ const newAccount = async (): Promise<string> => {
   const { stdout } = await onStage("prod", "accounts", "create", "checkout", "--json");
   return z.object({ account_id: z.string() }).parse(JSON.parse(stdout)).account_id;
 };
-/** A command that the service has no action for: it works with the operator's own permissions. */
-const rotate = () => onStage("prod", "secrets", "rotate", "webhook-token", "--why", "test", "--yes");
+/** With `--direct` a command records itself, with the operator's own permissions. */
+const rotate = (...options: readonly string[]) =>
+  onStage("prod", "secrets", "rotate", "webhook-token", "--why", "test", "--yes", ...options);
 const auditOf = async (subject: string) => {
   const { stdout } = await onStage("prod", "audit", subject, "--json");
   const entry = z.object({
@@ -412,7 +412,7 @@ test("only --direct gives the reference key another version, and not before the 
   const rotate = (...options: readonly string[]) =>
     onStage("prod", "secrets", "rotate", "reference-key", "--why", "leaked", "--yes", "--json", ...options);
   expect(await rotate()).toMatchObject({ code: 2, stdout: expect.stringContaining("Add --direct") });
-  const keyOf = async () => (await secret(secretsClient(), "reference-key").value()) ?? "";
+  const keyOf = async () => (await secret(openSecretsManager(), "reference-key").value()) ?? "";
   const before = await keyOf();
   const rotated = await rotate("--direct");
   const { used_from } = z.object({ used_from: z.string() }).parse(JSON.parse(rotated.stdout));
@@ -476,7 +476,8 @@ test("a dry run shows what would change, before and after, and changes nothing",
     created_at: isoTime(Date.now() - 100_000),
     updated_at: isoTime(Date.now() - 100_000),
   });
-  await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
+  const delivered = { ...Item, pk: transactionPk(`${"0".repeat(25)}3`), status: "success" as const };
+  for (const each of [Item, delivered]) await service.ledger.db.put({ TableName: service.ledger.table, Item: each });
   const why = ["--why", "test"];
   const runs: readonly (readonly [args: readonly string[], changes: readonly unknown[]])[] = [
     [["wallet", "fund", account, "250.50", "--id", "x", ...why], [{ before: 5_000, after: 5_250.5 }]],
@@ -489,6 +490,7 @@ test("a dry run shows what would change, before and after, and changes nothing",
         { before: 5_000, after: 5_500 },
       ],
     ],
+    [["transactions", "refund", referenceOf(delivered), ...why], [{ before: 5_000, after: 5_500 }]],
     [["secrets", "rotate", "webhook-token", ...why], [{ before: "set", after: "a new random value" }]],
   ];
   /** A read of a transaction, which has a phone number, is on record too. */
@@ -508,6 +510,8 @@ test("a dry run shows what would change, before and after, and changes nothing",
   expect(await state()).toEqual(before);
   const below = await onStage("prod", "wallet", "adjust", account, "-5001", "--id", "x", ...why, "--dry-run");
   expect(below).toMatchObject({ code: 2, stderr: expect.stringContaining("must not become negative") });
+  const open = await onStage("prod", "transactions", "refund", referenceOf(Item), ...why, "--dry-run");
+  expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining("is processing") });
 });
 
 test("a change of money or of keys on a stage needs --why, with --direct too", async () => {
@@ -538,8 +542,10 @@ test("a change on a stage has the AWS identity that the gateway verified in its 
   expect((await onStage("prod", "accounts", "show", account)).stdout).toContain(VERIFIED);
 });
 
-test("a command that the service has no action for is on record with the AWS identity that STS gave", async () => {
+test("a secret that a command changes is on record with the identity that the gateway verified, with --direct that STS gave", async () => {
   expect((await rotate()).code).toBe(0);
+  expect((await auditOf("service")).at(-1)).toMatchObject({ action: "secrets rotate", caller_arn: VERIFIED });
+  expect((await rotate("--direct")).code).toBe(0);
   expect((await auditOf("service")).at(-1)).toMatchObject({ action: "secrets rotate", caller_arn: CALLER });
 });
 
@@ -564,7 +570,7 @@ test.each([
   async (aheadMs, direction) => {
     dynamodb.aheadMs = aheadMs;
     const from = isoTime(Date.now() + aheadMs - 2_000);
-    expect((await rotate()).stderr).toMatch(
+    expect((await rotate("--direct")).stderr).toMatch(
       new RegExp(`^This machine's clock is 3[56]\\d\\d s ${direction} AWS's\\. AWS's time is used`),
     );
     const to = isoTime(Date.now() + aheadMs + 2_000);
@@ -586,7 +592,7 @@ test("transactions resolve on a stage waits for the transaction's request by the
     created_at: createdAt,
     updated_at: createdAt,
   });
-  await service.ledger.db.send(new PutCommand({ TableName: service.ledger.table, Item }));
+  await service.ledger.db.put({ TableName: service.ledger.table, Item });
   const resolved = await onStage(
     "prod",
     "transactions",
@@ -603,7 +609,7 @@ test("transactions resolve on a stage waits for the transaction's request by the
 test("a change that a command makes itself on a stage is refused with exit code 2 if AWS's response has no Date", async () => {
   const before = await auditOf("service");
   dynamodb.aheadMs = undefined;
-  const refused = await rotate();
+  const refused = await rotate("--direct");
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/no readable Date/)]);
   dynamodb.aheadMs = 0;
   expect(await auditOf("service")).toEqual(before);

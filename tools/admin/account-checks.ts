@@ -8,13 +8,14 @@ import { ListSubscriptionsByTopicCommand, SNSClient, type Subscription } from "@
 import * as z from "zod";
 import { functionNamesOf } from "../../infra/functions.ts";
 import { QUEUE_CONCURRENCY_MIN, queues } from "../../infra/queues.ts";
-import { type StageSettings, sells } from "../../infra/stages.ts";
+import { type StageSettings, sells } from "../../infra/stage-settings.ts";
 import { streamConsumers } from "../../infra/streams.ts";
 import { auditDenials } from "../../infra/tables.ts";
 import { type DoctorCheck, lookInto, ok, skipped, wrong } from "../../shared/actions/check-result.ts";
 import { rateGroups } from "../../shared/contract/limits.ts";
 import { readAccessLogRole } from "../aws/access-log-role.ts";
 import { readAccountConcurrency, UNRESERVED_MIN } from "../aws/concurrency.ts";
+import { readLockedDays } from "./audit-copy.ts";
 import type { AdminContext } from "./context.ts";
 
 /** Enough for 2,000 events a second of 10 ms each. */
@@ -41,7 +42,7 @@ export const limits: DoctorCheck<AdminContext> = async ({ target: { stage } }) =
   if (!sells(settings) || Object.keys(missing).length === 0 || !isEnough) return ok(`${found}; ${perKey}`);
   return lookInto(
     `${found}; none of them for ${Object.keys(missing).join(" and ")}`,
-    `Set reservedConcurrency in infra/stages.ts to ${JSON.stringify({ ...settings.reservedConcurrency, ...missing })} and deploy`,
+    `Set reservedConcurrency in stages.ts to ${JSON.stringify({ ...settings.reservedConcurrency, ...missing })} and deploy`,
   );
 };
 
@@ -49,7 +50,7 @@ export const limits: DoctorCheck<AdminContext> = async ({ target: { stage } }) =
 const untilThen = ({ maxConcurrency }: StageSettings): string => {
   const least = { outcomes: QUEUE_CONCURRENCY_MIN, delivery: QUEUE_CONCURRENCY_MIN };
   if (sumOf(maxConcurrency) <= sumOf(least)) return "";
-  return `; until then set maxConcurrency in infra/stages.ts to ${JSON.stringify(least)} and deploy`;
+  return `; until then set maxConcurrency in stages.ts to ${JSON.stringify(least)} and deploy`;
 };
 
 /**
@@ -167,6 +168,21 @@ export const auditPolicy: DoctorCheck<AdminContext> = async ({ ledger, target: {
   return wrong(
     `the policy of ${name} does not deny everybody ${allowed.join(", ")}`,
     'Set it: "Restore the audit table" in docs/recovery.md. Then run doctor again in some seconds',
+  );
+};
+
+/** S3 locks what is put into the bucket as it is configured then. */
+export const auditCopy: DoctorCheck<AdminContext> = async ({ target: { environment, stage } }) => {
+  const { AUDIT_COPY_BUCKET: bucket } = environment;
+  const wanted = stage?.settings.auditCopy?.days;
+  if (wanted === undefined) return skipped("the stage has no copy of its audit log: the setting auditCopy");
+  const days = await readLockedDays(bucket);
+  if (days !== undefined && days >= wanted) return ok(`nobody can delete a copy in ${bucket} for ${days} days`);
+  return wrong(
+    days === undefined
+      ? `${bucket} does not lock copies`
+      : `${bucket} locks copies for ${days} days, not for ${wanted}`,
+    "Deploy the stage's data stack, or set the bucket's Object Lock to COMPLIANCE again. Copies of this time can be deleted",
   );
 };
 

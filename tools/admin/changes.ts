@@ -27,7 +27,7 @@ const balanceChange = async (context: AdminContext, { account, amount_kobo }: En
   if (afterKobo < 0) throw new OperatorError(`The balance is ${nairaText(balance)} NGN and must not become negative`);
   return [
     {
-      what: `balance of ${account}, unless the id was recorded before`,
+      what: `balance of ${account}, unless it was recorded before`,
       before: balance,
       after: nairaFromKobo(afterKobo),
     },
@@ -47,6 +47,11 @@ export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } 
     const { balance } = await perform(context, "wallet show", { account });
     const after = nairaFromKobo(koboFromNaira(balance) + koboFromNaira(found.amount));
     return [settled, { what: `balance of ${account}`, before: balance, after }];
+  },
+  "transactions refund": async (context, { reference }) => {
+    const { account_id: account, mode, status, amount } = await perform(context, "transactions show", { reference });
+    if (status !== "success" || mode === "test") throw new OperatorError(`${reference} is ${status}, in mode ${mode}`);
+    return balanceChange(context, { account, amount_kobo: koboFromNaira(amount) });
   },
   "keys revoke": async (context, { key }) => {
     const { accounts } = await perform(context, "accounts list", {});

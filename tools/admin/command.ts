@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
+import { roles } from "../../shared/contract/roles.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type Change, confirm, dryRunReport } from "./changes.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
+import { ProposedError } from "./send-action.ts";
 import { printResult, terminal } from "./terminal.ts";
 
 /** A command's result: for `--json`, and as text. */
@@ -22,12 +24,9 @@ export type CommandSpec<Input extends z.ZodType> = {
   /** The command and its arguments, as an operator types them after the group's name. */
   readonly example: string;
   readonly options?: readonly Option[];
-  /**
-   * Writes no audit entry, so it does not need AWS's time. (`wallet verify` may reset a checkpoint, which is derived
-   * data.)
-   */
+  /** Writes no audit entry, so it does not need AWS's time. */
   readonly readOnly?: true;
-  /** Without `--direct` the service performs it, at its own time and in the name that AWS verified. */
+  /** Without `--direct` the service records it, at its own time and in the name that AWS verified. */
   readonly isAction?: true;
   /** On a deployed stage it asks first, unless `--yes` or `--json` is given. */
   readonly asks?: boolean;
@@ -56,6 +55,7 @@ const globalOptions = z.object({
   stage: z.string().optional(),
   profile: z.string().optional(),
   by: operatorName.optional(),
+  role: z.enum(roles, `Must be one of ${roles.join(", ")}`).default("operator"),
   direct: z.boolean().default(false),
 });
 
@@ -110,11 +110,21 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
         );
       }
       await print(await spec.run(context, input));
+    } catch (error) {
+      if (!(error instanceof ProposedError)) throw error;
+      await print(proposedReport(error));
     } finally {
       context.close();
     }
   });
 };
+
+/** What the person sees whose change another person has to approve. */
+export const proposedReport = ({ proposal }: ProposedError): Report => ({
+  json: { proposal },
+  text: `Proposed as ${proposal.proposal}: ${proposal.consequence}. Nothing has changed yet.
+Another person approves it before ${proposal.expires_at}: npm run admin -- proposals approve ${proposal.proposal}`,
+});
 
 /** The names of a group and of the groups above it, without the program's own. */
 const pathOf = (group: Command): readonly string[] =>

@@ -1,15 +1,18 @@
 import { userInfo } from "node:os";
-import type { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { sells } from "../../infra/stages.ts";
+import type { SecretsManager } from "@aws-sdk/client-secrets-manager";
+import { sells } from "../../infra/stage-settings.ts";
 import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import type { Role } from "../../shared/contract/roles.ts";
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
+import { openDynamoDb, openSecretsManager, openSqs } from "../../shared/platform/aws/sdk.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
+import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { queueUrls } from "../../shared/platform/queue-names.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -25,6 +28,8 @@ export type AdminOptions = {
   readonly stage?: string | undefined;
   readonly profile?: string | undefined;
   readonly by?: string | undefined;
+  /** In which the service performs actions. */
+  readonly role?: Role;
   /** Actions are performed here, with the operator's own permissions, instead of by the service. */
   readonly direct?: boolean;
 };
@@ -34,9 +39,12 @@ export type AdminContext = ActionContext & {
   readonly target: Target;
   /** What the operator is called in the audit log. */
   readonly by: string;
+  readonly role: Role;
   readonly isDirect: boolean;
   readonly upstream: HttpUpstream;
-  readonly secrets: SecretsManagerClient;
+  readonly ledger: WithSdk;
+  readonly accounts: WithSdk;
+  readonly secrets: SecretsManager;
   readonly close: () => void;
 };
 
@@ -46,18 +54,20 @@ export type Access = "read" | "write";
 const DEFAULT_SERVICE_FILE = ".local/service.json";
 
 export const openAdminContext = async (
-  { stage, profile, by = userName(), direct = false }: AdminOptions,
+  { stage, profile, by = userName(), role = "operator", direct = false }: AdminOptions,
   access: Access = "write",
 ): Promise<AdminContext> => {
+  if (direct && role !== "operator") {
+    throw new OperatorError("--direct works with your own permissions at AWS: leave out --role");
+  }
   const serviceFile = terminal().env.SERVICE_FILE?.trim() || DEFAULT_SERVICE_FILE;
   const target = stage === undefined ? localTarget(serviceFile) : await stageTarget(stage, { profile });
   const { environment } = target;
   // The local tables have this machine's time.
   const clock = access === "write" && !target.isLocal ? await awsClock(environment.CACHE_TABLE) : systemClock;
-  // `AWS_CALLS=sdk` of the operator's shell counts too.
-  const db = environment.AWS_CALLS === "sdk" ? documentClient("sdk") : documentClient();
-  const sqs = sqsClient();
-  const secrets = secretsClient();
+  const db = openDynamoDb();
+  const sqs = openSqs();
+  const secrets = openSecretsManager();
   const ledger = { db, table: environment.LEDGER_TABLE, auditTable: environment.AUDIT_TABLE, clock };
   const accounts = {
     db,
@@ -69,12 +79,13 @@ export const openAdminContext = async (
   return {
     target,
     by,
+    role,
     isDirect: direct,
     actor: () => {
       if (access === "read") throw new Error("A command that is declared readOnly writes an audit entry");
       return { by, ...(target.callerArn !== undefined && { caller_arn: target.callerArn }) };
     },
-    isOperator: true,
+    capacity: "operator",
     ledger,
     accounts,
     endpoints: { accounts, webhookSealingKey: secret(secrets, environment.WEBHOOK_KEY_SECRET_ID), clock },
@@ -94,6 +105,7 @@ export const openAdminContext = async (
       testKey: secret(secrets, environment.UPSTREAM_TEST_KEY_SECRET_ID),
     },
     operatorActMax: koboFromNaira(environment.OPERATOR_ACT_MAX_NAIRA),
+    floatAlarmHours: environment.FLOAT_ALARM_HOURS,
     timeZone: environment.TIME_ZONE,
     facts: { sells: target.stage === undefined || sells(target.stage.settings), workers: environment.WORKERS },
     keyedHashes: loadKeyedHashes(
@@ -116,6 +128,12 @@ export const openAdminContext = async (
       for (const client of [db, sqs, secrets]) client.destroy();
     },
   };
+};
+
+/** Refuses what goes around the service, and so around proposals, to everyone but the role that pages the operators. */
+export const requireDirect = ({ isDirect, target }: AdminContext, what: string): void => {
+  if (isDirect || target.isLocal) return;
+  throw new OperatorError(`Add --direct: only the role for direct access may ${what}`);
 };
 
 /** In a container the user may have no name: then the user id. */

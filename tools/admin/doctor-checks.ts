@@ -2,8 +2,10 @@ import { type CheckResult, type DoctorCheck, lookInto, ok, skipped, wrong } from
 import {
   catalog,
   deadLetters,
+  endpoints,
   events,
   FORBIDDEN,
+  float,
   orders,
   REFERENCE_KEY,
   referenceKey as referenceKeyHere,
@@ -11,9 +13,11 @@ import {
   selling,
   standingRefusals,
   stuck,
+  successRates,
   upstreamAddress,
   upstreamKey as upstreamKeyByCatalog,
   waiting,
+  wallets,
 } from "../../shared/actions/doctor-checks.ts";
 import { fetchCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { successEnvelope } from "../../shared/contract/envelope.ts";
@@ -26,7 +30,7 @@ import { httpUpstream } from "../../shared/upstream/http-upstream.ts";
 import { upstreamKeyId, usableKeys } from "../../shared/upstream/key-pool.ts";
 import { type EventSignature, parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { signatureOf } from "../../shared/upstream-events/upstream-signature.ts";
-import { accessLogs, alarms, auditPolicy, consumers, limits } from "./account-checks.ts";
+import { accessLogs, alarms, auditCopy, auditPolicy, consumers, limits } from "./account-checks.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
 import { isDenied, isSecretSet } from "./secret-state.ts";
@@ -118,7 +122,7 @@ const webhook: DoctorCheck<AdminContext> = async (context) => {
     return await probeWebhook(context);
   } catch (error) {
     if (!isDenied(error)) throw error;
-    return skipped("needs the permission to read its token, which the acting policy has");
+    return skipped("needs the permission to read its token, which only direct access has");
   }
 };
 
@@ -190,8 +194,13 @@ export const doctorChecks: Readonly<Record<string, DoctorCheck<AdminContext>>> =
   alarms,
   "access logs": accessLogs,
   "audit policy": auditPolicy,
+  "audit copy": auditCopy,
   "dead letters": deadLetters,
   "stuck transactions": stuck,
   "queued orders": waiting,
   events,
+  float,
+  "success rates": successRates,
+  endpoints,
+  wallets,
 };

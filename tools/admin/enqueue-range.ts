@@ -1,4 +1,6 @@
+import { requireAccount } from "../../shared/access/account-store.ts";
 import { modeSchema } from "../../shared/contract/transaction.ts";
+import { TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
 import type { AccountMode } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { listTransactions } from "../../shared/ledger/list-transactions.ts";
@@ -6,7 +8,7 @@ import { accountIdsOf } from "../../shared/ledger/query-index.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "../../shared/webhooks/delivery-queue.ts";
-import { finalStatus, TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
+import { finalStatus } from "../../shared/webhooks/webhook-event.ts";
 
 const DAY_MS = 24 * 3_600_000;
 /**
@@ -25,7 +27,7 @@ export type EnqueueRange = {
 };
 
 /**
- * Enqueues a webhook for every transaction that settled within a range, from the ledger: recovers events that were
+ * Enqueues the webhooks of every transaction that settled within a range, from the ledger: recovers events that were
  * lost.
  */
 export const enqueueRange = async (
@@ -35,14 +37,21 @@ export const enqueueRange = async (
   const created = { from: isoTime(fromMs - lookBackMs), to: isoTime(toMs) };
   let enqueued = 0;
   for await (const accountMode of accountModes(deps.ledger)) {
+    const endpoints = await endpointsOf(deps.ledger, accountMode.accountId);
     for await (const transactions of pages(deps.ledger, accountMode, created)) {
       const settled = transactions.filter(
         ({ updated_at }) => updated_at >= isoTime(fromMs) && updated_at <= isoTime(toMs),
       );
-      enqueued += await enqueueAll(deps.queue, settled, resendId);
+      enqueued += await enqueueAll(deps.queue, endpoints, settled, resendId);
     }
   }
   return { enqueued };
+};
+
+/** The ids of the endpoints of an account that get the event. */
+const endpointsOf = async ({ db, table }: Ledger, accountId: string): Promise<readonly string[]> => {
+  const account = await requireAccount({ db, ledgerTable: table }, accountId);
+  return account.endpoints.filter(({ events }) => events.includes(TRANSACTION_UPDATED)).map(({ id }) => id);
 };
 
 async function* accountModes(ledger: Ledger): AsyncGenerator<AccountMode, void, void> {
@@ -66,15 +75,15 @@ async function* pages(
 
 const enqueueAll = async (
   queue: DeliveryQueue,
+  endpoints: readonly string[],
   transactions: readonly Transaction[],
   resendId: string,
 ): Promise<number> => {
   const messages = transactions.flatMap(({ pk, account_id, ...transaction }): AddressedMessage[] => {
     const status = finalStatus.safeParse(transaction.status).data;
     if (status === undefined) return [];
-    return [
-      { accountId: account_id, message: { event: TRANSACTION_UPDATED, transaction_pk: pk, status, repeat: resendId } },
-    ];
+    const event = { event: TRANSACTION_UPDATED, transaction_pk: pk, status, repeat: resendId } as const;
+    return endpoints.map((endpoint) => ({ accountId: account_id, message: { ...event, endpoint } }));
   });
   await sendAll(queue, messages);
   return messages.length;

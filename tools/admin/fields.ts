@@ -1,12 +1,9 @@
 import * as z from "zod";
 import { accountOwnersSchema } from "../../shared/contract/actions/accounts.ts";
-import { webhookEventsInput } from "../../shared/contract/actions/webhook.ts";
 import { timeField as utcTimeField } from "../../shared/contract/fields.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
 import { orderLimitsSchema } from "../../shared/contract/order-limits.ts";
 import { entitlementsSchema } from "../../shared/contract/permission.ts";
-import { accountEventName } from "../../shared/contract/webhook-events.ts";
-import { TRANSACTION_UPDATED } from "../../shared/webhooks/webhook-event.ts";
 
 /** Schemas of arguments and options, each with its error message. */
 
@@ -61,17 +58,7 @@ export const limitsField = z.array(z.string()).transform((entries, context) => {
 });
 
 /** `vtu,identity`. */
-const listField = z.string().transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]);
-
-const eventNames: readonly string[] = [TRANSACTION_UPDATED, ...accountEventName.options];
-
-/** The events of an endpoint, as those beside `transaction.updated`, which every endpoint gets. */
-export const eventsField = z
-  .string()
-  .transform((text) => text.split(",").map((entry) => entry.trim()))
-  .refine((entries) => entries.every((entry) => eventNames.includes(entry)), `Must be some of ${eventNames.join(", ")}`)
-  .refine((entries) => entries.includes(TRANSACTION_UPDATED), `Must contain ${TRANSACTION_UPDATED}`)
-  .transform((entries) => accountEventName.options.filter((event) => entries.includes(event)));
+export const listField = z.string().transform((text) => [...new Set(text.split(",").map((entry) => entry.trim()))]);
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -97,7 +84,6 @@ const ownFields: ReadonlyMap<z.core.$ZodType, z.ZodType> = new Map<z.core.$ZodTy
   [accountOwnersSchema, ownersField],
   [entitlementsSchema, entitlementsField],
   [orderLimitsSchema, limitsField],
-  [webhookEventsInput, eventsField],
 ]);
 
 /** How a field of an action's input is typed; with `isRepeated`, a list has an argument for each entry. */

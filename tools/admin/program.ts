@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { actionNames } from "../../shared/contract/actions/actions.ts";
+import { roles } from "../../shared/contract/roles.ts";
 import { addActionCommand, commandOf } from "./action-command.ts";
 import { addGroup } from "./command.ts";
 import { addAccountCommands } from "./commands/accounts.ts";
@@ -15,6 +16,7 @@ import { addMarginCommands } from "./commands/margin.ts";
 import { addPeriodCommands } from "./commands/periods.ts";
 import { addReconciliationCommands, addStatementCaseCommands } from "./commands/reconciliation.ts";
 import { addSecretCommands } from "./commands/secrets.ts";
+import { addSubjectCommands } from "./commands/subjects.ts";
 import { addTransactionCommands } from "./commands/transactions.ts";
 import { addWalletCommands } from "./commands/wallet.ts";
 import { addWebhookCommands } from "./commands/webhook.ts";
@@ -23,11 +25,15 @@ import { writeMessage, writeText } from "./terminal.ts";
 /** Groups of commands, in the order of the help, with those of their commands that no action's entry states. */
 const groups: readonly (readonly [name: string, summary: string, addByHand?: (group: Command) => void])[] = [
   ["accounts", "Manage the accounts of callers", addAccountCommands],
+  ["notifications", "See who is notified of what, and end it"],
+  ["access", "Review who may use and manage accounts"],
   ["ips", "Manage the addresses from which an account may call"],
   ["keys", "Manage API keys", addKeyCommands],
   ["wallet", "Fund, correct and reconcile wallets", addWalletCommands],
+  ["proposals", "Decide what another person proposed"],
   ["prices", "Set what an account pays where it differs from the face value"],
   ["margin", "Report what delivered orders cost and earned", addMarginCommands],
+  ["refund-clock", "Report how long after their debit orders ended"],
   ["float", "Book payments to the upstream, and see how long they last"],
   [
     "ledger",
@@ -39,10 +45,11 @@ const groups: readonly (readonly [name: string, summary: string, addByHand?: (gr
   ],
   ["periods", "Close months for good, and verify them", addPeriodCommands],
   ["purchases", "Switch all new orders off and on, identity checks included"],
-  ["webhook", "Manage the webhook endpoint of an account", addWebhookCommands],
+  ["webhook", "Manage the webhook endpoints of an account", addWebhookCommands],
   ["webhook secret", "Manage the signing secret of the endpoint"],
   ["transactions", "Find, inspect and resolve transactions", addTransactionCommands],
   ["consents", "Inspect and export the consents of identity checks", addConsentCommands],
+  ["subjects", "Answer people who ask what is kept of them, and erase it", addSubjectCommands],
   ["events", "Resolve upstream events that could not be applied automatically"],
   ["deliveries", "Inspect and resend webhook deliveries"],
   ["catalog", "Inspect and refresh the catalog of networks and data plans", addCatalogCommands],
@@ -88,6 +95,7 @@ export const adminProgram = ({ isQuiet = false } = {}): Command => {
     .option("--by <name>", "name to record in the audit log (default: your user name)")
     .option("--stage <name>", "operate this deployed stage instead of the service on this machine")
     .option("--profile <name>", "with --stage: the AWS profile to sign in with")
+    .option("--role <role>", `act in another role than operator: ${roles.slice(1).join(", ")}`)
     .option("--direct", "work on tables and queues yourself, where the service does not answer")
     .configureHelp({ showGlobalOptions: true })
     .helpCommand(false)

@@ -27,6 +27,8 @@ import { commonEntitlements, entitlementsText } from "../../shared/contract/perm
 import type { AuditPut } from "../../shared/ledger/audit.ts";
 import { accountIdsOf } from "../../shared/ledger/query-index.ts";
 import { transactWithRetry } from "../../shared/ledger/transact.ts";
+import { walletRestriction } from "../../shared/ledger/wallet.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { commonRanges, formatIpRange, type IpRange } from "../../shared/platform/ip-range.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 
@@ -192,8 +194,11 @@ const reconcileAccount = (
     // Each part also writes the account, so a concurrent change of it is noticed.
     for (let start = 0; start === 0 || start < keyWrites.length; start += KEY_WRITES_MAX) {
       const part = keyWrites.slice(start, start + KEY_WRITES_MAX);
-      const isRestricted = account.status === "restricted" || undefined;
-      const replaced = await replaceAccount(store, { ...account, version }, part, isRestricted);
+      const restriction =
+        account.status === "restricted"
+          ? [walletRestriction(store.ledgerTable, accountId, true, (store.clock ?? systemClock)())]
+          : [];
+      const replaced = await replaceAccount(store, { ...account, version }, part, restriction);
       if (replaced.kind !== "written") return replaced;
       version += 1;
     }
@@ -201,7 +206,7 @@ const reconcileAccount = (
   });
 
 /** All keys of the access table, read strongly. */
-export async function* scanKeyItems({ db, accessTable }: AccountStore): AsyncGenerator<KeyItem, void, void> {
+export async function* scanKeyItems({ db, accessTable }: AccountStore & WithSdk): AsyncGenerator<KeyItem, void, void> {
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: accessTable, ConsistentRead: true })) {
     for (const item of Items) yield keyItemSchema.parse(item);
   }
@@ -221,7 +226,7 @@ export const revokeOrphan = async (
  * Safe to run at any time. Resolves with the differences.
  */
 export const reconcileKeys = async (
-  store: AccountStore,
+  store: AccountStore & WithSdk,
   { isDryRun, orphanAudit }: { readonly isDryRun: boolean; readonly orphanAudit: (keyItem: KeyItem) => AuditPut },
 ): Promise<readonly KeyDifference[]> => {
   const keyItemsOf = new Map<string, KeyItem[]>();

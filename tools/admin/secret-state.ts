@@ -1,9 +1,44 @@
-import { DescribeSecretCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import { scryptSync } from "node:crypto";
+import { DescribeSecretCommand, PutSecretValueCommand, type SecretsManager } from "@aws-sdk/client-secrets-manager";
 
 /** Whether a secret has a value. Its value is not read, so a reader of the service needs no permission for it. */
-export const isSecretSet = async (client: SecretsManagerClient, SecretId: string): Promise<boolean> => {
+export const isSecretSet = async (client: SecretsManager, SecretId: string): Promise<boolean> => {
+  const stages = await stagesOf(client, SecretId);
+  return [...stages.values()].some(isCurrent);
+};
+
+const stagesOf = async (client: SecretsManager, SecretId: string): Promise<ReadonlyMap<string, readonly string[]>> => {
   const { VersionIdsToStages = {} } = await client.send(new DescribeSecretCommand({ SecretId }));
-  return Object.values(VersionIdsToStages).some((stages) => stages.includes("AWSCURRENT"));
+  return new Map(Object.entries(VersionIdsToStages));
+};
+const isCurrent = (stages: readonly string[] | undefined): boolean => stages?.includes("AWSCURRENT") === true;
+
+/** How often one value is set again after others. */
+const IDS = 10;
+
+/**
+ * The ids that versions with this value get, one after the other. So a value is compared with the current one although the
+ * person may not read that. The hash is slow, because who may describe a secret sees the id.
+ */
+const idsOf = (SecretId: string, value: string): readonly string[] =>
+  Array.from({ length: IDS }, (_, number) => scryptSync(value, `${SecretId} ${number}`, 32).toString("hex"));
+
+/** Whether `setSecret` made this the current value. */
+export const isCurrentValue = async (client: SecretsManager, SecretId: string, value: string): Promise<boolean> => {
+  const stages = await stagesOf(client, SecretId);
+  return idsOf(SecretId, value).some((id) => isCurrent(stages.get(id)));
+};
+
+/**
+ * Makes this the current value. AWS ignores a put of a version that exists, and does not list one that is neither the
+ * current nor the previous one: then the next id is taken.
+ */
+export const setSecret = async (client: SecretsManager, SecretId: string, value: string): Promise<void> => {
+  for (const ClientRequestToken of idsOf(SecretId, value)) {
+    await client.send(new PutSecretValueCommand({ SecretId, SecretString: value, ClientRequestToken }));
+    if (isCurrent((await stagesOf(client, SecretId)).get(ClientRequestToken))) return;
+  }
+  throw new Error("The secret has had this value too often: set another one");
 };
 
 /** Whether Secrets Manager refused a call because of the operator's permissions. */

@@ -2,8 +2,10 @@ import * as z from "zod";
 import { OPERATOR_NAME } from "../../shared/console/person.ts";
 import { methodOf } from "../../shared/contract/actions/action.ts";
 import { type ActionName, actions, operationPath } from "../../shared/contract/actions/actions.ts";
+import { type ProposalView, proposedData } from "../../shared/contract/actions/proposals.ts";
 import { errorEnvelope } from "../../shared/contract/envelope.ts";
 import { headers } from "../../shared/contract/headers.ts";
+import type { Role } from "../../shared/contract/roles.ts";
 import { InFlightError, NotAllowedError, NotFoundError, OperatorError } from "../../shared/platform/operator-error.ts";
 import { signedHeaders } from "../aws/signed-headers.ts";
 import type { Target } from "./target.ts";
@@ -13,17 +15,31 @@ const ANSWER_MS_MAX = 35_000;
 
 const success = z.object({ data: z.unknown() });
 
-/** Where the service is, and in whose name requests are sent. */
-export type ActionSender = { readonly target: Pick<Target, "baseUrl" | "name">; readonly by: string };
+/** The service stored a proposal: nothing has changed yet. */
+export class ProposedError extends Error {
+  override readonly name = "ProposedError";
+  readonly proposal: ProposalView;
+  constructor(proposal: ProposalView) {
+    super(`It was proposed as ${proposal.proposal}`);
+    this.proposal = proposal;
+  }
+}
+
+/** Where the service is, and in whose name and which role requests are sent. */
+export type ActionSender = {
+  readonly target: Pick<Target, "baseUrl" | "name">;
+  readonly by: string;
+  readonly role: Role;
+};
 
 /** Sends an action as a page does, signed with the operator's AWS credentials; resolves with its output. */
 export const sendAction = async (
-  { target, by }: ActionSender,
+  { target, by, role }: ActionSender,
   name: ActionName,
   input: Readonly<Record<string, unknown>>,
 ): Promise<unknown> => {
   // Beside the base URL's `/v1`.
-  const url = new URL(`.${operationPath(name)}`, target.baseUrl);
+  const url = new URL(`.${operationPath(role, name)}`, target.baseUrl);
   const isRead = actions[name].kind === "read";
   const method = methodOf(actions[name]);
   const isInBody = method === "POST";
@@ -43,6 +59,8 @@ export const sendAction = async (
     throw isRead ? causeOf(error) : unansweredChange(causeOf(error));
   });
   const body = parsedJson(await response.text());
+  if (response.status === 202)
+    throw new ProposedError(success.extend({ data: proposedData }).parse(body).data.proposal);
   if (response.ok) return success.parse(body).data;
   throw refusalOf(response, body, `${request.method} ${url.pathname}`);
 };
@@ -70,7 +88,7 @@ const refusalOf = ({ status, headers: answered }: Response, body: unknown, reque
   const { data } = errorEnvelope.safeParse(body);
   if (status === 403 && code === null) {
     return new OperatorError(
-      `AWS refuses ${request}: your credentials need execute-api:Invoke for it, and this machine's clock must be right`,
+      `AWS refuses ${request}: your credentials need execute-api:Invoke for it (--role names another role), and this machine's clock must be right`,
     );
   }
   if (code === null || data === undefined) return new Error(`The service answered ${status} to ${request}`);

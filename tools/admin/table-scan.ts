@@ -1,5 +1,5 @@
 import { ResourceNotFoundException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
+import { type DynamoDBDocument, ScanCommand, type ScanCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItems } from "../../shared/ledger/get-item.ts";
 import { operatorRetries } from "../../shared/ledger/transact.ts";
@@ -31,7 +31,7 @@ const readWithRetries = async <Result>(table: string, read: () => Promise<Result
 
 /** Reads a whole table with strong reads and awaits `onPage` for each page. Segments are read in parallel. */
 export const scanTable = async (
-  db: DynamoDBDocumentClient,
+  db: DynamoDBDocument,
   table: string,
   {
     onPage,
@@ -68,7 +68,7 @@ export const scanTable = async (
 
 /** The items of these keys, by key, from strong reads. */
 export const readItemMap = async (
-  db: DynamoDBDocumentClient,
+  db: DynamoDBDocument,
   table: string,
   pks: readonly string[],
 ): Promise<ReadonlyMap<string, Item>> => {

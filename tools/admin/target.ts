@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import * as z from "zod";
 import { API_URL_OUTPUT, OPERATIONS_URL_OUTPUT, outputOf, stackName, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
-import { type StageSettings, type Stages, settingsOf, stages } from "../../infra/stages.ts";
+import { readStages } from "../../infra/read-stages.ts";
+import { type StageSettings, type Stages, settingsOf } from "../../infra/stage-settings.ts";
 import { environment } from "../../shared/platform/env.ts";
 import type { Urgency } from "../../shared/platform/log.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
@@ -48,8 +49,8 @@ export const localTarget = (serviceFile: string): Target => {
 export type StageAccess = { readonly profile?: string | undefined; readonly known?: Stages };
 
 /** A deployed stage, found by the outputs of its service stack, with the operator's AWS credentials. */
-export const stageTarget = async (stage: string, { profile, known = stages }: StageAccess = {}): Promise<Target> => {
-  const settings = settingsOf(stage, known);
+export const stageTarget = async (stage: string, { profile, known }: StageAccess = {}): Promise<Target> => {
+  const settings = settingsOf(stage, known ?? (await readStages()));
   const callerArn = await signIn({ stage, ...settings }, { profile });
   const outputs = await outputsOf(stage);
   try {

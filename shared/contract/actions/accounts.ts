@@ -2,6 +2,7 @@ import * as z from "zod";
 import { DUPLICATE_WINDOW_S_MAX, duplicateWindowSchema } from "../duplicate-window.ts";
 import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementSchema, entitlementsSchema, permissionSchema } from "../permission.ts";
+import { roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import {
   type ActionTable,
@@ -15,17 +16,22 @@ import {
 export const accountView = z.object({
   account_id: z.string(),
   name: z.string(),
-  status: z.enum(["active", "restricted"]),
+  status: z.enum(["active", "restricted", "closed"]),
   created_at: z.iso.datetime(),
 });
 
 /** A key without its hash. `ended`: past the end of its overlap. */
 export const keyViewSchema = z.object({
   key_id: z.string(),
+  name: z.string(),
+  /** Its last four characters. Absent: the key was found in the access table alone. */
+  last_four: z.string().optional(),
   mode: modeSchema,
   status: z.enum(["active", "ended", "revoked"]),
   permissions: z.array(permissionSchema),
   created_at: z.iso.datetime(),
+  /** As the audit log names who made it. Absent: no person did. */
+  created_by: z.string().optional(),
   expires_at: z.iso.datetime().optional(),
   /** Absent if live orders with it have no limit of their own. */
   order_limits: orderLimitsSchema.optional(),
@@ -61,6 +67,7 @@ export const accountOwnersSchema = z
 export const accountsActions = {
   "accounts list": {
     scope: "service",
+    roles,
     kind: "read",
     input: z.object({}),
     /** `balance` in NGN. */
@@ -75,6 +82,7 @@ export const accountsActions = {
   },
   "accounts show": {
     scope: "account",
+    roles,
     kind: "read",
     input: accountInput,
     output: accountView.extend({
@@ -101,6 +109,7 @@ export const accountsActions = {
   },
   "accounts create": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: changeInput.extend({ name: accountNameSchema }),
     output: accountView,
@@ -109,6 +118,7 @@ export const accountsActions = {
   },
   "accounts restrict": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     confirm: true,
     input: accountChangeInput,
@@ -121,16 +131,48 @@ export const accountsActions = {
   },
   "accounts unrestrict": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: accountChangeInput,
     output: accountView,
     summary: "Accept the requests of a restricted account again",
     command: { takes: { account: "<account>" }, example: "acc_0123456789abcdef01" },
   },
+  "accounts close": {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    confirm: true,
+    input: accountChangeInput,
+    output: accountView,
+    summary: "Close a restricted, empty account: its keys are revoked, and nothing is booked any more",
+    command: {
+      takes: { account: "<account>" },
+      example: 'acc_0123456789abcdef01 --why "ticket 112"',
+    },
+  },
+  "accounts reopen": {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    input: accountChangeInput,
+    output: accountView,
+    summary: "Make a closed account a restricted one; its keys stay revoked",
+    command: {
+      takes: { account: "<account>" },
+      example: 'acc_0123456789abcdef01 --why "ticket 113"',
+    },
+  },
   "accounts entitle": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
-    input: accountChangeInput.extend({ entitlements: entitlementsSchema }),
+    fourEyes: true,
+    input: accountChangeInput.extend({
+      entitlements: entitlementsSchema,
+      /** What the person saw: if it differs from what is stored, nothing is changed. */
+      before: entitlementsSchema.optional(),
+    }),
     output: z.object({ account_id: z.string(), entitlements: entitlementsSchema }),
     summary: "Set what an account may do and how often, in place of what it could before; its keys can do no more",
     command: {
@@ -140,6 +182,7 @@ export const accountsActions = {
   },
   "accounts duplicates": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: accountChangeInput.extend({
       window_s: z.coerce
@@ -161,8 +204,14 @@ export const accountsActions = {
   },
   "accounts limits": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
-    input: accountChangeInput.extend({ limits: orderLimitsSchema }),
+    fourEyes: true,
+    input: accountChangeInput.extend({
+      limits: orderLimitsSchema,
+      /** The limits that the person saw: if they differ from the stored ones, nothing is changed. */
+      before: orderLimitsSchema.optional(),
+    }),
     output: z.object({ account_id: z.string(), order_limits: orderLimitsSchema }),
     summary: "Limit an account's live orders by order, day and month; replaces all its limits",
     command: {
@@ -172,6 +221,7 @@ export const accountsActions = {
   },
   "accounts owners": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: accountChangeInput.extend({
       owners: accountOwnersSchema,

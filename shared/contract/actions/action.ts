@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { WITHOUT_CONTROLS } from "../control-characters.ts";
+import type { Role } from "../roles.ts";
 
 /** The admin command of an action. It has the action's name, and its exit code is 1 if the output's `ok` is false. */
 export type ActionCommand = {
@@ -25,25 +26,29 @@ export type ActionCommand = {
 /** Something that a person does in the console, or an operator with the admin commands. */
 export type Action<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> = {
   /**
-   * `account`: on the account that the input's `account` names; its owners may do it. Only operators and readers may
+   * `account`: on the account that the input's `account` names; its owners may do it. Only people with a role may
    * leave it out, where the input allows that. `service`: on several accounts or
    * the whole service. `member`: on what the person sees: everything, or the accounts that the person owns; one who has
    * neither a role nor an account is refused. `person`: about the person who signed in, whatever their role.
    */
   readonly scope: "account" | "service" | "member" | "person";
+  /** Who may do it, beside an account's owners where the scope allows them. */
+  readonly roles: readonly Role[];
   /** A `read` changes nothing; a `change` writes an audit entry. */
   readonly kind: "read" | "change";
   /** Of a read: its input may have a phone number, which must be in no address. */
   readonly inBody?: true;
-  /** It cannot be undone: the page asks for the name of what it changes. */
+  /** It cannot be undone: the page asks for the name of what it changes, unless that is all that it shows. */
   readonly irreversible?: true;
   /** Another action ends it, but callers are refused until then: the page asks for the name of what it changes. */
   readonly confirm?: true;
   /** It changes a balance. */
   readonly movesMoney?: true;
+  /** In a stage with the setting `fourEyes` one person proposes it and another approves it. */
+  readonly fourEyes?: true;
   /** A read that writes an audit entry nevertheless. Its output is an export, which nobody may alter. */
   readonly audited?: true;
-  /** It shows phone numbers or the purposes of checks: a read by an operator or a reader writes an audit entry. */
+  /** It shows phone numbers or the purposes of checks: a read by anyone but an owner writes an audit entry. */
   readonly personal?: true;
   /** The query of a GET, so its values are texts; the JSON body of a POST (`methodOf`). */
   readonly input: Input;
@@ -78,10 +83,17 @@ export const accountField = z.string().regex(/^\w{1,60}$/, "Must be an account i
 
 export const accountInput = z.object({ account: accountField });
 
-/** What another field names belongs to an account, which operators and readers may leave out. */
+/** What another field names belongs to an account, which people with a role may leave out. */
 export const itemInput = z.object({
   account: accountField.optional().describe("the account, if <reference> is the caller's own"),
 });
+
+/** The most days that are reported at once. */
+export const REPORTED_DAYS_MAX = 92;
+const reportedDay = (example: string, which: string) =>
+  z.iso.date(`Must be a date such as ${example}`).describe(`the ${which} day, in the time zone of the stage`);
+/** The days of a report. */
+export const reportedDays = { from: reportedDay("2026-11-01", "first"), to: reportedDay("2026-11-30", "last") };
 
 /** Text that terminals display later. */
 export const printableText = z.string().trim().regex(WITHOUT_CONTROLS, "Must not contain control characters");

@@ -1,6 +1,8 @@
 import type * as z from "zod";
+import type { Role } from "../roles.ts";
+import { accessActions } from "./access.ts";
 import { accountsActions } from "./accounts.ts";
-import type { ActionTable } from "./action.ts";
+import type { Action, ActionTable } from "./action.ts";
 import { attentionActions } from "./attention.ts";
 import { auditActions } from "./audit.ts";
 import { catalogActions } from "./catalog.ts";
@@ -11,13 +13,18 @@ import { doctorActions } from "./doctor.ts";
 import { floatActions } from "./float.ts";
 import { keysActions } from "./keys.ts";
 import { marginActions } from "./margin.ts";
+import { notificationsActions } from "./notifications.ts";
 import { periodsActions } from "./periods.ts";
 import { personActions } from "./person.ts";
 import { pricesActions } from "./prices.ts";
+import { proposalsActions } from "./proposals.ts";
 import { purchasesActions } from "./purchases.ts";
 import { reconciliationActions } from "./reconciliation.ts";
+import { refundClockActions } from "./refund-clock.ts";
 import { searchActions } from "./search.ts";
+import { secretsActions } from "./secrets.ts";
 import { statisticsActions } from "./statistics.ts";
+import { subjectsActions } from "./subjects.ts";
 import { transactionsActions } from "./transactions.ts";
 import { upstreamActions } from "./upstream.ts";
 import { upstreamEventsActions } from "./upstream-events.ts";
@@ -28,13 +35,16 @@ import { whitelistActions } from "./whitelist.ts";
 /** The actions of console-api, by name. */
 export const consoleActions = {
   ...personActions,
+  ...notificationsActions,
   ...searchActions,
   ...attentionActions,
   ...accountsActions,
+  ...accessActions,
   ...auditActions,
   ...keysActions,
   ...whitelistActions,
   ...walletActions,
+  ...proposalsActions,
   ...periodsActions,
   ...transactionsActions,
   ...consentsActions,
@@ -46,14 +56,23 @@ export const consoleActions = {
   ...purchasesActions,
   ...pricesActions,
   ...marginActions,
+  ...refundClockActions,
   ...floatActions,
   ...upstreamActions,
+  ...secretsActions,
   ...doctorActions,
   ...statisticsActions,
 } as const satisfies ActionTable;
 
-/** Every action, by name. Those of the upstream's statement have a function of their own, which can move no money. */
-export const actions = { ...consoleActions, ...reconciliationActions } as const satisfies ActionTable;
+/**
+ * Every action, by name. Those of the upstream's statement and those about a person have functions of their own: one can
+ * move no money, and the other may use the identity key.
+ */
+export const actions = {
+  ...consoleActions,
+  ...reconciliationActions,
+  ...subjectsActions,
+} as const satisfies ActionTable;
 
 type Actions = typeof actions;
 export type ActionName = keyof Actions;
@@ -65,5 +84,21 @@ export const actionNames = Object.keys(actions).filter((name): name is ActionNam
 /** The path of an action for people who signed in: `/console-api/keys/create`. */
 export const actionPath = (name: ActionName): `/console-api/${string}` => `/console-api/${name.replaceAll(" ", "/")}`;
 
-/** The path of the same action for operators, who sign with AWS credentials. */
-export const operationPath = (name: ActionName): `/operations/${string}` => `/operations/${name.replaceAll(" ", "/")}`;
+/** The path of the same action for people who sign with AWS credentials, in the role that they act in. */
+export const operationPath = (role: Role, name: ActionName): `/operations/${string}` =>
+  `/operations/${role}/${name.replaceAll(" ", "/")}`;
+
+/** Whether a person may do the action: in a role, or as an owner of this account. The service decides itself. */
+export const mayDo = (
+  { roles, owns }: { readonly roles: readonly Role[]; readonly owns: readonly { readonly account_id: string }[] },
+  name: ActionName,
+  account?: string,
+): boolean => {
+  const action: Action = actions[name];
+  return (
+    roles.some((role) => action.roles.includes(role)) ||
+    action.scope === "person" ||
+    (action.scope === "member" && owns.length > 0) ||
+    (action.scope === "account" && owns.some(({ account_id }) => account_id === account))
+  );
+};

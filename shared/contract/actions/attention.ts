@@ -1,10 +1,12 @@
 import * as z from "zod";
+import { roles } from "../roles.ts";
 import type { ActionTable } from "./action.ts";
 
 /** What waits for a person, counted. The pages of the console count beside their links with it. */
 export const attentionActions = {
   attention: {
     scope: "service",
+    roles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -16,6 +18,8 @@ export const attentionActions = {
       oldest_queued_s: z.int().nullable(),
       /** About: SQS counts its messages roughly. */
       messages_given_up: z.int(),
+      /** That the person who asks may approve. */
+      proposals_to_approve: z.int(),
     }),
     summary: "Count what waits for a person: stuck orders, unmatched events, queued orders, messages given up",
     command: {},

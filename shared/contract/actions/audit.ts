@@ -1,5 +1,20 @@
 import * as z from "zod";
-import { type ActionTable, accountField, accountInput, referenceInput } from "./action.ts";
+import { readRoles } from "../roles.ts";
+import { transactionQuery } from "../transaction.ts";
+import { type ActionTable, accountField, accountInput, printableText, referenceInput } from "./action.ts";
+
+/** What an entry is about, as people choose it in a filter. */
+export const auditKinds = {
+  money: "Money",
+  orders: "Orders and checks",
+  accounts: "Accounts and people",
+  keys: "Keys and addresses",
+  webhooks: "Webhooks",
+  service: "The service",
+  seen: "Personal data seen",
+} as const;
+export const auditKindSchema = z.enum(["money", "orders", "accounts", "keys", "webhooks", "service", "seen"]);
+export type AuditKind = z.output<typeof auditKindSchema>;
 
 /** A change, or a read of personal data, and who made it. */
 const auditView = z.object({
@@ -11,38 +26,59 @@ const auditView = z.object({
   person: z.object({ issuer: z.string(), sub: z.string() }).optional(),
   /** Where the request came from. Null if that is not known, or if an owner asks. */
   source_ip: z.string().nullable(),
+  /** What the browser or command called itself. Null if that is not known, or if an owner asks. */
+  user_agent: z.string().nullable(),
   action: z.string(),
+  kind: auditKindSchema,
+  /** What was done: `ada@example.com funded the wallet of shop with NGN 50,000.00 (bank reference GTB-2291)`. */
+  sentence: z.string(),
   why: z.string().nullable(),
   details: z.record(z.string(), z.union([z.string(), z.number()])),
 });
 
-const pageInput = z.object({ cursor: z.string().max(400).optional() });
-const auditPage = z.object({
-  entries: z.array(auditView),
-  /** The `cursor` of the next page; null on the last. */
-  next_cursor: z.string().nullable(),
-});
+const filters = {
+  /** The whole name or identity at AWS, or the part of either before the `@` and after the last `/`; in any case. */
+  person: printableText.max(200).optional(),
+  kind: auditKindSchema.optional(),
+  ...transactionQuery.pick({ from: true, to: true }).shape,
+};
+const pageInput = z.object({ ...filters, cursor: z.string().max(400).optional() });
+/** A page may have few entries, or none, although `next_cursor` is set: filters are applied after it is read. */
+const auditPage = <Entry extends z.ZodType>(entry: Entry) =>
+  z.object({
+    entries: z.array(entry),
+    /** The `cursor` of the next page; null on the last. */
+    next_cursor: z.string().nullable(),
+  });
 
 /** The audit log, newest first. */
 export const auditActions = {
   "audit account": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     input: accountInput.extend(pageInput.shape),
-    output: auditPage,
+    output: auditPage(auditView),
     summary: "Show who changed an account, and why",
     command: "none",
   },
-  "audit service": {
+  "audit list": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
-    input: pageInput,
-    output: auditPage,
-    summary: "Show who changed the service itself, and why",
+    /** `account`: entries of its log alone, or with `service` of what concerns no account. */
+    input: pageInput.extend({ account: accountField.optional() }),
+    /** An entry is in the list some moments after it was written, unless the list is of one log. */
+    output: auditPage(
+      /** `account_id` is null of what concerns no account. */
+      auditView.extend({ account_id: z.string().nullable() }),
+    ),
+    summary: "Show who changed any account or the service itself, and why",
     command: "none",
   },
   "audit about": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     /** A transaction by any of its references, or an event by its id. The caller's own reference needs the account. */
     input: z.object({ subject: referenceInput, account: accountField.optional() }),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { dataPlanSchema, networkSchema } from "../catalog.ts";
+import { readRoles } from "../roles.ts";
 import { type ActionTable, changeInput } from "./action.ts";
 
 const outline = z.object({
@@ -21,6 +22,7 @@ const droppedEntries = z.object({
 export const catalogActions = {
   "catalog show": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -41,6 +43,7 @@ export const catalogActions = {
   },
   "catalog diff": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -59,6 +62,7 @@ export const catalogActions = {
   },
   "catalog accept": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     irreversible: true,
     input: changeInput.extend({

@@ -1,8 +1,10 @@
 import * as z from "zod";
+import { consentMethod } from "../identity.ts";
+import { readRoles } from "../roles.ts";
 import { modeSchema, transactionQuery, transactionType } from "../transaction.ts";
 import { type ActionTable, accountInput, itemInput, referenceInput } from "./action.ts";
 
-const consentView = z.object({
+export const consentView = z.object({
   reference: z.string(),
   account_id: z.string(),
   key_id: z.string(),
@@ -10,6 +12,15 @@ const consentView = z.object({
   operation: transactionType,
   extent: z.enum(["basic", "advanced", "retrieval"]),
   purpose: z.string().nullable(),
+  /** How the person consented, as the caller said; null if it did not. */
+  evidence: z
+    .object({
+      method: consentMethod,
+      id: z.string(),
+      obtained_at: z.iso.datetime(),
+      text_version: z.string().optional(),
+    })
+    .nullable(),
   created_at: z.iso.datetime(),
   request_id: z.string(),
 });
@@ -20,6 +31,7 @@ const period = transactionQuery.pick({ from: true, to: true }).shape;
 export const consentsActions = {
   "consents list": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     personal: true,
     input: accountInput.extend({
@@ -34,6 +46,7 @@ export const consentsActions = {
   },
   "consents show": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     personal: true,
     input: itemInput.extend({ reference: referenceInput }),
@@ -45,7 +58,8 @@ export const consentsActions = {
     },
   },
   "consents export": {
-    scope: "service",
+    scope: "account",
+    roles: ["operator", "auditor"],
     kind: "read",
     audited: true,
     input: accountInput.extend({ ...period, cursor: z.string().max(1_000).optional() }),

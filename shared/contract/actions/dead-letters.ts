@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readRoles } from "../roles.ts";
 import { type ActionTable, changeInput } from "./action.ts";
 
 /** `outcomes`: outcomes of orders. `delivery`: webhooks to send. */
@@ -11,6 +12,7 @@ export const REDRIVE_MAX = 50;
 export const deadLettersActions = {
   "dead-letters list": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -41,6 +43,7 @@ export const deadLettersActions = {
   },
   "dead-letters redrive": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     irreversible: true,
     input: changeInput.extend({ queue: redrivable }),

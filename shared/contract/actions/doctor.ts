@@ -1,10 +1,12 @@
 import * as z from "zod";
+import { readRoles } from "../roles.ts";
 import type { ActionTable } from "./action.ts";
 
 /** Checks of the whole service. */
 export const doctorActions = {
   doctor: {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -18,6 +20,8 @@ export const doctorActions = {
           found: z.string(),
           /** What to do, in terms of the admin commands. */
           todo: z.string().optional(),
+          /** Of `look`: how many a person should look into. */
+          count: z.int().optional(),
         }),
       ),
     }),

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
+import { bookReadRoles, bookRoles } from "../roles.ts";
 import { type ActionTable, nairaAmount, whySchema } from "./action.ts";
 import { entryIdSchema } from "./wallet.ts";
 
@@ -9,6 +10,7 @@ const AMOUNT_KOBO_MAX = 99_999_999_999_999;
 export const floatActions = {
   "float show": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -25,6 +27,13 @@ export const floatActions = {
       /** What the upstream said last, and when; null where it is not asked, or has not answered yet. */
       upstream_balance: nairaAmount.nullable(),
       upstream_balance_at: z.iso.datetime().nullable(),
+      /** The newest day of the upstream's statements that states a balance at its end; null without one. */
+      statement_day: z.iso.date().nullable(),
+      statement_balance: nairaAmount.nullable(),
+      /** What the books expect for the end of that day; null if it is more than a week ago, or no midnight of the stage's zone. */
+      statement_expected: nairaAmount.nullable(),
+      /** The one less the other. */
+      statement_difference: nairaAmount.nullable(),
       /** What the orders of the last 24 hours took. */
       last_24_hours: nairaAmount,
       /** Until it is empty at the pace of the last 24 hours; null without payments or orders. */
@@ -37,7 +46,9 @@ export const floatActions = {
   },
   "float fund": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
+    fourEyes: true,
     irreversible: true,
     movesMoney: true,
     input: z.object({

@@ -1,9 +1,10 @@
 import * as z from "zod";
 import { orderLimitsSchema, usageView } from "../order-limits.ts";
 import { entitlementsSchema, permissionSchema } from "../permission.ts";
+import { readRoles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import { keyViewSchema } from "./accounts.ts";
-import { type ActionTable, accountChangeInput, accountInput, itemChangeInput } from "./action.ts";
+import { type ActionTable, accountChangeInput, accountInput, itemChangeInput, printableText } from "./action.ts";
 
 export const keyId = z
   .string()
@@ -12,10 +13,12 @@ export const keyId = z
     "Must be a key id such as key_0123456789abcdef01, not the key itself, whose id admin keys find shows",
   );
 
+const keyName = printableText.min(1, "Must not be empty").max(60, "Must be at most 60 characters");
+
 /** How long a replaced key may stay valid. */
 const OVERLAP_MS_MAX = 30 * 86_400_000;
 
-/** The service keeps only the key's hash. */
+/** The service keeps only the key's hash and its last four characters. */
 const SHOWN_ONCE = "The key is not shown again.";
 const newKeyView = z.object({ account_id: z.string(), key_id: z.string(), key: z.string() });
 
@@ -23,6 +26,7 @@ const newKeyView = z.object({ account_id: z.string(), key_id: z.string(), key: z
 export const keysActions = {
   "keys list": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     input: accountInput,
     output: z.object({
@@ -44,12 +48,16 @@ export const keysActions = {
       example: "acc_0123456789abcdef01",
       table: {
         rows: "keys",
-        columns: ["key_id", "mode", "status", "permissions", "created_at", "expires_at", "last_used_at"],
+        columns: [
+          ...["key_id", "name", "last_four", "mode", "status", "permissions"],
+          ...["created_at", "created_by", "expires_at", "last_used_at"],
+        ],
       },
     },
   },
   "keys create": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     input: accountChangeInput.extend({
       mode: z.enum(modeSchema.options, "Must be live or test").describe("live, or test for the sandbox"),
@@ -61,21 +69,26 @@ export const keysActions = {
         .describe(
           `comma-separated, of ${permissionSchema.options.join(", ")}; by default what the account is entitled to, except identity:retrieve`,
         ),
+      name: keyName
+        .optional()
+        .describe("what people call it, such as the machine that has it; its replacements keep it"),
     }),
-    output: newKeyView.extend({ mode: modeSchema, permissions: z.array(permissionSchema) }),
+    output: newKeyView.extend({ name: z.string(), mode: modeSchema, permissions: z.array(permissionSchema) }),
     summary: "Create a key and show it once",
     command: {
       takes: {
         account: "<account>",
         mode: "--mode <mode>",
         permissions: "--permissions <list>",
+        name: "--name <name>",
       },
-      example: "acc_0123456789abcdef01 --mode live --permissions vtu,identity",
+      example: 'acc_0123456789abcdef01 --mode live --permissions vtu,identity --name "Checkout"',
       note: SHOWN_ONCE,
     },
   },
   "keys rotate": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     input: itemChangeInput.extend({
       key: keyId,
@@ -92,8 +105,14 @@ export const keysActions = {
   },
   "keys limits": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
-    input: itemChangeInput.extend({ key: keyId, limits: orderLimitsSchema }),
+    input: itemChangeInput.extend({
+      key: keyId,
+      limits: orderLimitsSchema,
+      /** The limits that the person saw: if they differ from the stored ones, nothing is changed. */
+      before: orderLimitsSchema.optional(),
+    }),
     output: z.object({ account_id: z.string(), key_id: z.string(), order_limits: orderLimitsSchema }),
     summary: "Limit live orders with a key by order, day and month; replaces all its limits",
     command: {
@@ -103,6 +122,7 @@ export const keysActions = {
   },
   "keys revoke": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     irreversible: true,
     input: itemChangeInput.extend({ key: keyId }),

@@ -1,8 +1,8 @@
 import * as z from "zod";
+import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount } from "./action.ts";
+import { type ActionTable, nairaAmount, reportedDays } from "./action.ts";
 
-export const MARGIN_DAYS_MAX = 92;
 export const marginGroups = ["day", "network", "kind", "account"] as const;
 
 const marginRow = z.object({
@@ -27,10 +27,10 @@ const marginRow = z.object({
 export const marginActions = {
   "margin report": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: z.object({
-      from: z.iso.date("Must be a date such as 2026-11-01").describe("the first day, in the time zone of the stage"),
-      to: z.iso.date("Must be a date such as 2026-11-30").describe("the last day, in the time zone of the stage"),
+      ...reportedDays,
       by: z
         .string()
         .regex(

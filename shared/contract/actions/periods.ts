@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { bookReadRoles, bookRoles } from "../roles.ts";
 import { type ActionTable, accountField, changeInput, nairaAmount } from "./action.ts";
 import { lineKind, statementLine } from "./wallet.ts";
 
@@ -44,6 +45,7 @@ export const periodLine = statementLine.extend({
 export const periodsActions = {
   "periods close": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
     irreversible: true,
     input: changeInput.extend({ month, cursor }),
@@ -63,6 +65,7 @@ export const periodsActions = {
   },
   "periods list": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -82,6 +85,7 @@ export const periodsActions = {
   },
   "periods show": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: z.object({ month }),
     output: servicePeriod,
@@ -90,6 +94,7 @@ export const periodsActions = {
   },
   "periods accounts": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: z.object({ month, cursor }),
     output: z.object({ accounts: z.array(accountPeriod), next_cursor: z.string().nullable() }),
@@ -98,6 +103,7 @@ export const periodsActions = {
   },
   "periods lines": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     personal: true,
     input: z.object({ month, account: accountField, cursor }),
@@ -107,6 +113,7 @@ export const periodsActions = {
   },
   "periods verify": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: z.object({ month, cursor }),
     output: z.object({

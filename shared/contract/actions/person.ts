@@ -1,20 +1,28 @@
 import * as z from "zod";
+import { roles } from "../roles.ts";
+import { stageColourSchema } from "../stage-colour.ts";
 import type { ActionTable } from "./action.ts";
 
 /** The person who signed in. */
 export const personActions = {
   me: {
     scope: "person",
+    roles,
     kind: "read",
     input: z.object({}),
     output: z.object({
       /** As audit entries name the person. */
       by: z.string(),
-      /** `operator`: everything. `reader`: sees everything, changes nothing. Null: what the owned accounts allow. */
-      role: z.enum(["operator", "reader"]).nullable(),
+      /** None: what the owned accounts allow. */
+      roles: z.array(z.enum(roles)),
       /** The accounts that the person owns. */
       owns: z.array(z.object({ account_id: z.string(), name: z.string() })),
-      stage: z.string(),
+      stage: z.object({
+        name: z.string(),
+        /** `live`: real money. `test`: it has test keys only. `local`: the service on a person's machine. */
+        kind: z.enum(["live", "test", "local"]),
+        colour: stageColourSchema,
+      }),
       /** IANA name: days and months of the console are those of this zone. */
       time_zone: z.string(),
     }),

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { timeField } from "../fields.ts";
 import { percentField, TYPED_NAIRA_RULE } from "../money.ts";
+import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
 import { type ActionTable, accountInput, nairaAmount, printableText, whySchema } from "./action.ts";
 
@@ -25,6 +26,7 @@ const priceRuleView = z.object({
 export const pricesActions = {
   "prices list": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: accountInput,
     output: z.object({ account_id: z.string(), rules: z.array(priceRuleView) }),
@@ -40,7 +42,9 @@ export const pricesActions = {
   },
   "prices set": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
+    fourEyes: true,
     input: accountInput.extend({
       kind: transactionType.describe(`one of ${transactionType.options.join(", ")}`),
       network: printableText
@@ -83,6 +87,7 @@ export const pricesActions = {
   },
   "prices remove": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: accountInput.extend({
       rule_id: printableText.min(1, "Must not be empty").max(40),

@@ -1,8 +1,18 @@
 import * as z from "zod";
+import { roles } from "../roles.ts";
 import { type ActionTable, accountInput, changeInput, whySchema } from "./action.ts";
 
+/** A network by its code, or a kind of orders. */
+const partField = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^[a-z0-9_-]{1,40}$/, "Must be a network's code, data, airtime or identity")
+  .optional()
+  .describe("a network's code, data, airtime or identity; without it the whole");
+
 /** The switch; only `purchases` is known if it was never used. */
-export const purchasesView = z.object({
+const switchView = z.object({
   purchases: z.enum(["on", "off"]),
   since: z.iso.datetime().nullable(),
   by: z.string().nullable(),
@@ -10,7 +20,21 @@ export const purchasesView = z.object({
   why: z.string().nullable(),
 });
 
-const switched = purchasesView.extend({
+const partView = z.object({
+  part: z.string(),
+  since: z.iso.datetime(),
+  by: z.string(),
+  why: z.string().nullable(),
+});
+
+export const purchasesView = switchView.extend({
+  /** What is off although the whole may be on. */
+  parts: z.array(partView),
+});
+
+/** What was switched: the whole, or a part. */
+const switched = switchView.extend({
+  part: z.string().nullable(),
   changed: z.boolean(),
   /** Why the audit entry could not be written. The switch itself was changed. */
   audit_error: z.string().optional(),
@@ -20,36 +44,42 @@ const switched = purchasesView.extend({
 export const purchasesActions = {
   "purchases show": {
     scope: "service",
+    roles,
     kind: "read",
     input: z.object({}),
     output: purchasesView,
-    summary: "Show whether purchases are on, since when, by whom and why",
+    summary: "Show whether purchases are on, or which are off, since when, by whom and why",
     command: {},
   },
   "purchases state": {
     scope: "account",
+    roles,
     kind: "read",
     input: accountInput,
-    output: purchasesView.pick({ purchases: true, since: true, why: true }),
-    summary: "Show the owners of an account whether purchases are on, since when and why",
+    output: purchasesView.pick({ purchases: true, since: true, why: true }).extend({
+      parts: z.array(partView.omit({ by: true })),
+    }),
+    summary: "Show the owners of an account whether purchases are on, or which are off, since when and why",
     command: "none",
   },
   "purchases off": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     confirm: true,
-    input: z.object({ why: whySchema }),
+    input: z.object({ part: partField, why: whySchema }),
     output: switched,
     summary:
-      "Refuse every new order (503) before its debit, and neither send nor refund queued orders; replays and lookups are answered as before",
-    command: { example: '--why "restore of the ledger, ticket 97"' },
+      "Refuse every new order (503) before its debit, or those of one network or kind; without --part also neither send nor refund queued orders. Replays and lookups are answered as before",
+    command: { takes: { part: "--part <part>" }, example: '--why "restore of the ledger, ticket 97"' },
   },
   "purchases on": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
-    input: changeInput,
+    input: changeInput.extend({ part: partField }),
     output: switched,
-    summary: "Accept orders again",
-    command: {},
+    summary: "Accept orders again, or those of one network or kind",
+    command: { takes: { part: "--part <part>" } },
   },
 } as const satisfies ActionTable;

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { bookReadRoles, bookRoles, exportRoles } from "../roles.ts";
 import { bookedOrder, findingClasses, statementRow } from "../upstream-statement.ts";
 import { type ActionTable, changeInput, printableText, referenceInput, whySchema } from "./action.ts";
 
@@ -91,6 +92,7 @@ const statementView = z.object({
 export const reconciliationActions = {
   "reconciliation files begin": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
     input: dayInput.extend({
       ...changeInput.shape,
@@ -106,6 +108,7 @@ export const reconciliationActions = {
   },
   "reconciliation files append": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
     input: dayInput.extend({
       file: fileId,
@@ -121,6 +124,7 @@ export const reconciliationActions = {
   },
   "reconciliation rows list": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: dayInput.extend(pageInput.shape),
     output: z.object({ rows: z.array(storedRow), next_cursor: nextCursor }),
@@ -129,6 +133,7 @@ export const reconciliationActions = {
   },
   "reconciliation orders list": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: dayInput.extend({ ...pageInput.shape, within_ms: z.coerce.number().int().min(0).max(86_400_000) }),
     /** A page may be empty although `next_cursor` is set. */
@@ -138,6 +143,7 @@ export const reconciliationActions = {
   },
   "reconciliation cases put": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
     input: dayInput.extend({
       /** Of the rows that were compared. */
@@ -157,6 +163,7 @@ export const reconciliationActions = {
   },
   "reconciliation cases list": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: dayInput.extend(pageInput.shape),
     output: z.object({ cases: z.array(caseView), next_cursor: nextCursor }),
@@ -165,6 +172,7 @@ export const reconciliationActions = {
   },
   "reconciliation cases show": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: dayInput.extend({ case: printableText.min(1).max(200).describe("its id, as `cases list` shows it") }),
     output: caseView,
@@ -173,6 +181,7 @@ export const reconciliationActions = {
   },
   "reconciliation cases decide": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
     input: dayInput.extend({
       case: printableText.min(1).max(200).describe("its id, as `cases list` shows it"),
@@ -190,6 +199,7 @@ export const reconciliationActions = {
   },
   "reconciliation statements list": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: pageInput,
     output: z.object({ statements: z.array(statementView), next_cursor: nextCursor }),
@@ -201,6 +211,7 @@ export const reconciliationActions = {
   },
   "reconciliation statements show": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: dayInput,
     output: statementView,
@@ -209,6 +220,7 @@ export const reconciliationActions = {
   },
   "reconciliation statements sign": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
     irreversible: true,
     input: dayInput.extend({ why: whySchema.optional() }),
@@ -218,6 +230,7 @@ export const reconciliationActions = {
   },
   "reconciliation statements export": {
     scope: "service",
+    roles: exportRoles,
     kind: "read",
     audited: true,
     input: dayInput.extend(pageInput.shape),

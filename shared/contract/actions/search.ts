@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import { accountView, keyViewSchema } from "./accounts.ts";
 import { type ActionTable, printableText } from "./action.ts";
@@ -20,6 +21,7 @@ const named = { account_id: z.string(), account_name: z.string() };
 export const searchActions = {
   search: {
     scope: "member",
+    roles,
     kind: "read",
     inBody: true,
     personal: true,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { timeField } from "../fields.ts";
+import { readRoles, roles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
 import { type ActionTable, accountInput } from "./action.ts";
 
@@ -26,6 +27,7 @@ const BALANCE_DAYS_MAX = 400;
 export const statisticsActions = {
   "statistics show": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     /** Two times within the first and the last hour. */
     input: z.object({ from: timeField, to: timeField }),
@@ -40,8 +42,38 @@ export const statisticsActions = {
     summary: "Count live transactions that ended, by hour, type, network and result, with their latency",
     command: "none",
   },
+  "statistics account": {
+    scope: "account",
+    roles,
+    kind: "read",
+    input: accountInput.extend({ days: z.coerce.number().int().min(1).max(31).default(14) }),
+    /** About: a change that was handled again counts twice. */
+    output: z.object({
+      account_id: z.string(),
+      latency_bounds_ms: z.array(z.int()),
+      /** Each day of the stage's time zone until today, oldest first. */
+      days: z.array(
+        z.object({
+          day: z.iso.date(),
+          counts: z.array(endedCount),
+          failures: z.array(
+            z.object({
+              type: transactionType,
+              network: z.string().nullable(),
+              /** Of the error that the caller got; `resolved` if an operator resolved the order as failed. */
+              code: z.string(),
+              count: z.int(),
+            }),
+          ),
+        }),
+      ),
+    }),
+    summary: "Count an account's live transactions that ended, by day, type, network and result, and why they failed",
+    command: "none",
+  },
   "statistics balances": {
     scope: "account",
+    roles,
     kind: "read",
     input: accountInput.extend({ days: z.coerce.number().int().min(1).max(BALANCE_DAYS_MAX).default(30) }),
     output: z.object({

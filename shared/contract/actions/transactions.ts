@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { orderReadRoles, roles } from "../roles.ts";
 import { modeSchema, transactionQuery, transactionStatus, transactionView } from "../transaction.ts";
 import {
   type ActionTable,
@@ -10,6 +11,7 @@ import {
   referenceInput,
   whySchema,
 } from "./action.ts";
+import { entryResult } from "./wallet.ts";
 
 /** What the last answer to a lookup meant. */
 export const lookupFindings = [
@@ -52,7 +54,11 @@ export const adviceHeadings: Readonly<Record<OrderAdvice["about"], string>> = {
   resolve: "Whether to resolve it",
 };
 
+/** The operator who is on an open order, and since when. */
+const taken = z.object({ by: z.string(), at: z.iso.datetime() }).nullable();
+
 const transactionDetails = listedTransaction.extend({
+  taken,
   /** When the order was sent, if it waited. */
   sent_at: z.iso.datetime().nullable(),
   /** What an operator should know of a transaction that waits, or that waited. */
@@ -63,8 +69,10 @@ const transactionDetails = listedTransaction.extend({
   advice: z.array(orderAdvice),
   /** Until when a live order may end by itself; null if it has ended. */
   wait_until: z.iso.datetime().nullable(),
+  /** Until when its own request may settle it, so that an operator may not; null if an operator may, or it has ended. */
+  in_flight_until: z.iso.datetime().nullable(),
   /**
-   * What the upstream answered when it was asked for the order; null if it was never asked. For operators and readers.
+   * What the upstream answered when it was asked for the order; null if it was never asked, and for owners.
    */
   lookup: z
     .object({
@@ -79,8 +87,10 @@ const transactionDetails = listedTransaction.extend({
     .nullable(),
   /** The upstream can be asked for it now. */
   can_ask: z.boolean(),
-  /** Status changes, events, webhook deliveries and audit entries, oldest first. */
-  history: z.array(z.object({ at: z.iso.datetime(), what: z.string(), details: z.string() })),
+  /** It was successful and is not refunded. */
+  can_refund: z.boolean(),
+  /** Each step that is on record, oldest first; `local_time` is in the time zone of the stage. */
+  history: z.array(z.object({ at: z.iso.datetime(), local_time: z.string(), what: z.string(), details: z.string() })),
 });
 
 /** The most transactions of one page. */
@@ -90,6 +100,7 @@ export const LISTED_TRANSACTIONS_MAX = 500;
 export const transactionsActions = {
   "transactions list": {
     scope: "account",
+    roles,
     kind: "read",
     personal: true,
     input: accountInput.extend({
@@ -104,6 +115,7 @@ export const transactionsActions = {
   },
   "transactions show": {
     scope: "account",
+    roles,
     kind: "read",
     personal: true,
     input: itemInput.extend({ reference: referenceInput }),
@@ -116,6 +128,7 @@ export const transactionsActions = {
   },
   "transactions open": {
     scope: "service",
+    roles: orderReadRoles,
     kind: "read",
     personal: true,
     input: z.object({}),
@@ -130,6 +143,7 @@ export const transactionsActions = {
             stuck: z.boolean(),
             /** For how long its own request may still settle it; 0 if an operator may. */
             in_flight_ms: z.int(),
+            taken,
           }),
         )
         .max(LISTED_TRANSACTIONS_MAX),
@@ -139,6 +153,7 @@ export const transactionsActions = {
   },
   "transactions waiting": {
     scope: "service",
+    roles: orderReadRoles,
     kind: "read",
     personal: true,
     input: z.object({ account: accountField.optional() }),
@@ -166,6 +181,7 @@ export const transactionsActions = {
   },
   "transactions ask": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: changeInput.extend({ reference: referenceInput }),
     output: z.object({ reference: z.string(), account_id: z.string() }),
@@ -176,9 +192,51 @@ export const transactionsActions = {
       note: "The upstream is asked within a minute: transactions show has its answer.",
     },
   },
+  "transactions take": {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    input: changeInput.extend({ reference: referenceInput }),
+    output: z.object({ reference: z.string(), account_id: z.string(), taken }),
+    summary: "Say that you are on an open order: for 30 minutes no other operator can say so",
+    command: { takes: { reference: "<reference>" }, example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
+  },
+  "transactions note": {
+    scope: "service",
+    roles: ["operator", "support"],
+    kind: "change",
+    input: z.object({
+      reference: referenceInput,
+      note: whySchema.describe("what to record, without numbers of persons: its account's owners read it too"),
+    }),
+    output: z.object({ reference: z.string(), account_id: z.string() }),
+    summary: "Add a note to the history of a transaction",
+    command: {
+      takes: { reference: "<reference>", note: "<note>" },
+      example: 'DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ "the upstream calls back at noon, ticket 88"',
+    },
+  },
+  "transactions refund": {
+    scope: "service",
+    roles: ["operator"],
+    kind: "change",
+    fourEyes: true,
+    irreversible: true,
+    movesMoney: true,
+    input: z.object({ reference: referenceInput, why: whySchema }),
+    output: entryResult,
+    summary:
+      "Give back what a successful live transaction cost that was not delivered after all, once: an adjustment that names it",
+    command: {
+      takes: { reference: "<reference>" },
+      example: 'DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "the upstream reversed it, ticket 91"',
+    },
+  },
   "transactions resolve": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
+    fourEyes: true,
     irreversible: true,
     movesMoney: true,
     input: z.object({

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readRoles } from "../roles.ts";
 import { modeSchema, transactionStatus, transactionType } from "../transaction.ts";
 import { type ActionTable, nairaAmount, referenceInput, whySchema } from "./action.ts";
 
@@ -57,6 +58,7 @@ const eventField = z.string().regex(/^event_[\w-]{1,60}$/, "Must be an event id,
 export const upstreamEventsActions = {
   "events list": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     personal: true,
     input: z.object({
@@ -89,6 +91,7 @@ export const upstreamEventsActions = {
   },
   "events candidates": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     personal: true,
     input: z.object({ event: eventField }),
@@ -102,7 +105,9 @@ export const upstreamEventsActions = {
   },
   "events match": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
+    fourEyes: true,
     irreversible: true,
     input: z.object({
       event: eventField,
@@ -132,6 +137,7 @@ export const upstreamEventsActions = {
   },
   "events discard": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     irreversible: true,
     input: z.object({ event: eventField, why: whySchema }),

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readRoles } from "../roles.ts";
 import { type ActionTable, changeInput } from "./action.ts";
 import { endedCount } from "./statistics.ts";
 
@@ -9,6 +10,7 @@ export const RECENT_HOURS = 3;
 export const upstreamActions = {
   "upstream show": {
     scope: "service",
+    roles: readRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -56,6 +58,7 @@ export const upstreamActions = {
   },
   "upstream probe": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
     input: changeInput,
     output: z.object({

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { TYPED_NAIRA_RULE } from "../money.ts";
+import { bookReadRoles, bookRoles, roles } from "../roles.ts";
 import { transactionQuery, transactionType } from "../transaction.ts";
 import { type ActionTable, accountChangeInput, accountInput, nairaAmount, whySchema } from "./action.ts";
 
@@ -13,7 +14,7 @@ export const entryIdSchema = z
 const AMOUNT_KOBO_MAX = 999_999_999_999;
 const amountKobo = z.int(TYPED_NAIRA_RULE).max(AMOUNT_KOBO_MAX, "Is too large");
 
-const entryResult = z.object({
+export const entryResult = z.object({
   account_id: z.string(),
   id: z.string(),
   amount: nairaAmount,
@@ -48,6 +49,7 @@ export const statementLine = z.object({
 export const walletActions = {
   "wallet show": {
     scope: "account",
+    roles,
     kind: "read",
     input: accountInput,
     output: z.object({
@@ -63,6 +65,7 @@ export const walletActions = {
   },
   "wallet low": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: z.object({}),
     output: z.object({
@@ -74,6 +77,7 @@ export const walletActions = {
   },
   "wallet threshold": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     /** 0 removes it. */
     input: accountChangeInput.extend({ amount_kobo: amountKobo.min(0, "Must not be below 0") }),
@@ -86,7 +90,9 @@ export const walletActions = {
   },
   "wallet fund": {
     scope: "service",
+    roles: bookRoles,
     kind: "change",
+    fourEyes: true,
     movesMoney: true,
     input: accountChangeInput.extend({
       amount_kobo: amountKobo.min(1, "Must be above 0"),
@@ -101,7 +107,9 @@ export const walletActions = {
   },
   "wallet adjust": {
     scope: "service",
+    roles: ["operator"],
     kind: "change",
+    fourEyes: true,
     irreversible: true,
     movesMoney: true,
     input: accountInput.extend({
@@ -116,8 +124,23 @@ export const walletActions = {
       example: 'acc_0123456789abcdef01 -500 --id case-17 --why "refunded twice"',
     },
   },
+  "wallet reverse": {
+    scope: "service",
+    roles: bookRoles,
+    kind: "change",
+    fourEyes: true,
+    movesMoney: true,
+    input: accountInput.extend({ id: entryIdSchema.describe("the bank's reference of the funding"), why: whySchema }),
+    output: entryResult,
+    summary: "Take a wrong funding back, whole, once and never below 0: an adjustment that names it",
+    command: {
+      takes: { account: "<account>", id: "--id <reference>" },
+      example: 'acc_0123456789abcdef01 --id GTB-20261121-0042 --why "of another account, ticket 12"',
+    },
+  },
   "wallet statement": {
     scope: "account",
+    roles: bookReadRoles,
     kind: "read",
     personal: true,
     input: accountInput.extend({
@@ -139,6 +162,7 @@ export const walletActions = {
   },
   "wallet verify": {
     scope: "service",
+    roles: bookReadRoles,
     kind: "read",
     input: accountInput,
     output: z.object({

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { readRoles } from "../roles.ts";
 import { type ActionTable, accountChangeInput, accountInput } from "./action.ts";
 
 const whitelistView = z.object({ account_id: z.string(), ips: z.array(z.string()) });
@@ -11,6 +12,7 @@ const whitelistChangeInput = accountChangeInput.extend({
 export const whitelistActions = {
   "ips list": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     input: accountInput,
     output: whitelistView,
@@ -23,6 +25,7 @@ export const whitelistActions = {
   },
   "ips mine": {
     scope: "account",
+    roles: readRoles,
     kind: "read",
     input: accountInput,
     output: z.object({
@@ -35,6 +38,7 @@ export const whitelistActions = {
   },
   "ips allow": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     input: whitelistChangeInput,
     output: whitelistView,
@@ -47,6 +51,7 @@ export const whitelistActions = {
   },
   "ips disallow": {
     scope: "account",
+    roles: ["operator"],
     kind: "change",
     input: whitelistChangeInput,
     output: whitelistView,

@@ -1,4 +1,4 @@
-import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { keyBatches } from "../../../shared/ledger/get-item.ts";
 import { isRefundPk, transactionPkOfRefund } from "../../../shared/ledger/schema.ts";
 import { classifyWriteError, operatorRetries } from "../../../shared/ledger/transact.ts";
@@ -6,7 +6,7 @@ import { isTransient } from "../../../shared/platform/transient-error.ts";
 import { type Item, readItemMap, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, type ItemKind, kindOf, type Step } from "./kinds.ts";
 
-export type Tables = { readonly db: DynamoDBDocumentClient; readonly from: string; readonly to: string };
+export type Tables = { readonly db: DynamoDBDocument; readonly from: string; readonly to: string };
 
 /** How many items of one kind had which result. */
 export type Counts = Record<"copied" | "updated" | "present" | "differ" | "unreadable" | "skipped" | "unknown", number>;
@@ -151,7 +151,7 @@ const writeStep = async (
     if (step.kind !== "copy" && step.kind !== "update") return step.kind === "present" && attempted ? attempted : step;
     attempted = step;
     try {
-      await db.send(new PutCommand({ TableName: to, ...putOf(step) }));
+      await db.put({ TableName: to, ...putOf(step) });
       return step;
     } catch (error) {
       const canRetry = classifyWriteError(error).kind === "condition_failed" || isTransient(error);

@@ -10,13 +10,15 @@ import { isFinalStatus, type Transaction, transactionSchema } from "../../../sha
 import { upstreamReferenceSchema } from "../../../shared/ledger/upstream-reference.ts";
 import { walletSchema } from "../../../shared/ledger/wallet.ts";
 import { floatPaymentSchema, floatSchema } from "../../../shared/margin/float.ts";
+import { recipientSchema } from "../../../shared/notifications/recipient.ts";
+import { EPOCH } from "../../../shared/platform/time.ts";
 import { priceListItemSchema } from "../../../shared/prices/price-list.ts";
 import { type LedgerChange, ledgerChangeOf } from "../../../shared/reconciliation/ledger-changes.ts";
 import { storedEventSchema } from "../../../shared/upstream-events/stored-event.ts";
 import { statementSchema } from "../../../shared/upstream-statement/statement.ts";
 import { statementCaseSchema } from "../../../shared/upstream-statement/statement-case.ts";
 import { statementRowsSchema } from "../../../shared/upstream-statement/statement-rows.ts";
-import { parkedAccountSchema } from "../../../shared/webhooks/parked-account.ts";
+import { parkedEndpointSchema } from "../../../shared/webhooks/parked-endpoint.ts";
 import { subscriptionSchema } from "../../../shared/webhooks/subscription.ts";
 import type { Item } from "../table-scan.ts";
 
@@ -206,19 +208,27 @@ const mergeKeyLists = (restored: Account, old: Account): AccountKey[] => {
   ];
 };
 
-/** Addresses, name, webhook, owners and price rules of the later version; keys and restriction of whichever is stricter. */
+/**
+ * Addresses, name, endpoints, owners and price rules of the later version; keys and restriction of whichever is stricter. An
+ * account is closed if the old ledger has it so: one that was reopened there may have lines that the restored one lacks.
+ */
 const compareAccount = compareWith(accountSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const isOldNewer = old.version > restored.version;
-  const isRestricted = old.status === "restricted" || restored.status === "restricted";
+  const isActive = old.status === "active" && restored.status === "active";
+  const status = isActive ? "active" : old.status === "closed" ? "closed" : "restricted";
   const merged = {
     ...(isOldNewer ? oldItem : restoredItem),
-    status: isRestricted ? "restricted" : "active",
+    status,
     keys: mergeKeyLists(restored, old),
+    // Deliveries of both ledgers name their endpoints, so an id is never used again.
+    endpoints_made: Math.max(old.endpoints_made, restored.endpoints_made),
   };
   const note =
     old.status === restored.status
       ? {}
-      : { note: `${restored.account_id} is restricted in one ledger and stays restricted` };
+      : {
+          note: `${restored.account_id} is ${old.status} in the old ledger and ${restored.status} here: it is ${status} now`,
+        };
   if (isDeepStrictEqual({ ...merged, version: 0 }, { ...restoredItem, version: 0 }))
     return { kind: "present", ...note };
   return {
@@ -265,11 +275,18 @@ const compareFloat = compareWith(floatSchema, ({ old, restored }): Step => {
   };
 });
 
-const walletFields = walletSchema.pick({ account_id: true, restricted: true, sealed_to: true });
+const walletFields = walletSchema.pick({
+  account_id: true,
+  restricted: true,
+  restricted_at: true,
+  closed: true,
+  sealed_to: true,
+});
 
 /**
  * Balances and queues are not compared: they are recomputed from the ledger entries and transactions. A wallet that is
- * restricted in either ledger stays restricted, and one that is sealed stays sealed until the later moment.
+ * restricted in either ledger stays restricted, and one that is sealed stays sealed until the later moment. It is closed
+ * with its account.
  */
 const compareWallet = compareWith(walletFields, (wallets, old, restored): Step => {
   const isSame = differing(old, restored, ["low_balance_threshold_kobo"]).length === 0;
@@ -277,12 +294,15 @@ const compareWallet = compareWith(walletFields, (wallets, old, restored): Step =
   const { restricted, sealed_to } = wallets.restored;
   const isRestrictedLater = wallets.old.restricted === true && restricted === undefined;
   const isSealedLater = (wallets.old.sealed_to ?? "") > (sealed_to ?? "");
-  if (!isRestrictedLater && !isSealedLater) return { kind: "present", ...note };
+  const isClosedOtherwise = wallets.old.closed !== wallets.restored.closed;
+  if (!isRestrictedLater && !isSealedLater && !isClosedOtherwise) return { kind: "present", ...note };
+  const { closed: _closed, ...withoutClosed } = restored;
   return {
     kind: "update",
     item: {
-      ...restored,
-      ...(isRestrictedLater && { restricted: true }),
+      ...withoutClosed,
+      ...(isRestrictedLater && { restricted: true, restricted_at: wallets.old.restricted_at ?? EPOCH }),
+      ...(wallets.old.closed && { closed: true }),
       ...(isSealedLater && { sealed_to: wallets.old.sealed_to }),
     },
     when: unchanged(walletSchema, restored),
@@ -332,8 +352,8 @@ const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem)
   };
 });
 
-/** The earlier requeue of an account's parked deliveries. */
-const compareParkedAccount = compareWith(parkedAccountSchema, ({ old, restored }, oldItem): Step => {
+/** The earlier requeue of an endpoint's parked deliveries. */
+const compareParkedEndpoint = compareWith(parkedEndpointSchema, ({ old, restored }, oldItem): Step => {
   if (old.listed_at >= restored.listed_at) return { kind: "present" };
   const when = { expression: "listed_at = :read", values: { ":read": restored.listed_at } };
   return { kind: "update", item: oldItem, when };
@@ -373,7 +393,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   "period-lines": { name: "fingerprints of lines", compare: compareImmutable() },
   event: { name: "events", compare: compareEvent },
   delivery: { name: "deliveries", compare: compareDelivery },
-  parked: { name: "parked accounts", compare: compareParkedAccount },
+  parked: { name: "parked endpoints", compare: compareParkedEndpoint },
   subscription: { name: "subscriptions", compare: compareSubscription },
   "reference-key": { name: "reference key", compare: compareImmutable() },
   float: { name: "float", compare: compareFloat },
@@ -384,6 +404,14 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   statement: { name: "upstream statements", compare: compareNewer(statementSchema) },
   "statement-rows": { name: "rows of upstream statements", compare: compareImmutable(statementRowsSchema) },
   "statement-case": { name: "cases of upstream statements", compare: compareNewer(statementCaseSchema) },
+  // What was not decided is proposed again: its person may not know that it was restored.
+  proposal: { name: "proposals" },
+  // A person who stopped, or was stopped, stays so.
+  recipient: { name: "choices of notifications", compare: compareNewer(recipientSchema) },
+  // The next run finds out again.
+  notified: { name: "notifications" },
+  // The next sign-ins record them again.
+  person: { name: "people who signed in" },
   // The next attempts find out again.
   "endpoint-health": { name: "endpoint health" },
   // The next reconciliation of a wallet writes a new checkpoint.

@@ -7,6 +7,7 @@ import type { Ledger } from "../../../shared/ledger/ledger.ts";
 import { walletPk } from "../../../shared/ledger/schema.ts";
 import { transactWithRetry } from "../../../shared/ledger/transact.ts";
 import { type Wallet, type WalletState, walletCorrection, walletSchema } from "../../../shared/ledger/wallet.ts";
+import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
 import { queuedNumbers, queueOf } from "../../../shared/queued-orders/order-queue.ts";
 import { type Item, scanTable } from "../table-scan.ts";
 import { type BalanceChange, balanceChangeOf, balanceChangeProjection } from "./kinds.ts";
@@ -37,7 +38,7 @@ const NO_ITEMS: Sums = { total_kobo: 0, versions: 0, covered_kobo: 0, hasCovered
  * and the queue of queued orders. Reads the table itself with strong reads, because its indexes lag behind the items just copied.
  */
 export const recomputeWallets = async (
-  ledger: Ledger,
+  ledger: Ledger & WithSdk,
   accountIds: ReadonlySet<string>,
   options: {
     /** The audit entry of a corrected balance; absent in a dry run. */

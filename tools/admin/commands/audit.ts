@@ -2,11 +2,12 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { SERVICE, verifyAudit } from "../../../shared/ledger/audit.ts";
-import type { AuditProblem } from "../../../shared/ledger/audit-chain.ts";
+import { SERVICE, type VerifiedAudit, verifyAudit } from "../../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { auditLogOf } from "../../../shared/ledger/schema.ts";
+import type { WithSdk } from "../../../shared/platform/aws/sdk.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
+import { readAuditCopies } from "../audit-copy.ts";
 import { addCommand, type Report } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { accountField } from "../fields.ts";
@@ -36,7 +37,7 @@ export const addAudit = (program: Command): void => {
  * The logs that the audit table has. The ledger's accounts would be another list, which who may write an account can
  * shorten; nobody may remove an item of this table.
  */
-const readAuditLogs = async ({ db, auditTable }: AuditedLedger): Promise<readonly string[]> => {
+const readAuditLogs = async ({ db, auditTable }: AuditedLedger & WithSdk): Promise<readonly string[]> => {
   const logs = new Set<string>();
   const onPage = async (items: readonly { readonly pk: string }[]): Promise<void> => {
     for (const { pk } of items) logs.add(auditLogOf(pk));
@@ -45,30 +46,38 @@ const readAuditLogs = async ({ db, auditTable }: AuditedLedger): Promise<readonl
   return [...logs].toSorted();
 };
 
-/** The chains of all logs. */
-const verifyLogs = async ({ ledger }: AdminContext): Promise<Report> => {
-  const problems: (AuditProblem & { readonly audit_log: string })[] = [];
+/** The chains of all logs, and their copies if the stage has any. Of a log that is gone, the copies are left. */
+const verifyLogs = async ({ ledger, target }: AdminContext): Promise<Report> => {
+  const { AUDIT_COPY_BUCKET: bucket } = target.environment;
+  const copies = bucket === "" ? undefined : await readAuditCopies(bucket);
+  const logs = new Set([...(await readAuditLogs(ledger)), ...(copies?.byLog.keys() ?? [])]);
+  const problems: (VerifiedAudit["problems"][number] & { readonly audit_log: string })[] = [];
   let entries = 0;
-  for (const audit_log of await readAuditLogs(ledger)) {
-    const verified = await verifyAudit(ledger, audit_log);
+  let before = 0;
+  for (const audit_log of [...logs].toSorted()) {
+    const copy = copies && { entries: copies.byLog.get(audit_log) ?? [], beganAt: copies.beganAt };
+    const verified = await verifyAudit(ledger, audit_log, copy);
     entries += verified.count;
+    before += verified.before;
     problems.push(...verified.problems.map((problem) => ({ audit_log, ...problem })));
   }
-  const rows = problems.map(({ audit_log, kind, sequence, until }) => [
-    ...[audit_log, kind],
-    until === undefined ? sequence : `${sequence} to ${until}`,
-  ]);
+  const rows = problems.map((problem) => {
+    const { audit_log, kind, sequence } = problem;
+    const until = "until" in problem ? ` to ${problem.until}` : "";
+    return [audit_log, kind, `${sequence}${until}`];
+  });
+  const compared = copies === undefined ? "" : `, and ${entries - before} of them were compared with their copies`;
   return {
     ok: problems.length === 0,
-    json: { entries, problems },
+    json: { entries, ...(copies && { compared: entries - before }), problems },
     text:
       problems.length === 0
-        ? `${entries} audit entries: none was changed, removed or added`
+        ? `${entries} audit entries: none was changed, removed or added${compared}`
         : table(["log", "problem", "place"], rows),
   };
 };
 
-type Acts = ActionOutput<"audit service">["entries"];
+type Acts = ActionOutput<"audit account">["entries"];
 
 /** Everything on an account, oldest first. */
 export const accountAudit = (context: AdminContext, account: string): Promise<Acts> =>
@@ -78,7 +87,9 @@ const oldestFirst = async (pages: AsyncIterable<{ readonly entries: Acts }>): Pr
   (await allOf(pages)).flatMap(({ entries }) => entries).toReversed();
 
 const auditOn = async (context: AdminContext, subject: string, account: string | undefined): Promise<Acts> => {
-  if (subject === SERVICE) return oldestFirst(pagesOf((cursor) => perform(context, "audit service", { cursor })));
+  if (subject === SERVICE) {
+    return oldestFirst(pagesOf((cursor) => perform(context, "audit list", { account: SERVICE, cursor })));
+  }
   if (!subject.startsWith("acc_")) return (await perform(context, "audit about", { subject, account })).entries;
   return accountAudit(context, (await requireAccount(context.accounts, subject)).account_id);
 };

@@ -12,7 +12,7 @@ import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { NotFoundError, OperatorError } from "../../../shared/platform/operator-error.ts";
 import { actionChanges } from "../changes.ts";
 import { addCommand, type Report, why } from "../command.ts";
-import type { AdminContext } from "../context.ts";
+import { type AdminContext, requireDirect } from "../context.ts";
 import { perform } from "../perform.ts";
 import { reconcileKeys, revokeOrphan, scanKeyItems } from "../reconcile-keys.ts";
 import { readStdin } from "../stdin.ts";
@@ -63,6 +63,7 @@ const revoke = async (context: AdminContext, keyId: string, why: string | undefi
   const store = audited(context, () => auditFields);
   for await (const item of scanKeyItems(context.accounts)) {
     if (item.key_id !== keyId) continue;
+    requireDirect(context, "revoke a key that its account does not list");
     const account = await findAccount(context.accounts, item.account_id);
     if (account === undefined)
       await revokeOrphan(context.accounts, item, () => auditItem(context, SERVICE, auditFields));
@@ -77,8 +78,9 @@ const reconcile = async (
   { dryRun, why }: { readonly dryRun: boolean; readonly why?: string | undefined },
 ): Promise<Report> => {
   const action = "keys reconcile";
+  if (!dryRun) requireDirect(context, "change accounts and keys without the service");
   const findings = await reconcileKeys(
-    audited(context, () => ({ action, why })),
+    { ...audited(context, () => ({ action, why })), db: context.accounts.db },
     {
       isDryRun: dryRun,
       orphanAudit: ({ key_id, account_id }) =>

@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { STATEMENT_EXPORT } from "../../../shared/actions/reconciliation.ts";
 import { koboText } from "../../../shared/contract/money.ts";
+import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
 import { type VerifiedPack, verifyPack } from "../../../shared/upstream-statement/statement-pack.ts";
@@ -122,7 +123,7 @@ const exporterOf = async (
   context: AdminContext,
   { count, hash }: { count: number; hash: string },
 ): Promise<Recorded> => {
-  for await (const { entries } of pagesOf((cursor) => perform(context, "audit service", { cursor }))) {
+  for await (const { entries } of pagesOf((cursor) => perform(context, "audit list", { account: SERVICE, cursor }))) {
     const entry = entries.find(
       ({ action, details }) => action === STATEMENT_EXPORT && details.hash === hash && details.count === count,
     );

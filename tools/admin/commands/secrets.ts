@@ -1,19 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { PutSecretValueCommand } from "@aws-sdk/client-secrets-manager";
 import type { Command } from "commander";
 import * as z from "zod";
-import { recordAudited } from "../../../shared/actions/action-context.ts";
 import { whySchema } from "../../../shared/contract/actions/action.ts";
-import { SERVICE } from "../../../shared/ledger/audit.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { parseReferenceKey, withNewVersion } from "../../../shared/platform/reference-key-versions.ts";
 import { type SecretKind, type SecretName, secretNames, secretTable } from "../../../shared/platform/secret-table.ts";
 import { SECRET_ABSENCE_CACHE_MS, SECRET_CACHE_MS, secret } from "../../../shared/platform/secrets.ts";
 import { isUsableKey, keyLines, upstreamKeyId } from "../../../shared/upstream/key-pool.ts";
 import { addCommand, type Report, why } from "../command.ts";
-import type { AdminContext } from "../context.ts";
-import { requireReason } from "../perform.ts";
-import { isSecretSet } from "../secret-state.ts";
+import { type AdminContext, requireDirect } from "../context.ts";
+import { perform, requireReason } from "../perform.ts";
+import { isCurrentValue, isSecretSet, setSecret } from "../secret-state.ts";
 import { readStdin } from "../stdin.ts";
 import { printMessage } from "../terminal.ts";
 import { duration, table } from "../views/print.ts";
@@ -32,6 +29,7 @@ export const addSecretCommands = (group: Command): void => {
   });
   addCommand(group, {
     usage: "set <name>",
+    isAction: true,
     summary: `Set ${namesOfKind("filled")} to the value on standard input; several upstream keys are one per line`,
     example: "set upstream-key < key.txt",
     options: [why],
@@ -41,13 +39,14 @@ export const addSecretCommands = (group: Command): void => {
       const { variable, lengthMin } = secretTable[name];
       const value = storedText(name, await readStdin(name));
       if (value.length < lengthMin) throw new OperatorError(`${name} must have at least ${lengthMin} characters`);
-      if ((await secret(context.secrets, context.target.environment[variable]).value()) === value)
+      if (await isCurrentValue(context.secrets, context.target.environment[variable], value))
         return unchangedReport(name);
-      return put(context, name, value, { action: "secrets set", why });
+      return put(context, "secrets set", { name, why }, value);
     },
   });
   addCommand(group, {
     usage: "rotate <name>",
+    isAction: true,
     summary: `Generate a new ${namesOfKind("generated")}, or another version of the reference-key`,
     example: "rotate webhook-token",
     options: [why],
@@ -62,7 +61,7 @@ export const addSecretCommands = (group: Command): void => {
     run: async (context, { name: given, why }) => {
       if (given === REFERENCE_KEY) return addReferenceKeyVersion(context, why);
       const name = changeable(given, "generated", "rotated");
-      return put(context, name, randomBytes(32).toString("base64url"), { action: "secrets rotate", why });
+      return put(context, "secrets rotate", { name, why }, randomBytes(32).toString("base64url"));
     },
   });
 };
@@ -71,17 +70,15 @@ const REFERENCE_KEY = "reference-key" satisfies SecretName;
 
 /** The versions before stay: what was hashed under them is still recognised (decision 0057). */
 const addReferenceKeyVersion = async (context: AdminContext, why: string | undefined): Promise<Report> => {
-  const { secrets, target, isDirect, ledger } = context;
-  if (!isDirect && !target.isLocal) {
-    throw new OperatorError(`Add --direct: only the role for direct access may read and change the ${REFERENCE_KEY}`);
-  }
+  const { secrets, target, ledger } = context;
+  requireDirect(context, `read and change the ${REFERENCE_KEY}`);
   const text = (await secret(secrets, target.environment[secretTable[REFERENCE_KEY].variable]).value()) ?? "";
   const versions = parseReferenceKey(text);
   if (versions === undefined) throw new OperatorError(`The ${REFERENCE_KEY} is malformed, and was not changed`);
   const added = withNewVersion(text, versions, randomBytes(32).toString("base64url"), ledger.clock());
   if (added === undefined)
     throw new OperatorError(`The last version of the ${REFERENCE_KEY} is not in use yet. Wait 15 minutes`);
-  await put(context, REFERENCE_KEY, added.text, { action: "secrets rotate", why });
+  await put(context, "secrets rotate", { name: REFERENCE_KEY, why }, added.text);
   return {
     json: { name: REFERENCE_KEY, changed: true, used_from: added.from },
     text: `The ${REFERENCE_KEY} has another version, which is used from ${added.from} on. The others still recognise what they hashed. Renew copies of the key in other accounts (docs/recovery.md).`,
@@ -155,19 +152,19 @@ const unchangedReport = (name: string): Report => ({
 
 const put = async (
   context: AdminContext,
-  name: SecretName,
+  action: "secrets set" | "secrets rotate",
+  { name, why }: { readonly name: SecretName; readonly why: string | undefined },
   value: string,
-  auditFields: { readonly action: string; readonly why: string | undefined },
 ): Promise<Report> => {
   const { environment } = context.target;
-  requireReason(context, auditFields.why);
-  await recordAudited(context, SERVICE, { ...auditFields, details: { name } });
+  requireReason(context, why);
+  // The service puts the entry into the audit log, and the person the value into the secret.
+  await perform(context, action, { name, why });
   const spec = secretTable[name];
   const url = name === "webhook-token" ? `${context.target.baseUrl}/webhooks/upstream/${value}` : undefined;
   // Printed before the call: if its response is lost, the token may be set, and a second rotation would end its URL.
   if (url !== undefined) printMessage(`Setting the new URL for the upstream: ${url}`);
-  const command = new PutSecretValueCommand({ SecretId: environment[spec.variable], SecretString: value });
-  await context.secrets.send(command);
+  await setSecret(context.secrets, environment[spec.variable], value);
   const keyIds = isKeyPool(name) ? keyLines(value).map(upstreamKeyId) : undefined;
   const delay = "isPresented" in spec ? "with the first event that needs it" : `within ${duration(SECRET_CACHE_MS)}`;
   const lines = [

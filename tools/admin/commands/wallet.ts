@@ -54,8 +54,17 @@ export const addWalletCommands = (group: Command): void => {
   });
 };
 
-const reconcileAll = async ({ ledger }: AdminContext): Promise<Report> => {
-  const wallets = await reconcileWallets(ledger, await accountIdsOf(ledger), logProgress);
+/** Only the service writes checkpoints: its own verification resets one that is wrong. With `--direct` the person does. */
+const resetByService = (context: AdminContext): ((account: string) => Promise<void>) | undefined =>
+  context.isDirect
+    ? undefined
+    : async (account) => {
+        await perform(context, "wallet verify", { account });
+      };
+
+const reconcileAll = async (context: AdminContext): Promise<Report> => {
+  const { ledger } = context;
+  const wallets = await reconcileWallets(ledger, await accountIdsOf(ledger), logProgress, resetByService(context));
   const ok = notReconciled(wallets).length === 0;
   return { ok, json: { ok, wallets: reconciledJson(wallets) }, text: reconciledTable(wallets) };
 };
@@ -64,7 +73,7 @@ const BALANCED = "The balance equals its entries.";
 const MISMATCH = 'The balance differs from its entries. See "Wallet mismatch" in docs/runbook.md.';
 
 const reconcileOne = async (context: AdminContext, account: string): Promise<Report> => {
-  const json = await verifyWallet(context, account, logProgress);
+  const json = await verifyWallet(context, account, logProgress, resetByService(context));
   const { ok, balance, expected, difference } = json;
   return {
     ok,

@@ -1,4 +1,4 @@
-import { purchasesText } from "../../../shared/actions/purchases.ts";
+import { purchasesText, switchText } from "../../../shared/actions/purchases.ts";
 import type { ActionName, ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { catalogText } from "./catalog.ts";
@@ -8,9 +8,10 @@ import { duration, fields, nairaText, table } from "./print.ts";
 import { caseText, statementText } from "./reconciliation.ts";
 import { transactionText } from "./transactions.ts";
 
-const switchText = (output: ActionOutput<"purchases off">): string => {
-  if (!output.changed) return `Nothing was changed: ${purchasesText(output)}.`;
-  const text = `${purchasesText(output)}\nEvery function follows within ${duration(GATE_CACHE_MS)}.`;
+const switchedText = (output: ActionOutput<"purchases off">): string => {
+  const state = switchText(output, output.part ?? undefined);
+  if (!output.changed) return `Nothing was changed: ${state}.`;
+  const text = `${state}\nEvery function follows within ${duration(GATE_CACHE_MS)}.`;
   if (output.audit_error === undefined) return text;
   return `${text}\nThe audit entry could not be written (${output.audit_error}); the switch itself records who, when and why.`;
 };
@@ -45,10 +46,12 @@ const probeText = ({ checks, findings, proposed }: ActionOutput<"upstream probe"
 export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutput<Name>) => string } = {
   "periods show": periodText,
   "purchases show": purchasesText,
-  "purchases off": switchText,
-  "purchases on": switchText,
+  "purchases off": switchedText,
+  "purchases on": switchedText,
   "wallet fund": entryText,
   "wallet adjust": entryText,
+  "wallet reverse": entryText,
+  "transactions refund": entryText,
   "events match": matchText,
   "transactions show": transactionText,
   "deliveries list": deliveriesText,

@@ -4,9 +4,9 @@ import { table } from "./print.ts";
 
 export const keysTable = (keys: ActionOutput<"accounts show">["keys"]): string =>
   table(
-    ["key", "mode", "status", "permissions", "limits", "created", "expires"],
+    ["key", "name", "last four", "mode", "status", "permissions", "limits", "created", "expires"],
     keys.map((key) => [
-      ...[key.key_id, key.mode, key.status, key.permissions.join()],
+      ...[key.key_id, key.name, key.last_four, key.mode, key.status, key.permissions.join()],
       ...[key.order_limits && orderLimitsText(key.order_limits), key.created_at, key.expires_at],
     ]),
   );

@@ -55,7 +55,9 @@ export const transactionText = ({
   history,
   advice,
   lookup,
-  can_ask: _,
+  taken,
+  can_ask: _ask,
+  can_refund: _refund,
   ...details
 }: ActionOutput<"transactions show">): string =>
   sections({
@@ -63,13 +65,14 @@ export const transactionText = ({
     [details.reference]: fields({
       ...details,
       amount: nairaText(details.amount),
+      taken: taken === null ? null : `by ${taken.by} at ${taken.at}`,
       upstream_answered:
         lookup === null
           ? null
           : `${lookup.finding}${lookup.details === null ? "" : ` (${lookup.details})`} at ${lookup.asked_at}, asked ${lookup.asked} times`,
     }),
     History: table(
-      ["at", "what", "details"],
-      history.map(({ at, what, details }) => [at, what, details]),
+      ["at", "local time", "what", "details"],
+      history.map(({ at, local_time, what, details }) => [at, local_time, what, details]),
     ),
   });

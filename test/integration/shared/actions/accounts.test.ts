@@ -1,17 +1,38 @@
-import { beforeAll, expect, test } from "vitest";
-import { AccountError } from "../../../../shared/access/account-store.ts";
-import { setAccountStatus } from "../../../../shared/access/accounts.ts";
+import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
+import { beforeAll, describe, expect, test } from "vitest";
+import { AccountError, requireAccount } from "../../../../shared/access/account-store.ts";
+import { createKey, revokeKey, setAccountStatus, setWhitelist } from "../../../../shared/access/accounts.ts";
+import { findKeys } from "../../../../shared/access/key-store.ts";
 import { accountsRuns } from "../../../../shared/actions/accounts.ts";
+import { transactionsRuns } from "../../../../shared/actions/transactions.ts";
+import { walletRuns } from "../../../../shared/actions/wallet.ts";
+import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { accountsActions } from "../../../../shared/contract/actions/accounts.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { INITIAL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
+import { accountEventName, ENDPOINTS_MAX } from "../../../../shared/contract/webhook-events.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
-import { fundWallet } from "../../../../shared/ledger/ledger-entry.ts";
+import { readTransactions } from "../../../../shared/ledger/find-transactions.ts";
+import { getItem } from "../../../../shared/ledger/get-item.ts";
+import { adjustWallet, fundWallet, readFunding } from "../../../../shared/ledger/ledger-entry.ts";
+import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { readWallet } from "../../../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
+import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
+import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
+import { firstEndpoint } from "../../../builders/endpoint.ts";
+import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
+import { aTransaction, newTransactionPk } from "../../../builders/transaction.ts";
 
 let tables: Awaited<ReturnType<typeof freshTables>>;
 beforeAll(async () => {
@@ -123,4 +144,195 @@ test.for([
   ["21 owners", Array.from({ length: 21 }, (_, n) => ({ kind: "group", value: `group ${n}` }))],
 ])("owners are refused by the contract: %s", ([, owners]) => {
   expect(accountsActions["accounts owners"].input.safeParse({ account: "acc_1", owners }).success).toBe(false);
+});
+
+describe("closing an account", () => {
+  let own: OperatorLedger;
+  beforeAll(async () => {
+    own = await openOperatorLedger();
+  });
+  const MINUTE_MS = 60_000;
+  const at = (nowMs: number, db = own.tables.db) => anActionContext({ ...own.tables, db }, { clock: () => nowMs });
+  const CLOSED_AT = NOON_MS + 3 * MINUTE_MS;
+  const close = (account: string, nowMs = CLOSED_AT, db = own.tables.db) =>
+    accountsRuns["accounts close"](at(nowMs, db), { account, why: "ticket" });
+  const wallet = (account: string) => readWallet(own.ledgerAt(), account);
+  const payOut = (account: string, amountKobo: number, nowMs = NOON_MS) =>
+    adjustWallet(own.ledgerAt(nowMs), {
+      ...{ accountId: account, adjustmentId: `payout-${amountKobo}`, amount_kobo: -amountKobo, why: "closed" },
+    });
+  const restrict = (account: string) => accountsRuns["accounts restrict"](at(NOON_MS), { account, why: "ticket" });
+  /** Restricted and empty since noon. */
+  const anEmptyAccount = async () => {
+    const { accountId } = await own.anAccount();
+    await restrict(accountId);
+    await payOut(accountId, 1_000_00);
+    return accountId;
+  };
+
+  test("is refused with all that is missing, and says how to get there", async () => {
+    const { accountId: account, transaction } = await own.anOrder();
+    const waiting = await own.openFor(account, { amount_kobo: koboFromNaira(200) });
+    await enqueueOrder(own.ledgerAt(), waiting, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
+    await expect(close(account, NOON_MS)).rejects.toThrow(
+      new RegExp(
+        [
+          "It is active: restrict it first",
+          "Its balance is 300.00 NGN: pay it out, and book that with wallet adjust",
+          "1 of its orders are open: wait for their outcome, or resolve them",
+          "1 of its orders are queued: wait until they are refunded, or resolve them",
+          "It was restricted, or its balance changed, less than 2 minutes ago",
+        ].join(".\n"),
+        "s",
+      ),
+    );
+    await restrict(account);
+    await settleTransaction(own.ledgerAt(), transaction, { status: "success" }, deadlineIn(29_000));
+    await payOut(account, 300_00);
+    await expect(close(account, NOON_MS + MINUTE_MS)).rejects.toThrow(/queued.*2 minutes ago: try again after/s);
+    const [stored] = await readTransactions(own.ledgerAt(), [waiting]);
+    await settleTransaction(own.ledgerAt(), stored ?? waiting, NOT_DELIVERED, deadlineIn(29_000));
+    await payOut(account, 200_00);
+    expect((await wallet(account)).closed).toBeUndefined();
+  });
+
+  test("takes an account with more keys and subscriptions than one write has place for", async () => {
+    const account = await anEmptyAccount();
+    await accountsRuns["accounts unrestrict"](at(NOON_MS), { account });
+    for (let made = 1; made <= 90; made += 1) {
+      const { keyId } = await createKey(own.storeAt(), account, { mode: "test" });
+      if (made <= 45) await revokeKey(own.storeAt(), account, keyId);
+    }
+    for (let made = 1; made <= ENDPOINTS_MAX; made += 1) {
+      const url = `https://app.example/${made}`;
+      await webhookRuns["webhook add"](at(NOON_MS), { account, url, events: [...accountEventName.options] });
+    }
+    await restrict(account);
+    expect(await close(account)).toMatchObject({ status: "closed" });
+    const { keys } = await requireAccount(own.storeAt(), account);
+    const stored = await findKeys(
+      own.tables,
+      keys.map(({ hash }) => hash),
+    );
+    expect(stored.filter(({ status }) => status === "revoked")).toHaveLength(90);
+  });
+
+  test("revokes its keys, ends its webhooks and is recorded, once, and changes no line of the books", async () => {
+    const account = await anEmptyAccount();
+    await accountsRuns["accounts unrestrict"](at(NOON_MS), { account });
+    const { keyId } = await createKey(own.storeAt(), account, { mode: "live" });
+    await setEndpoint(at(NOON_MS).endpoints, at(NOON_MS).addressRules, account, "https://app.example/hook");
+    await webhookRuns["webhook events"](at(NOON_MS), { account, events: ["wallet.low"] });
+    await walletRuns["wallet threshold"](at(NOON_MS), { account, amount_kobo: 100 });
+    await restrict(account);
+    for (let times = 1; times <= 2; times += 1) expect(await close(account)).toMatchObject({ status: "closed" });
+    expect(await accountsRuns["accounts show"](at(CLOSED_AT), { account })).toMatchObject({
+      ...{ status: "closed", balance: 0, low_balance_threshold: null, webhook: { status: "off" } },
+      keys: [{ key_id: keyId, status: "revoked" }],
+    });
+    const keys = await findKeys(
+      own.tables,
+      (await requireAccount(own.storeAt(), account)).keys.map(({ hash }) => hash),
+    );
+    expect(keys).toMatchObject([{ status: "revoked" }]);
+    const pk = subscriptionPk("wallet.low", firstEndpoint(account));
+    const subscription = await getItem(own.ledgerAt(), pk, subscriptionSchema);
+    expect(subscription?.event).toBe("wallet.low");
+    expect(subscription).not.toHaveProperty("open");
+    const audit = await readAudit(own.ledgerAt(), account);
+    expect(audit.filter(({ action }) => action === "accounts close")).toHaveLength(1);
+    expect((await reconcileWallet(own.ledgerAt(CLOSED_AT), account))?.difference_kobo).toBe(0);
+  });
+
+  test("has every booking refused and nothing written, also one that was under way; an order stays open for an operator", async () => {
+    const { accountId: account, transaction } = await own.anOrder({ pk: await aTransactionPk() });
+    await restrict(account);
+    await payOut(account, 500_00);
+    // As if the lists of open orders lacked it.
+    await own.tables.db.update({
+      TableName: own.tables.ledgerTable,
+      Key: { pk: transaction.pk },
+      UpdateExpression: "REMOVE #open",
+      ExpressionAttributeNames: { "#open": "open" },
+    });
+    await close(account);
+    const before = await wallet(account);
+    const later = own.ledgerAt(CLOSED_AT);
+    const deadline = deadlineIn(29_000);
+    const closed = /is closed: nothing is booked until it is reopened/;
+    const amountKobo = koboFromNaira(5);
+    await expect(fundWallet(later, { accountId: account, fundingId: "late-1", amountKobo })).rejects.toThrow(closed);
+    const give = { accountId: account, adjustmentId: "late-2", amount_kobo: 500, why: "late" };
+    await expect(adjustWallet(later, give)).rejects.toThrow(closed);
+    for (const amount_kobo of [amountKobo, koboFromNaira(0)]) {
+      const order = aTransaction({ pk: newTransactionPk(), account_id: account, amount_kobo });
+      expect(await openTransaction(later, order, [], deadline)).toEqual({ kind: "restricted" });
+    }
+    expect(await settleTransaction(later, transaction, NOT_DELIVERED, deadline)).toEqual({ kind: "indeterminate" });
+    const resolve = { reference: referenceOf(transaction), status: "failed", why: "late" } as const;
+    await expect(transactionsRuns["transactions resolve"](at(CLOSED_AT), resolve)).rejects.toThrow(closed);
+    expect(await wallet(account)).toEqual(before);
+    expect(await readFunding(later, "late-1")).toBeUndefined();
+    expect(await readTransactions(later, [transaction])).toMatchObject([{ status: "processing" }]);
+
+    await accountsRuns["accounts reopen"](at(CLOSED_AT), { account, why: "late" });
+    await transactionsRuns["transactions resolve"](at(CLOSED_AT), resolve);
+    expect(await wallet(account)).toMatchObject({ balance_kobo: 500_00, restricted: true });
+  });
+
+  test.each([
+    [
+      "a funding",
+      (account: string) =>
+        fundWallet(own.ledgerAt(), { accountId: account, fundingId: account, amountKobo: koboFromNaira(1) }),
+    ],
+    [
+      "a free order, and the end of the restriction",
+      async (account: string) => {
+        await accountsRuns["accounts unrestrict"](at(NOON_MS), { account });
+        await own.openFor(account, { amount_kobo: koboFromNaira(0) });
+        await restrict(account);
+      },
+    ],
+  ])("that meets %s after it was checked is refused", async (_, booking) => {
+    const account = await anEmptyAccount();
+    const { db } = own.tables;
+    let isBooked = false;
+    const transactWrite = async (input: TransactWriteCommandInput) => {
+      if (!isBooked) {
+        isBooked = true;
+        await booking(account);
+      }
+      return db.transactWrite(input);
+    };
+    const racing = Object.assign(Object.create(db), { transactWrite });
+    await expect(close(account, CLOSED_AT, racing)).rejects.toThrow(/has just changed|is not closed/);
+    expect((await requireAccount(own.storeAt(), account)).status).toBe("restricted");
+    expect((await wallet(account)).closed).toBeUndefined();
+  });
+
+  test("leaves the account to be read, and to lose its owners, and nothing else of it to be changed", async () => {
+    const account = await anEmptyAccount();
+    await close(account);
+    const context = at(CLOSED_AT);
+    const refused = /is closed. Reopen it first/;
+    for (const change of [
+      () => accountsRuns["accounts unrestrict"](context, { account }),
+      () => accountsRuns["accounts restrict"](context, { account }),
+      () => accountsRuns["accounts entitle"](context, { account, entitlements: {} }),
+      () => accountsRuns["accounts limits"](context, { account, limits: {} }),
+      () => createKey(own.storeAt(), account, { mode: "test" }),
+      () => setWhitelist(own.storeAt(), account, ["203.0.113.7"]),
+      () => setEndpoint(context.endpoints, context.addressRules, account, "https://app.example/hook"),
+      () => walletRuns["wallet threshold"](context, { account, amount_kobo: 100 }),
+    ]) {
+      await expect(change()).rejects.toThrow(refused);
+    }
+    const owners = [{ kind: "email", value: "ada@example.com" }] as const;
+    expect(await accountsRuns["accounts owners"](context, { account, owners: [...owners] })).toMatchObject({ owners });
+    expect((await walletRuns["wallet statement"](context, { account })).closing).toBe(0);
+    await accountsRuns["accounts reopen"](context, { account, why: "late" });
+    await expect(accountsRuns["accounts reopen"](context, { account, why: "late" })).rejects.toThrow("is not closed");
+    expect(await accountsRuns["accounts unrestrict"](context, { account })).toMatchObject({ status: "active" });
+  });
 });

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { BatchWriteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { consentsRuns } from "../../../../shared/actions/consents.ts";
 import { verifyExport } from "../../../../shared/identity/consent-export.ts";
@@ -46,11 +45,11 @@ const addConsents = async (transactions: readonly Transaction[]): Promise<void> 
   }));
   for (let start = 0; start < consents.length; start += 25) {
     const puts = consents.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+    await db.batchWrite({ RequestItems: { [table]: puts } });
   }
 };
 
-/** An account with so many purchases, of which every third one is a check instead, oldest first. */
+/** An account with this many purchases, of which every third one is a check instead, oldest first. */
 const anAccountWithChecks = async (count: number) => {
   const { accountId: account } = await operator.anAccount();
   const transactions = await putTransactions(operator.ledgerAt(), account, count, timeOf);
@@ -58,7 +57,7 @@ const anAccountWithChecks = async (count: number) => {
     .filter((_, index) => index % 3 === 0)
     .map((each) => ({ ...each, type: "nin_verification" as const }));
   for (const Item of checks.slice(0, 3)) {
-    await operator.ledgerAt().db.send(new PutCommand({ TableName: operator.ledgerAt().table, Item }));
+    await operator.ledgerAt().db.put({ TableName: operator.ledgerAt().table, Item });
   }
   await addConsents(checks);
   return { account, references: checks.map(referenceOf) };

@@ -3,9 +3,8 @@ import {
   DeleteMessageCommand,
   ReceiveMessageCommand,
   SendMessageCommand,
-  type SQSClient,
+  type SQS,
 } from "@aws-sdk/client-sqs";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { deadLettersRuns } from "../../../../shared/actions/dead-letters.ts";
@@ -33,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => sqs.stop());
 
-const context = (stage?: string, client: SQSClient = sqs.client) =>
+const context = (stage?: string, client: SQS = sqs.client) =>
   anActionContext(tables, {
     clock: () => Date.now() + 90_000,
     sqs: client,
@@ -66,7 +65,7 @@ const list = async (stage?: string) => (await deadLettersRuns["dead-letters list
 
 test("the list has the number, the oldest age and what each message is about, and none of its contents", async () => {
   const transaction = aTransaction({ pk: transactionPk("1".padStart(26, "0")) });
-  await tables.db.send(new PutCommand({ TableName: tables.ledgerTable, Item: transaction }));
+  await tables.db.put({ TableName: tables.ledgerTable, Item: transaction });
   const event = { kind: "event", mode: "live", received_at: "2026-11-21T12:00:00.000Z", reference: "U-1" };
   const phone = { hmac: "secret-hmac", masked: "0803****567" };
   await giveUp(deadLettersOf("outcomes"), { ...event, status: "failed", phone });
@@ -75,11 +74,13 @@ test("the list has the number, the oldest age and what each message is about, an
   await giveUp(deadLettersOf("outcomes"), { kind: "void", item: unmade });
   await giveUp(deadLettersOf("delivery"), {
     event: "transaction.updated",
+    endpoint: "1",
     transaction_pk: transaction.pk,
     status: "success",
   });
   await giveUp(deadLettersOf("delivery"), {
     event: "wallet.low",
+    endpoint: "1",
     account_id: "acc_1",
     webhook_id: "evt_1",
     body: '{"balance":12}',

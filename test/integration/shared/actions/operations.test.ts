@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
-import type { ActionContext } from "../../../../shared/actions/action-context.ts";
+import { type ActionContext, auditItem } from "../../../../shared/actions/action-context.ts";
 import { catalogRuns } from "../../../../shared/actions/catalog.ts";
 import { doctorRuns } from "../../../../shared/actions/doctor.ts";
-import { purchasesRuns } from "../../../../shared/actions/purchases.ts";
+import { purchasesRuns, purchasesText } from "../../../../shared/actions/purchases.ts";
 import { statisticsRuns } from "../../../../shared/actions/statistics.ts";
 import { upstreamRuns } from "../../../../shared/actions/upstream.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
+import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
+import { measureFloat, recordPayment } from "../../../../shared/margin/float.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -14,7 +17,10 @@ import { orderGate } from "../../../../shared/queued-orders/order-gate.ts";
 import { noteQueue } from "../../../../shared/queued-orders/upstream-pace.ts";
 import { setDailyBalances } from "../../../../shared/statistics/daily-balances.ts";
 import { addToHours } from "../../../../shared/statistics/hourly-counts.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
+import { disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
+import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
+import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
+import { firstEndpoint } from "../../../builders/endpoint.ts";
 import { openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { aSimulator, LIVE_KEY, PROFILE, TEST_KEY } from "../../../builders/upstream-simulator.ts";
@@ -23,7 +29,7 @@ const HOUR_MS = 3_600_000;
 const networks = [{ id: 1, name: "MTN", code: "mtn" }];
 const plan = (id: number, price: number) => ({ id, network_id: 1, name: `${id} GB`, price, validity: "30 days" });
 
-const aService = async (changes: Partial<ActionContext> = {}) => {
+const aService = async (changes: Partial<TestContext> = {}) => {
   const ledger = await openLedgerAtNoon();
   const context = anActionContext(ledger.tables, { clock: ledger.clock, ...changes });
   return { ledger, context };
@@ -72,6 +78,35 @@ test("purchases off says by whom and why, and changes nothing if they are off al
   const again = await purchasesRuns["purchases off"](context, { why: "ticket 98" });
   expect(again).toMatchObject({ why: "ticket 97", changed: false });
   expect(await readAudit(context.ledger, SERVICE)).toHaveLength(1);
+});
+
+test("purchases off of a network or a kind leaves the whole on, refuses a name that is neither, and is shown to owners", async () => {
+  const { ledger, context } = await aService();
+  await context.catalog.write(snapshotOf({ networks, data_plans: [] }, NOON_MS));
+  const off = await purchasesRuns["purchases off"](context, { part: "mtn", why: "ticket 97" });
+  expect(off).toMatchObject({ purchases: "off", part: "mtn", by: "ada", why: "ticket 97", changed: true });
+  await expect(purchasesRuns["purchases off"](context, { part: "mtm", why: "ticket 97" })).rejects.toThrow(
+    "mtm is none of data, airtime, identity, mtn",
+  );
+  const again = await purchasesRuns["purchases off"](context, { part: "mtn", why: "ticket 98" });
+  expect(again).toEqual({ ...off, changed: false });
+  const shown = await purchasesRuns["purchases show"](context, {});
+  const part = { part: "mtn", since: isoTime(NOON_MS), why: "ticket 97" };
+  expect(shown).toMatchObject({ purchases: "on", parts: [{ ...part, by: "ada" }] });
+  expect(purchasesText(shown)).toBe(`purchases on; mtn off since ${isoTime(NOON_MS)} by ada (ticket 97)`);
+  const account = await ledger.anAccount(0);
+  expect(await purchasesRuns["purchases state"](context, { account })).toMatchObject({
+    purchases: "on",
+    parts: [part],
+  });
+  expect(await purchasesRuns["purchases on"](context, { part: "mtn" })).toMatchObject({
+    purchases: "on",
+    changed: true,
+  });
+  expect((await readAudit(context.ledger, SERVICE)).map(({ action, details }) => [action, details])).toEqual([
+    ["purchases off", { part: "mtn" }],
+    ["purchases on", { part: "mtn" }],
+  ]);
 });
 
 test("upstream show has the last catalog, the limit, open orders and what ended in the last three hours", async () => {
@@ -179,6 +214,56 @@ test("a catalog that is fetched later clears the key of a 401, and not what else
     expect(checks["upstream key"], reason).toContain(key);
     expect(checks.orders, reason).toContain(orders);
   }
+});
+
+test("a network that delivers less than in the day before is looked into, from 20 orders on", async () => {
+  const { context } = await aService();
+  const ended = (network: string, status: "success" | "failed", count: number, minutesAgo: number) => {
+    const order = { type: "data", network, status, amountKobo: 50_000, latencyMs: 900 } as const;
+    return Array.from({ length: count }, () => ({ ...order, endedAtMs: NOON_MS - minutesAgo * 60_000 }));
+  };
+  await addToHours(context.purchases, [
+    ...["MTN", "Glo", "Airtel"].flatMap((network) => ended(network, "success", 40, 120)),
+    ...[...ended("MTN", "success", 14, 14), ...ended("MTN", "failed", 7, 1)],
+    ...[...ended("Glo", "success", 18, 14), ...ended("Glo", "failed", 3, 1)],
+    ...ended("Airtel", "failed", 19, 1),
+  ]);
+  expect((await checksOf(context))["success rates"]).toBe(
+    "look: MTN delivered 67 % of the last 21 orders, and 100 % in the day before",
+  );
+});
+
+test("a float below its alarm, an endpoint that is down and a low wallet are looked into", async () => {
+  const { ledger, context } = await aService();
+  const quiet = {
+    float: "ok: no payment to the upstream is booked",
+    endpoints: "ok: none is down",
+    wallets: "ok: none is low",
+  };
+  expect(await checksOf(context)).toMatchObject(quiet);
+  const accountId = await ledger.anAccount(100);
+  await setLowBalanceThreshold(
+    ledger,
+    accountId,
+    koboFromNaira(101),
+    auditItem(context, accountId, { action: "test" }),
+  );
+  await setEndpoint(context.endpoints, context.addressRules, accountId, "https://hooks.example.com");
+  const failing = { kind: "failing", since: isoTime(NOON_MS), event: "" } as const;
+  for (const event of ["e-1", "e-2", "e-3"]) {
+    await recordEndpointHealth(ledger, { ...firstEndpoint(accountId), generation: 0 }, { ...failing, event });
+  }
+  const payment = { paymentId: "GTB-1", amountKobo: koboFromNaira(1_000) };
+  await recordPayment(ledger, payment, auditItem(context, SERVICE, { action: "float fund" }));
+  await measureFloat({ ...ledger, timeZone: context.timeZone }, deadlineIn(9_000));
+  expect(await checksOf({ ...context, floatAlarmHours: 10_001 })).toMatchObject({
+    float: "look: lasts for 10000 hours at the pace of the last 24",
+    endpoints: "look: down or switched off: Endpoint 1 of test",
+    wallets: "look: 1 below their threshold",
+  });
+  expect((await checksOf({ ...context, floatAlarmHours: 10_000 })).float).toMatch(/^ok/);
+  await disableEndpoint(context.endpoints, firstEndpoint(accountId));
+  expect((await checksOf(context)).endpoints).toBe("ok: none is down");
 });
 
 test("after unrecognized answers the doctor says that the outcomes of the purchases are unknown", async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { BatchGetCommand, BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeAll, expect, test, vi } from "vitest";
 import { upstreamEventsRuns } from "../../../../shared/actions/upstream-events.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readTransactionAudit } from "../../../../shared/ledger/audit.ts";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
-import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
+import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { InFlightError, NotFoundError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -157,7 +157,7 @@ test("the list of open events reads those, and no list reads more than 500, howe
   const { db, ledgerTable } = operator.tables;
   for (let start = 0; start < closed.length; start += 25) {
     const puts = closed.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.send(new BatchWriteCommand({ RequestItems: { [ledgerTable]: puts } }));
+    await db.batchWrite({ RequestItems: { [ledgerTable]: puts } });
   }
   let read = 0;
   const send = db.send.bind(db);

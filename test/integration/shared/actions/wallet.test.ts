@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { sealCursor } from "../../../../shared/actions/sealed-cursor.ts";
 import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { STATEMENT_LINES_MAX } from "../../../../shared/contract/actions/wallet.ts";
+import { correctedBy } from "../../../../shared/contract/corrections.ts";
 import { readAudit } from "../../../../shared/ledger/audit.ts";
 import { recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { encodePageCursor } from "../../../../shared/ledger/page-cursor.ts";
@@ -38,6 +39,32 @@ describe("wallet fund and wallet adjust", () => {
       ["ada", "wallet fund", "transfer"],
       ["ada", "wallet adjust", "refunded twice"],
     ]);
+  });
+
+  test("of a wrong funding is reversed whole by an adjustment that names it, once, in its own account only, and never below 0", async () => {
+    const { accountId: account, balance } = await operator.anAccount();
+    const other = await operator.anAccount();
+    const id = `GTB-${randomUUID()}`;
+    await walletRuns["wallet fund"](context(), { account, amount_kobo: 250_000_00, id });
+    const reverse = (of: string, fundingId: string) =>
+      walletRuns["wallet reverse"](context(NOON_MS + 1), { account: of, id: fundingId, why: "ticket 12" });
+    await expect(reverse(other.accountId, id)).rejects.toThrow(
+      `There is no funding ${id} of account ${other.accountId}`,
+    );
+    const results = await Promise.all([reverse(account, id), reverse(account, id.toLowerCase())]);
+    expect(results).toMatchObject([
+      { id: `reversal of ${id}`, amount: -250_000, balance: 1_000 },
+      { id: `reversal of ${id}`, amount: -250_000, balance: 1_000 },
+    ]);
+    expect(results.map(({ repeated }) => repeated).toSorted()).toEqual([false, true]);
+    expect(correctedBy(results[0].id)).toEqual({ kind: "funding", id });
+    for (const of of [account, other.accountId]) {
+      const again = walletRuns["wallet fund"](context(), { account: of, amount_kobo: 250_000_00, id });
+      await expect(again).rejects.toThrow(/, and reversed at [^ ]+\. Credit it again with the id GTB-[^ ]+-again$/);
+    }
+    await walletRuns["wallet adjust"](context(), { account, amount_kobo: -500_00, id: "case-1", why: "spent" });
+    await expect(reverse(account, `first-${account}`)).rejects.toThrow("must not become negative");
+    expect(await balance()).toBe(500);
   });
 
   test("two simultaneous adjustments with one id change the balance once", async () => {
@@ -186,7 +213,7 @@ describe("wallet statement", () => {
     await expect(read({ cursor: await sealed(late), to: "2026-11-20" })).rejects.toThrow("not of this statement");
   });
 
-  test("refuses a cursor with a balance of somebody's own, and another account's", async () => {
+  test("refuses a cursor whose balance was changed, and another account's", async () => {
     const { accountId: account } = await operator.anAccount();
     const { accountId: other } = await operator.anAccount();
     const read = (cursor: string) => walletRuns["wallet statement"](context(), { account, cursor });

@@ -1,4 +1,3 @@
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setEntitlements } from "../../../../shared/access/accounts.ts";
 import { asciiDigits } from "../../../../shared/contract/ascii-digits.ts";
@@ -91,6 +90,11 @@ describe("invalid requests", () => {
     expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["purpose"]]);
   });
 
+  test.each(["AB012345678910YZ", "app:ab0123-4567.8910_yz"])("a virtual NIN counts too (%s)", async (reference) => {
+    const answer = await service.refused(VERIFY_NIN, aNinCheck({ nin: "AB012345678910YZ", reference }));
+    expect([answer.status, Object.keys(answer.body.errors ?? {})]).toEqual([422, ["reference"]]);
+  });
+
   test("a phone number in international form counts too, and another person's number does not", async () => {
     const { path } = { path: "/identity/nin/retrieve" };
     const refused = await service.refused(path, aRetrieval({ reference: "app:2348031234560" }));
@@ -107,7 +111,7 @@ describe("invalid requests", () => {
     await service.refused(VERIFY_NIN, aNinCheck({ nin, purpose: "٩٨٧٦٥٤٣٢١٠٩" }));
     await service.refused(VERIFY_NIN, aNinCheck({ nin }), { headers: { "Idempotency-Key": nin } });
     for (const TableName of Object.values(localTableNames)) {
-      const { Items = [] } = await service.db.send(new ScanCommand({ TableName }));
+      const { Items = [] } = await service.db.scan({ TableName });
       expect(asciiDigits(JSON.stringify(Items))).not.toContain(nin);
     }
   });

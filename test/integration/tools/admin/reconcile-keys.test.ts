@@ -1,4 +1,3 @@
-import { DeleteCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   changeWhitelist,
@@ -123,7 +122,7 @@ describe("a reconciliation of the keys", () => {
   test("a reconciliation of the keys revokes the keys of an unknown account with an audit entry, and changes nothing in a dry run", async () => {
     const { key, keyId, accountId } = await access.anAccount();
     const { db, ledgerTable } = access.tables;
-    await db.send(new DeleteCommand({ TableName: ledgerTable, Key: { pk: accountPk(accountId) } }));
+    await db.delete({ TableName: ledgerTable, Key: { pk: accountPk(accountId) } });
     expect(about(await reconcile(true), accountId)).toEqual([["account_unknown", "revoked"]]);
     expect(await access.isAdmitted(key)).toBe(true);
     expect(about(await reconcile(), accountId)).toEqual([["account_unknown", "revoked"]]);
@@ -151,14 +150,12 @@ describe("a reconciliation of the keys", () => {
     await access.isAdmitted(key);
     const counters = await access.countersOf(key);
     const { accessTable, db } = access.tables;
-    await db.send(
-      new UpdateCommand({
-        TableName: accessTable,
-        Key: { pk: hashApiKey(key) },
-        UpdateExpression: "SET account_status = :restricted",
-        ExpressionAttributeValues: { ":restricted": "restricted" },
-      }),
-    );
+    await db.update({
+      TableName: accessTable,
+      Key: { pk: hashApiKey(key) },
+      UpdateExpression: "SET account_status = :restricted",
+      ExpressionAttributeValues: { ":restricted": "restricted" },
+    });
     expect(about(await reconcile(), accountId)).toEqual([["account_restricted_in_one", "restricted"]]);
     expect(await access.countersOf(key)).toEqual(counters);
   });

@@ -8,7 +8,8 @@ import {
   NotFoundError,
   OperatorError,
 } from "../../../../shared/platform/operator-error.ts";
-import { type ActionSender, sendAction } from "../../../../tools/admin/send-action.ts";
+import { proposedReport } from "../../../../tools/admin/command.ts";
+import { type ActionSender, ProposedError, sendAction } from "../../../../tools/admin/send-action.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
 
 /** Goal: a command's action is one signed request, and each answer is the error that the command had by itself. */
@@ -29,7 +30,7 @@ let restoreEnvironment = (): void => {};
 beforeAll(async () => {
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = z.object({ port: z.number() }).parse(server.address());
-  sender = { target: { baseUrl: `http://127.0.0.1:${port}/stage/v1`, name: "prod" }, by: "Adé" };
+  sender = { target: { baseUrl: `http://127.0.0.1:${port}/stage/v1`, name: "prod" }, by: "Adé", role: "operator" };
   const nowhere = "http://127.0.0.1:2";
   restoreEnvironment = setEnvironment(
     localAwsEnvironment({ dynamodb: nowhere, sqs: nowhere, secretsManager: nowhere }),
@@ -54,8 +55,8 @@ test("a read is a GET with its input in the query, and a change a POST with it i
   expect(await sendAction(sender, "keys list", { account: "acc 1+2", cursor: undefined })).toEqual({ purchases: "on" });
   await sendAction(sender, "purchases off", { why: "ticket 1" });
   expect(requests).toEqual([
-    { method: "GET", url: "/stage/operations/keys/list?account=acc%201%2B2", signed: true, body: "" },
-    { method: "POST", url: "/stage/operations/purchases/off", signed: true, body: '{"why":"ticket 1"}' },
+    { method: "GET", url: "/stage/operations/operator/keys/list?account=acc%201%2B2", signed: true, body: "" },
+    { method: "POST", url: "/stage/operations/operator/purchases/off", signed: true, body: '{"why":"ticket 1"}' },
   ]);
 });
 
@@ -74,6 +75,24 @@ test.each([
   const error: unknown = await sendAction(sender, "keys list", { account: "acc_1" }).catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(kind);
   expect(error).toMatchObject({ message: expect.stringContaining(message) });
+});
+
+test("an answer that a change was proposed is a report with the next step, and no result", async () => {
+  const proposal = {
+    ...{ proposal: "prop_0123456789abcdef01", state: "open", action: "wallet fund", account_id: "acc_1" },
+    ...{ consequence: "Credits 500.00 NGN to checkout", amount: 500, balance_before: 0, balance_after: 500 },
+    ...{ why: null, proposed_by: "ada", proposed_at: "2026-11-21T12:00:00.000Z" },
+    ...{ expires_at: "2026-11-24T12:00:00.000Z", decided_by: null, decided_at: null, decided_why: null },
+    ...{ broke_glass: false, refusal: "You proposed it: another person approves it" },
+  };
+  answer = { status: 202, body: JSON.stringify({ status: true, message: "Proposed", data: { proposal } }) };
+  const error: unknown = await sendAction(sender, "purchases on", {}).catch((reason: unknown) => reason);
+  if (!(error instanceof ProposedError)) throw new Error("It was not proposed", { cause: error });
+  expect(proposedReport(error)).toEqual({
+    json: { proposal },
+    text: `Proposed as prop_0123456789abcdef01: Credits 500.00 NGN to checkout. Nothing has changed yet.
+Another person approves it before 2026-11-24T12:00:00.000Z: npm run admin -- proposals approve prop_0123456789abcdef01`,
+  });
 });
 
 test("a change without an answer may have been made, and one without a connection was not", async () => {

@@ -1,5 +1,5 @@
 import { DynamoDBServiceException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { UnprocessedKeysError } from "../../../../shared/ledger/get-item.ts";
 import { carryItems } from "../../../../tools/admin/carry-over/items.ts";
@@ -34,7 +34,7 @@ const transient: readonly (readonly [string, Error])[] = [
   ["unprocessed keys", new UnprocessedKeysError()],
 ];
 
-let db: DynamoDBDocumentClient;
+let db: DynamoDBDocument;
 let from: string;
 let to: string;
 /** The first calls of the command `failing` throw these errors, in this order. */
@@ -45,7 +45,7 @@ let calls: number;
 beforeEach(async () => {
   ({ db, ledgerTable: from } = await freshTables(emulatorClient()));
   ({ ledgerTable: to } = await freshTables());
-  await db.send(new PutCommand({ TableName: from, Item: { pk: "consent#1", action: "test" } }));
+  await db.put({ TableName: from, Item: { pk: "consent#1", action: "test" } });
   calls = 0;
   db.middlewareStack.add(
     (next, { commandName }) =>

@@ -1,52 +1,102 @@
 import { expect, test } from "vitest";
 import { adviceOn } from "../../../../shared/actions/order-advice.ts";
+import { errorCodes } from "../../../../shared/contract/errors.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { stateOf, transitions } from "../../../../shared/ledger/transaction-state.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
-const queued = { order: { kind: "airtime", network: "mtn" }, table: "ledger", number: 1 } as const;
+const order = { kind: "airtime", network: "mtn" } as const;
+const toOperator = { isForOwner: false, isRefunded: false };
+const queued = { order, table: "ledger", number: 1 };
 
 /** What of an order is said about what, and one sentence of it. */
 const cases: readonly [string, Partial<Transaction>, readonly string[], RegExp][] = [
-  ["delivered", { status: "success" }, ["happened", "customer", "avoid", "upstream"], /was delivered\. Dial \*323#/],
+  ["success", { status: "success" }, ["happened", "customer", "avoid", "upstream"], /was delivered\. Dial \*323#/],
+  ["success", { status: "success", type: "airtime" }, ["happened", "customer", "avoid", "upstream"], /\*310#/],
   [
-    "delivered airtime",
-    { status: "success", type: "airtime" },
+    "success",
+    { status: "success", resolved_by: "operator" },
     ["happened", "customer", "avoid", "upstream"],
-    /\*310#/,
+    /^An operator resolved it as delivered/,
   ],
   ["failed", { status: "failed" }, ["happened", "customer", "upstream"], /amount is back in the wallet/],
-  ["never sent", { status: "failed", debit: "void" }, ["happened", "customer"], /the wallet was not debited/],
+  ["failed", { status: "failed", debit: "void" }, ["happened", "customer"], /the wallet was not debited/],
+  [
+    "failed",
+    { status: "failed", failure: { code: "validation_failed", fields: ["phone_number"] } },
+    ["happened", "customer", "upstream"],
+    /Please check phone number, and try again\. Reference order-1\.$/,
+  ],
   ["queued", { queued }, ["happened", "wait", "customer", "avoid", "resolve"], /not sent yet/],
   [
-    "sent, without an outcome",
+    "set_aside",
+    { queued: { order, table: "ledger", refusals: 1 } },
+    ["happened", "wait", "customer", "avoid", "resolve"],
+    /refused this order for now/,
+  ],
+  [
+    "claimed",
+    { claim: "1" },
+    ["happened", "unknown", "wait", "customer", "avoid", "upstream", "resolve"],
+    /its turn came/,
+  ],
+  [
+    "sent",
     { upstream_reference: "UP-1" },
     ["happened", "unknown", "wait", "customer", "avoid", "upstream", "resolve"],
     /Ask how UP-1 \(08031234567, 500 NGN, 2026-11-21T09:30:00\.000Z\) ended/,
   ],
-  ["a check under way", { type: "nin_verification" }, ["happened", "wait", "avoid"], /refunded by itself/],
+  ["sent", { type: "nin_verification" }, ["happened", "wait", "avoid"], /refunded by itself/],
   [
-    "a check without a record",
+    "failed",
     { type: "nin_verification", status: "failed", failure: { code: "record_not_found" } },
     ["happened"],
-    /^No record was found, and/,
+    /^No record was found\./,
   ],
-  ["of the sandbox", { mode: "test" }, ["happened"], /A test order/],
+  ["sent", { mode: "test" }, ["happened"], /A test order/],
 ];
 
-test.each(cases)("an order %s", (_, changes, about, sentence) => {
-  const advice = adviceOn(aTransaction(changes), false);
+test.each(cases)("an order that is %s, %j, is described", (state, changes, about, sentence) => {
+  const transaction = aTransaction(changes);
+  expect(stateOf(transaction)).toBe(state);
+  const advice = adviceOn(transaction, toOperator);
   expect(advice.map((each) => each.about)).toEqual(about);
   expect(advice.map(({ text }) => text).find((text) => sentence.test(text))).toBeDefined();
 });
 
+test("an order that an operator refunded is not said to be delivered, paid or to be refunded", () => {
+  for (const type of ["data", "nin_verification"] as const) {
+    const advice = adviceOn(aTransaction({ type, status: "success" }), { ...toOperator, isRefunded: true });
+    expect(advice[0]?.text).toMatch(/an operator refunded it\. The amount is back/);
+    expect(advice.some(({ text }) => /was delivered|paid|Refund gives/.test(text))).toBe(false);
+  }
+});
+
+test("every state that a transition leads to is described", () => {
+  const states = new Set(Object.values(transitions).map(({ to }) => to));
+  expect(new Set(cases.map(([state]) => state))).toEqual(states);
+});
+
+test("no cause of an end leaves a sentence without its words", () => {
+  for (const type of ["data", "nin_verification"] as const) {
+    for (const code of errorCodes) {
+      const texts = adviceOn(aTransaction({ type, status: "failed", failure: { code } }), toOperator).map(
+        ({ text }) => text,
+      );
+      expect(texts.length).toBeGreaterThan(0);
+      for (const text of texts) expect(text).not.toMatch(/[{}]| {2}|undefined/);
+    }
+  }
+});
+
 test("an order that may have been delivered is never said to be safe to place again, and an owner reads nothing of the upstream", () => {
-  const advice = adviceOn(aTransaction(), true);
+  const advice = adviceOn(aTransaction(), { ...toOperator, isForOwner: true });
   expect(advice.map(({ about }) => about)).toEqual(["happened", "unknown", "wait", "customer", "avoid"]);
   expect(advice.some(({ text }) => /try again/i.test(text))).toBe(false);
   expect(advice.find(({ about }) => about === "avoid")?.text).toMatch(/Do not place it again under another reference/);
 });
 
 test("an order without an upstream's reference is named by our own", () => {
-  const upstream = adviceOn(aTransaction(), false).find(({ about }) => about === "upstream");
+  const upstream = adviceOn(aTransaction(), toOperator).find(({ about }) => about === "upstream");
   expect(upstream?.text).toContain("our reference DATA_0123456789ABCDEFGHJKMNPQRS");
 });

@@ -83,3 +83,48 @@ test("digits of every alphabet that the platform knows have their value", () => 
   }
   expect(asciiDigits("٠۰०𝟬１¹①")).toBe("0000111");
 });
+
+describe("the evidence of a consent", () => {
+  const evidence = { method: "otp", id: "otp-5f2c", obtained_at: "2026-11-21T10:30:00+01:00", text_version: "terms-3" };
+  const parse = (changes: object, nin = "12345678901") =>
+    ninVerifyRequest.safeParse({ nin, is_consent: true, consent_evidence: { ...evidence, ...changes } });
+  const uuid = "11112222-3333-4444-8555-666677778888";
+
+  test.each([{}, { text_version: undefined }, { id: uuid }, { id: "2026-11:77" }, { method: "ninauth" }])(
+    "is accepted with %o",
+    (changes) => {
+      expect(parse(changes).data?.consent_evidence).toEqual(JSON.parse(JSON.stringify({ ...evidence, ...changes })));
+    },
+  );
+
+  test.each([
+    { id: "08031234567" },
+    { id: "otp:0803-123-4567" },
+    { id: "22212345678" },
+    { id: "00000000-0000-0000-0008-122212345678" },
+    { text_version: "1234567890" },
+    { id: "" },
+    { id: "x".repeat(101) },
+    { text_version: "x".repeat(41) },
+    { id: "a b" },
+    { id: 7 },
+    { method: "verbal" },
+    { method: undefined },
+    { obtained_at: "2026-11-21" },
+    { obtained_at: "0000-01-01T00:00:00+14:00" },
+    { obtained_at: 1_764_158_400 },
+  ])("is refused with %o, by a message that names the field", (changes) => {
+    const issues = parse(changes).error?.issues ?? [];
+    expect(issues.map(({ path }) => path[0])).toEqual(issues.map(() => "consent_evidence"));
+    expect(issues[0]?.message).toMatch(new RegExp(`^${Object.keys(changes)[0]}: Must `));
+  });
+
+  test("is refused with the request's own number, also within a UUID", () => {
+    for (const [changes, nin] of [
+      [{ id: uuid }, "22333344448"],
+      [{ text_version: "a1.23456.b78901" }, "12345678901"],
+    ] as const) {
+      expect(parse(changes, nin).error?.issues).toMatchObject([{ path: ["consent_evidence"], message: MESSAGE }]);
+    }
+  });
+});

@@ -73,7 +73,8 @@ test("an output is a line for each field: amounts in NGN, yes or no, entries of 
   expect(report("wallet threshold", { account_id: "acc_1", low_balance_threshold: null }).text).toMatch(
     /threshold {2}-$/,
   );
-  const endpoint = { account_id: "acc_1", url: null, status: "none", failing_since: null, down: false } as const;
+  const none = { account_id: "acc_1", endpoint: null, name: null, url: null, status: "none" } as const;
+  const endpoint = { ...none, failing_since: null, down: false };
   const { text } = report("webhook show", { ...endpoint, previous_secret_until: null, events: ["a", "b"] });
   expect(text).toMatch(/down +no\n[\s\S]*events +a, b$/);
 });
@@ -94,7 +95,15 @@ test("a table has the columns of the entry, with amounts in NGN", () => {
 
 test("a switch whose audit entry could not be written is changed, and is a fault", () => {
   const since = "2026-11-21T09:30:00Z";
-  const off = { purchases: "off", since, by: "ada", caller_arn: null, why: "restore", changed: true } as const;
+  const off = {
+    purchases: "off",
+    since,
+    by: "ada",
+    caller_arn: null,
+    why: "restore",
+    part: null,
+    changed: true,
+  } as const;
   expect(report("purchases off", off).ok).toBeUndefined();
   const failed = report("purchases off", { ...off, audit_error: "ThrottlingException" });
   expect(failed.ok).toBe(false);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, PutCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createAccount } from "../../../../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
@@ -11,6 +11,7 @@ import { ALL_TIMES } from "../../../../../shared/ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
 import { readWallet, sealWallet, walletRestriction } from "../../../../../shared/ledger/wallet.ts";
+import type { WithSdk } from "../../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../../shared/platform/time.ts";
 import { type CarriedItems, carryItems } from "../../../../../tools/admin/carry-over/items.ts";
@@ -28,8 +29,8 @@ import type { WireFault } from "../../../../strict/faults.ts";
 
 let proxy: DynamoDbProxy;
 /** The old ledger and the restored one, both without the proxy. */
-let old: AuditedLedger;
-let restored: AuditedLedger;
+let old: AuditedLedger & WithSdk;
+let restored: AuditedLedger & WithSdk;
 let accountId: string;
 let accessTable: string;
 const clock = () => NOON_MS;
@@ -92,7 +93,7 @@ const audit = (subject: string) =>
   auditPut(old, auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over" }, NOON_MS));
 const recompute = (accounts: readonly string[] = [accountId], ledger = restored) =>
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), ...silent });
-const itemsOf = async ({ db, table }: Ledger): Promise<ReadonlyMap<unknown, unknown>> => {
+const itemsOf = async ({ db, table }: Ledger & WithSdk): Promise<ReadonlyMap<unknown, unknown>> => {
   const items: Record<string, unknown>[] = [];
   for await (const { Items = [] } of paginateScan({ client: db }, { TableName: table, ConsistentRead: true })) {
     items.push(...Items);
@@ -100,8 +101,7 @@ const itemsOf = async ({ db, table }: Ledger): Promise<ReadonlyMap<unknown, unkn
   return new Map(items.map((item) => [item.pk, item]));
 };
 const statusOf = async ({ pk }: Transaction): Promise<unknown> =>
-  (await restored.db.send(new GetCommand({ TableName: restored.table, Key: { pk }, ConsistentRead: true }))).Item
-    ?.status;
+  (await restored.db.get({ TableName: restored.table, Key: { pk }, ConsistentRead: true })).Item?.status;
 const copied = ({ counts }: CarriedItems): number =>
   [...counts.values()].reduce((sum, each) => sum + each.copied + each.updated, 0);
 
@@ -184,8 +184,8 @@ test("a wallet that is restricted while its seal is carried over stays restricte
   const sealedTo = isoTime(NOON_MS - 1);
   await sealWallet(old, accountId, sealedTo);
   const { db, table } = restored;
-  const restriction = walletRestriction(table, accountId, true);
-  const change = beforeTheFirstPut(() => db.send(new UpdateCommand(restriction.Update)));
+  const restriction = walletRestriction(table, accountId, true, NOON_MS);
+  const change = beforeTheFirstPut(() => db.update(restriction.Update));
   await carry();
   expect(change.isMade()).toBe(true);
   expect(await readWallet(restored, accountId)).toMatchObject({ restricted: true, sealed_to: sealedTo });
@@ -193,7 +193,7 @@ test("a wallet that is restricted while its seal is carried over stays restricte
 
 test("a carry-over reports items of an unknown kind and unreadable ones, and copies the others", async () => {
   await restore();
-  const put = (Item: Record<string, unknown>) => old.db.send(new PutCommand({ TableName: old.table, Item }));
+  const put = (Item: Record<string, unknown>) => old.db.put({ TableName: old.table, Item });
   await put({ pk: "lock#1", until: "tomorrow" });
   await put({ pk: "funding#BROKEN", amount_kobo: "much" });
   await fund("second", 700);

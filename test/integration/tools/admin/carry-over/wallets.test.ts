@@ -1,4 +1,3 @@
-import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../../shared/contract/money.ts";
 import { type AuditEntry, auditEntry, auditPut, readAudit } from "../../../../../shared/ledger/audit.ts";
@@ -12,6 +11,7 @@ import { NOT_DELIVERED, settleTransaction } from "../../../../../shared/ledger/s
 import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
 import { voidDebit } from "../../../../../shared/ledger/void-debit.ts";
 import { readWallet } from "../../../../../shared/ledger/wallet.ts";
+import type { WithSdk } from "../../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
 import { enqueueOrder, queuedOrdersPage } from "../../../../../shared/queued-orders/queue-store.ts";
 import { reconcileAndCheckpoint, reconcileWallet } from "../../../../../shared/reconciliation/reconcile-wallet.ts";
@@ -26,12 +26,12 @@ import { NOON_MS } from "../../../../builders/noon.ts";
 import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../../builders/queued-order.ts";
 import { emulatorClient } from "../../../../builders/tables.ts";
 
-/** Goal: after a carry-over every balance equals its entries, and a wallet that changes meanwhile is left alone. */
+/** Goal: after a carry-over every balance equals its entries, and a wallet that changes in the meantime is left alone. */
 const DAY_MS = 24 * 3_600_000;
 let proxy: DynamoDbProxy;
 let old: LedgerAtNoon;
 /** Without the proxy. */
-let restored: AuditedLedger;
+let restored: AuditedLedger & WithSdk;
 let accountId: string;
 
 beforeAll(async () => {
@@ -50,7 +50,7 @@ const restore = async (): Promise<void> => {
 };
 const fund = (ledger: Ledger, fundingId: string, naira: number) =>
   fundWallet(ledger, { accountId, fundingId, amountKobo: koboFromNaira(naira) });
-const deleteItem = (pk: string) => restored.db.send(new DeleteCommand({ TableName: restored.table, Key: { pk } }));
+const deleteItem = (pk: string) => restored.db.delete({ TableName: restored.table, Key: { pk } });
 const logProgress = (): void => {};
 const audit = (subject: string, details: AuditEntry["details"]) =>
   auditPut(old, auditEntry({ audit_log: subject, by: "ada", action: "ledger carry-over", details }, NOON_MS));
@@ -58,14 +58,12 @@ const recompute = (accounts: readonly string[] = [accountId], ledger = restored)
   recomputeWallets(ledger, new Set(accounts), { audit, plannedChanges: new Map(), logProgress });
 
 const setBalance = (balanceKobo: number) =>
-  restored.db.send(
-    new UpdateCommand({
-      TableName: restored.table,
-      Key: { pk: walletPk(accountId) },
-      UpdateExpression: "SET balance_kobo = :balance",
-      ExpressionAttributeValues: { ":balance": balanceKobo },
-    }),
-  );
+  restored.db.update({
+    TableName: restored.table,
+    Key: { pk: walletPk(accountId) },
+    UpdateExpression: "SET balance_kobo = :balance",
+    ExpressionAttributeValues: { ":balance": balanceKobo },
+  });
 
 test("recomputed balances equal the entries, and a correction has an audit entry", async () => {
   await old.anOpenTransaction(accountId);
@@ -220,7 +218,7 @@ test("a carry-over from a second copy of the same backup counts a queued order w
   await makeWait(transaction);
   const [waiting] = await readTransactions(old, [transaction]);
   const copy = restored.table;
-  await old.db.send(new PutCommand({ TableName: copy, Item: { ...waiting } }));
+  await old.db.put({ TableName: copy, Item: { ...waiting } });
   restored = { ...old, table: await copyTable(old.db, "ledger", copy) };
   expect((await queuedKeys(restored)).wallets).toEqual([]);
   await carryItems({ db: old.db, from: copy, to: restored.table }, { isDryRun: false, logProgress });

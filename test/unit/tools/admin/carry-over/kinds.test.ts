@@ -103,6 +103,12 @@ test("an order that was claimed, refused or settled in the old ledger since does
   }
 });
 
+test("an id of an endpoint is used in neither ledger again, whichever has the later account", () => {
+  const made = (endpoints_made: number, version: number) => ({ ...account({ version }), endpoints_made });
+  expect(compare({ ...made(2, 5), name: "till" }, made(4, 3))).toMatchObject({ item: { endpoints_made: 4 } });
+  expect(compare(made(4, 3), made(2, 5))).toMatchObject({ item: { endpoints_made: 4 } });
+});
+
 type Key = { key_id: string; status?: string; expires_at?: string };
 const account = (changes: { version: number; status?: string; whitelist?: string[]; keys?: Key[] }): Item => ({
   pk: "account#acc_1",
@@ -114,9 +120,12 @@ const account = (changes: { version: number; status?: string; whitelist?: string
   whitelist: ["203.0.113.7"],
   entitlements: { vtu: null },
   owners: [],
+  endpoints: [],
+  endpoints_made: 0,
   ...changes,
   keys: (changes.keys ?? []).map((key) => ({
     hash: `hash of ${key.key_id}`,
+    name: "Live key",
     mode: "live",
     status: "active",
     permissions: ["vtu"],
@@ -164,10 +173,33 @@ test("an account has the owners of the ledger in which it has the higher version
 });
 
 test("an account that is restricted in either ledger stays restricted, with a note", () => {
-  const note = "acc_1 is restricted in one ledger and stays restricted";
   const [restricted, active] = [account({ version: 3, status: "restricted" }), account({ version: 5 })];
-  expect(compare(active, restricted)).toEqual({ kind: "present", note });
-  expect(compare({ ...restricted, version: 6 }, active)).toMatchObject({ item: { status: "restricted" }, note });
+  expect(compare(active, restricted)).toEqual({
+    kind: "present",
+    note: "acc_1 is active in the old ledger and restricted here: it is restricted now",
+  });
+  expect(compare({ ...restricted, version: 6 }, active)).toMatchObject({
+    item: { status: "restricted" },
+    note: "acc_1 is restricted in the old ledger and active here: it is restricted now",
+  });
+});
+
+test("an account and its wallet are closed if the old ledger has them so, and otherwise restricted", () => {
+  const closed = account({ version: 3, status: "closed" });
+  for (const status of ["active", "restricted"]) {
+    expect(compare(closed, account({ version: 5, status }))).toMatchObject({ item: { status: "closed" } });
+    expect(compare(account({ version: 5, status }), closed)).toMatchObject({ item: { status: "restricted" } });
+  }
+  const wallet = (changes: object): Item => ({
+    ...{ pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: 0, version: 1, updated_at: THEN, ...changes },
+  });
+  const restricted = { restricted: true, restricted_at: THEN };
+  const empty = { ...restricted, closed: true };
+  expect(compare(wallet(empty), wallet({}))).toMatchObject({ item: wallet(empty) });
+  expect(compare(wallet(restricted), wallet(empty))).toEqual(
+    expect.objectContaining({ kind: "update", item: wallet(restricted) }),
+  );
+  expect(compare(wallet(empty), wallet(empty))).toEqual({ kind: "present" });
 });
 
 const funding: Item = {
@@ -269,7 +301,7 @@ test("an owner has the accounts of both ledgers, because the account itself says
 
 test("the later change of a subscription is kept", () => {
   const subscription = (minute: number, changes = {}) => ({
-    ...{ pk: "subscription#wallet.low#acc_1", account_id: "acc_1", event: "wallet.low" },
+    ...{ pk: "subscription#wallet.low#acc_1#1", account_id: "acc_1", endpoint: "1", event: "wallet.low" },
     ...{ updated_at: `2026-11-21T12:0${minute}:00.000Z`, ...changes },
   });
   const ended = subscription(2);
@@ -279,9 +311,15 @@ test("the later change of a subscription is kept", () => {
   expect(kindFor(subscription(1, { low_since: "2026-11-21T12:05:00.000Z" }), begun)).toBe("present");
 });
 
-test("the earlier of two requeues of an account's parked deliveries is kept", () => {
+test("the earlier of two requeues of an endpoint's parked deliveries is kept", () => {
   const requeueIn = (minute: number): Item => ({
-    ...{ pk: "parked#acc_1", account_id: "acc_1", open: "parked", listed_at: `2026-11-21T12:0${minute}:00.000Z` },
+    ...{
+      pk: "parked#acc_1#1",
+      account_id: "acc_1",
+      endpoint: "1",
+      open: "parked",
+      listed_at: `2026-11-21T12:0${minute}:00.000Z`,
+    },
   });
   expect(kindFor(requeueIn(1))).toBe("copy");
   expect(kindFor(requeueIn(1), requeueIn(2))).toBe("update");
@@ -305,9 +343,9 @@ test("a wallet that is restricted in either ledger stays restricted", () => {
   const wallet = (changes: object): Item => ({
     ...{ pk: "wallet#acc_1", account_id: "acc_1", balance_kobo: 1, version: 1, updated_at: THEN, ...changes },
   });
-  expect(compare(wallet({ restricted: true }), wallet({ version: 4 }))).toMatchObject({
+  expect(compare(wallet({ restricted: true, restricted_at: THEN }), wallet({ version: 4 }))).toMatchObject({
     kind: "update",
-    item: wallet({ version: 4, restricted: true }),
+    item: wallet({ version: 4, restricted: true, restricted_at: THEN }),
     when: { values: { ":version": 4 } },
   });
   expect(compare(wallet({}), wallet({ restricted: true }))).toEqual({ kind: "present" });
@@ -324,9 +362,11 @@ test("a wallet keeps the later seal of both ledgers, so that nothing is booked i
     item: wallet({ version: 4, sealed_to: october }),
     when: { expression: expect.stringContaining("attribute_not_exists(#sealed_to)"), values: { ":version": 4 } },
   });
-  expect(compare(wallet({ sealed_to: october, restricted: true }), wallet({ sealed_to: september }))).toMatchObject({
+  expect(
+    compare(wallet({ sealed_to: october, restricted: true, restricted_at: THEN }), wallet({ sealed_to: september })),
+  ).toMatchObject({
     kind: "update",
-    item: wallet({ restricted: true, sealed_to: october }),
+    item: wallet({ restricted: true, restricted_at: THEN, sealed_to: october }),
     when: { values: { ":version": 1, ":sealed_to": september } },
   });
   expect(compare(wallet({ sealed_to: september }), wallet({ sealed_to: october }))).toEqual({ kind: "present" });

@@ -6,6 +6,7 @@ import { NOON_MS } from "../../../../builders/noon.ts";
 
 const byOperator = auditView(
   auditEntry({ audit_log: "acc_1", by: "ada", action: "keys revoke", why: "lost" }, NOON_MS),
+  "shop",
 );
 const byPerson = auditView(
   auditEntry(
@@ -17,6 +18,7 @@ const byPerson = auditView(
     },
     NOON_MS,
   ),
+  "shop",
 );
 
 test("an audit log without console entries has no column for the person's subject", () => {

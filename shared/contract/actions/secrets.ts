@@ -1,0 +1,20 @@
+import * as z from "zod";
+import { type ActionTable, changeInput } from "./action.ts";
+
+/**
+ * What the audit log has of changes of secrets. The commands then make them with the operator's own permissions: no
+ * function may change a secret.
+ */
+const changed = {
+  scope: "service",
+  roles: ["operator"],
+  kind: "change",
+  input: changeInput.extend({ name: z.string().regex(/^[a-z-]{1,40}$/, "Must be a secret's name") }),
+  output: z.object({}),
+  command: "by hand",
+} as const;
+
+export const secretsActions = {
+  "secrets set": { ...changed, summary: "Record that a secret is set" },
+  "secrets rotate": { ...changed, irreversible: true, summary: "Record that a secret is rotated" },
+} as const satisfies ActionTable;

@@ -1,0 +1,50 @@
+import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSecretsManager } from "../../../../shared/platform/aws/sdk.ts";
+import { isCurrentValue, isSecretSet, setSecret } from "../../../../tools/admin/secret-state.ts";
+import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
+import { type SecretsManager, startSecretsManager } from "../../../../tools/local/secrets.ts";
+import { recordCalls } from "../../../builders/recorded-calls.ts";
+
+const ID = "upstream-webhook-hmac";
+let server: SecretsManager;
+let restore: () => void;
+beforeAll(async () => {
+  server = await startSecretsManager({ [ID]: "made elsewhere" });
+  const { endpoint } = server;
+  restore = setEnvironment(localAwsEnvironment({ dynamodb: endpoint, sqs: endpoint, secretsManager: endpoint }));
+});
+afterAll(async () => {
+  restore();
+  await server.stop();
+});
+
+test("a value is compared with the current one without reading it, and a repeated command keeps the previous one", async () => {
+  const client = openSecretsManager();
+  const stage = async (VersionStage: string) =>
+    (await client.send(new GetSecretValueCommand({ SecretId: ID, VersionStage }))).SecretString;
+  const operations: string[] = [];
+  const onCall = ({ operation }: { readonly operation: string }) => void operations.push(operation);
+  await recordCalls({ canned: {}, onCall }, async () => {
+    expect(await isSecretSet(client, ID)).toBe(true);
+    expect(await isCurrentValue(client, ID, "first")).toBe(false);
+    await setSecret(client, ID, "first");
+    await setSecret(client, ID, "second");
+    expect(await isCurrentValue(client, ID, "first")).toBe(false);
+    expect(await isCurrentValue(client, ID, "second")).toBe(true);
+    // As after an answer that was lost.
+    await setSecret(client, ID, "second");
+  });
+  expect(new Set(operations)).toEqual(new Set(["DescribeSecret", "PutSecretValue"]));
+  expect([await stage("AWSCURRENT"), await stage("AWSPREVIOUS")]).toEqual(["second", "first"]);
+  client.destroy();
+});
+
+test("a value of an older version, which AWS does not list, becomes the current one again", async () => {
+  const client = openSecretsManager();
+  for (const value of ["a", "b", "c", "a"]) await setSecret(client, ID, value);
+  const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: ID }));
+  expect(SecretString).toBe("a");
+  expect(await isCurrentValue(client, ID, "a")).toBe(true);
+  client.destroy();
+});
