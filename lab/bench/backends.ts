@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { emulatorClientAt } from "../../test/builders/emulator-client.ts";
 import { startDynoxide } from "../../tools/local/dynamodb.ts";
 import { localAwsEnvironment } from "../../tools/local/local-aws.ts";
@@ -12,7 +12,7 @@ import { startServer } from "./server-process.ts";
 /** What all stacks share: one DynamoDB, one upstream that delivers at once, one Secrets Manager. */
 export type Backends = {
   readonly dynamodbEndpoint: string;
-  readonly db: DynamoDBDocumentClient;
+  readonly db: DynamoDBDocument;
   readonly upstreamUrl: string;
   readonly upstreamKey: string;
   /** The environment in which SDK clients use them; `dynamodb` replaces the endpoint of DynamoDB. */

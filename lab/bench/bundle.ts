@@ -1,7 +1,10 @@
 import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type BuildOptions, build, type Metafile } from "esbuild";
+import { sdkOptions } from "../../infra/bundle/bundle.ts";
+import { SDK_FILE } from "../../infra/bundle/sdk-file.ts";
 import type { Stack } from "./stacks.ts";
 
 const runtime = fileURLToPath(new URL("lambda-runtime.ts", import.meta.url));
@@ -40,6 +43,8 @@ const codeOf = (entry: string, options: BuildOptions): ReturnType<typeof buildOn
 export const bundleOf = async ({ entry, bundle }: Stack, outfile: string): Promise<Bundle> => {
   const { metafile, bytes } = await codeOf(entry, bundle);
   writeFileSync(outfile, bytes);
+  // Beside each bundle, although only the service's may load it.
+  writeFileSync(join(dirname(outfile), SDK_FILE), (await codeOf(sdkOptions.entryPoints[0], sdkOptions)).bytes);
   const runtimePath = `${outfile}.runtime.mjs`;
   writeFileSync(runtimePath, (await codeOf(runtime, { bundle: true, format: "esm", platform: "node" })).bytes);
   return {

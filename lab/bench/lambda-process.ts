@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { routes } from "../../shared/contract/routes.ts";
 import { anApiEvent } from "../../test/builders/api-event.ts";
+import { LAMBDA_FLAGS } from "../../test/builders/lambda-flags.ts";
 import { anOrder } from "../../test/builders/service.ts";
 import type { Bundle } from "./bundle.ts";
 import { startChild } from "./child.ts";
@@ -34,7 +35,12 @@ export const startLambda = async (
   environment: Readonly<Record<string, string | undefined>>,
   logFile: string,
 ): Promise<LambdaProcess> => {
-  const { nextMessage, ask, stop } = startChild([process.execPath, runtimePath, path], environment, logFile, report);
+  const { nextMessage, ask, stop } = startChild(
+    [process.execPath, ...LAMBDA_FLAGS, runtimePath, path],
+    environment,
+    logFile,
+    report,
+  );
   const started = await nextMessage();
   if (!("initMs" in started)) throw new Error(`${path} was not loaded`);
   return {

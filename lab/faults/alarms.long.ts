@@ -10,7 +10,7 @@ test("no outage breaks a rule of alarms", { timeout: 3_600_000 }, async () => {
 });
 
 test("no fault in any scenario breaks a rule of alarms", { timeout: 3_600_000 }, async () => {
-  const results = await runCases(() => faults);
+  const results = await runCases((hitting) => faults.filter(hitting));
   console.info(alarmTable(results));
   expect(brokenRules(results)).toEqual([]);
 });

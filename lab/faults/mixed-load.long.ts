@@ -15,6 +15,8 @@ const SEED = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 /** An alarm belongs to what needs a person if both are at most this far apart. */
 const NEAR_MS = 15 * 60_000;
 
+const ACCOUNT_ERROR = '"event":"upstream.account_error"';
+
 beforeEach(writeMetricsOfStage);
 afterEach(() => vi.unstubAllEnvs());
 
@@ -25,7 +27,9 @@ const raisedIn = ({ observed, beganMs, endedMs, neededMs }: TrafficReport): read
   const deadLettersMs = observed.samples.flatMap((sample) =>
     sample.kind === "queue" && sample.deadLetters > 0 ? [sample.atMs] : [],
   );
-  const needed = [...neededMs, ...deadLettersMs];
+  // Only a person can pay the upstream, or give it another key.
+  const refusedMs = observed.lines.flatMap(({ line, atMs }) => (line.includes(ACCOUNT_ERROR) ? [atMs] : []));
+  const needed = [...neededMs, ...deadLettersMs, ...refusedMs];
   return alarmsIn(observed, beganMs, endedMs).map(({ alarm, atMs }) => ({
     ...{ alarm, atMs },
     isNeeded: needed.some((minuteMs) => Math.abs(minuteMs - atMs) <= NEAR_MS),

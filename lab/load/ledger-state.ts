@@ -12,6 +12,7 @@ import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { ledgerEntrySchema } from "../../shared/ledger/ledger-entry.ts";
 import { isTransactionPk } from "../../shared/ledger/schema.ts";
 import { type Transaction, transactionSchema } from "../../shared/ledger/transaction.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { localClient } from "../../tools/local/local-aws.ts";
 
 const walletSchema = z.object({ account_id: z.string(), balance_kobo: z.int(), version: z.int() });
@@ -25,7 +26,7 @@ export type LedgerState = {
   readonly entriesKobo: ReadonlyMap<string, number>;
 };
 
-export const readLedgerState = async ({ db, table }: Ledger): Promise<LedgerState> => {
+export const readLedgerState = async ({ db, table }: Ledger & WithSdk): Promise<LedgerState> => {
   const transactions: Transaction[] = [];
   const wallets: Wallet[] = [];
   const entriesKobo = new Map<string, number>();

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { SQS } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
@@ -178,7 +178,7 @@ export const startServiceProcess = async (
 const withoutTimeouts = (admin: AdminContext, dynamodbEndpoint: string): AdminContext => {
   const db = emulatorClientAt(dynamodbEndpoint);
   const accounts = { ...admin.accounts, db };
-  const sqs = new SQSClient({ ...localClient(process.env.AWS_ENDPOINT_URL_SQS ?? ""), useQueueUrlAsEndpoint: false });
+  const sqs = new SQS({ ...localClient(process.env.AWS_ENDPOINT_URL_SQS ?? ""), useQueueUrlAsEndpoint: false });
   return {
     ...admin,
     ledger: { ...admin.ledger, db },

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import * as z from "zod";
 import { type ActionName, type ActionOutput, actionPath, actions } from "../../shared/contract/actions/actions.ts";
-import { documentClient } from "../../shared/platform/aws-clients.ts";
+import { openDynamoDb } from "../../shared/platform/aws/sdk.ts";
 import { setDailyBalances } from "../../shared/statistics/daily-balances.ts";
-import { addToHours } from "../../shared/statistics/hourly-counts.ts";
+import { addToAccountDays, addToHours } from "../../shared/statistics/hourly-counts.ts";
 import type { RunningService } from "../../tools/local/service.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 
@@ -12,8 +12,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const HOST = "127.0.0.1";
 
-/** What the pictures show. */
-export type Seeded = { readonly account: string; readonly reference: string };
+/** What the pictures show. `lost`: the order whose end no event reports, so that the upstream is asked for it. */
+export type Seeded = { readonly account: string; readonly reference: string; readonly lost: string };
 
 /** Sends an action as the console does. */
 const sender =
@@ -84,7 +84,7 @@ export const seed = async ({ details, simulator }: RunningService, token: string
   await act("wallet threshold", { account, amount_kobo: 5_000_000 });
   await act("ips allow", { account, ranges: ["127.0.0.1", "196.46.20.0/24", "2a05:d018::/32"] });
   await act("webhook set", { account, url: await startEndpoint() });
-  await act("webhook events", { account, events: ["wallet.low"] });
+  await act("webhook events", { account, events: ["transaction.updated", "wallet.low"] });
   await act("keys create", { account, mode: "test", permissions: ["vtu", "identity"] });
   const old = await act("keys create", { account, mode: "live", permissions: ["vtu"] });
   await act("keys rotate", { account, key: old.key_id, overlap_ms: 7 * DAY_MS, why: "Yearly rotation" });
@@ -123,6 +123,10 @@ export const seed = async ({ details, simulator }: RunningService, token: string
     });
   }
   for (const index of [30, 31, 33]) await buy(index, "08000000004");
+  const lost = (await buy(32, "08000000004")) ?? "";
+  for (const order of simulator.state.purchases) {
+    if (order.reference === lost) simulator.state.settle(order, "success");
+  }
 
   // An event that contradicts a delivery, and one about an order that nobody knows.
   const [settled] = simulator.state.purchases;
@@ -141,7 +145,7 @@ export const seed = async ({ details, simulator }: RunningService, token: string
   await control("PUT", "/faults", { faults: [{ kind: "rate_limited", path: "/vtu", retry_after_s: 300 }] });
   for (const index of [40, 41, 42, 43]) await buy(index);
   await seedHistory(account);
-  return { account, reference };
+  return { account, reference, lost };
 };
 
 const orderSchema = z.object({ data: z.object({ transaction: z.object({ reference: z.string() }) }) });
@@ -150,7 +154,7 @@ const phoneOf = (index: number): string => `0803${String(4_512_367 + index * 7_9
 
 /** Counts of the last day and balances of the last month, which a service has after some time. */
 const seedHistory = async (account: string): Promise<void> => {
-  const cache = { db: documentClient(), table: localTableNames.cache };
+  const cache = { db: openDynamoDb(), table: localTableNames.cache };
   const now = Date.now();
   const ended = Array.from({ length: 23 }, (_, hour) => {
     const endedAtMs = now - (hour + 1) * HOUR_MS;
@@ -165,6 +169,15 @@ const seedHistory = async (account: string): Promise<void> => {
     }));
   });
   await addToHours(cache, ended.flat());
+  const ofAccount = ended.flatMap((hour, index) =>
+    hour.map((order) => ({
+      ...order,
+      accountId: account,
+      errorCode: "delivery_failed",
+      endedAtMs: now - (index % 14) * DAY_MS,
+    })),
+  );
+  await addToAccountDays({ ...cache, timeZone: "Africa/Lagos" }, ofAccount);
   let balanceKobo = 24_000_000;
   const days = Array.from({ length: 29 }, (_, day) => {
     balanceKobo -= 700_000 + ((day * 37) % 11) * 90_000;

@@ -17,22 +17,35 @@ const named = process.argv.slice(2);
 const SETTLE_MS = 1_200;
 /** Time in which webhooks are sent, and the ledger's stream is read. */
 const BACKGROUND_MS = 6_000;
+/** The upstream is asked for an order after a minute, by a run of each minute. */
+const ASKED_MS_MAX = 180_000;
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 375, height: 740 };
+/** A transaction with its steps. */
+const WHOLE = { width: 1280, height: 1600 };
 
 const owners: readonly PageName[] = [
   "overview",
   "keys",
   "whitelist",
   "webhook",
+  "endpoint",
   "api",
   "transactions",
   "transaction",
   "statement",
   "consents",
 ];
-const finance: readonly PageName[] = ["periods", "period", "margin", "float", "statements", "statement-day"];
-const onPhone: readonly PageName[] = ["overview", "keys", "today", "statement", ...finance];
+const finance: readonly PageName[] = [
+  "periods",
+  "period",
+  "margin",
+  "refund-clock",
+  "float",
+  "statements",
+  "statement-day",
+];
+const onPhone: readonly PageName[] = ["overview", "keys", "today", "statement", "people", "service-audit", ...finance];
 const inDark: readonly PageName[] = ["today"];
 
 const signIn = async (browser: Browser, url: string, person: LocalPerson): Promise<Page> => {
@@ -56,38 +69,50 @@ const tokenOf = async (page: Page): Promise<string> => {
   return (await (await request).headerValue("authorization"))?.replace("Bearer ", "") ?? "";
 };
 
+const take = async (page: Page, name: string): Promise<void> => {
+  await page.waitForTimeout(SETTLE_MS);
+  writeFileSync(join(FOLDER, `${name}.png`), withPalette(await page.screenshot()));
+};
+
 const takePictures = async (
   browser: Browser,
   { details }: RunningService,
-  { account, reference }: Seeded,
+  { account, reference, lost }: Seeded,
   operator: Page,
 ) => {
   const owner = await signIn(browser, details.console.url, "owner");
   for (const [name, { path }] of Object.entries(pageList)) {
     if (named.length > 0 && !named.includes(name)) continue;
     const page = owners.some((owned) => owned === name) ? owner : operator;
-    const take = async (suffix: string) => {
-      await page.waitForTimeout(SETTLE_MS);
-      writeFileSync(join(FOLDER, `${name}${suffix}.png`), withPalette(await page.screenshot()));
-    };
     const { closedMonth, statedDay } = sampleDates(Date.now(), "Africa/Lagos");
-    const places = { ":account": account, ":reference": reference, ":month": closedMonth, ":day": statedDay };
+    const places = {
+      ":account": account,
+      ":reference": reference,
+      ":endpoint": "1",
+      ":month": closedMonth,
+      ":day": statedDay,
+    };
     const shown =
       path === "/" ? "" : Object.entries(places).reduce<string>((text, [name, at]) => text.replace(name, at), path);
     await page.goto(`${details.console.url}${shown}`);
     await page.locator("main h1").waitFor();
-    await take("");
+    await take(page, name);
     if (inDark.some((dark) => dark === name)) {
       await page.emulateMedia({ colorScheme: "dark" });
-      await take("-dark");
+      await take(page, `${name}-dark`);
       await page.emulateMedia({ colorScheme: "light" });
     }
     if (onPhone.some((phone) => phone === name)) {
       await page.setViewportSize(PHONE);
-      await take("-phone");
+      await take(page, `${name}-phone`);
       await page.setViewportSize(DESKTOP);
     }
   }
+  if (named.length > 0 && !named.includes("transaction")) return;
+  await operator.setViewportSize(WHOLE);
+  await operator.goto(`${details.console.url}/accounts/${account}/transactions/${lost}`);
+  await operator.getByText(/^It was delivered/).waitFor({ timeout: ASKED_MS_MAX });
+  await take(operator, "transaction-asked");
 };
 
 builtConsole();

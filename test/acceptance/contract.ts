@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { ALL_ENTITLEMENTS, permissionSchema } from "../../shared/contract/permission.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import { openDynamoDb, openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { contractSuite } from "../contract/suite.ts";
 
@@ -20,8 +20,8 @@ const { baseUrl, address, accessTable, ledgerTable, checksumKeyId, countFile } =
     countFile: z.string(),
   })
   .parse(JSON.parse(process.env.ACCEPTANCE_TARGET ?? ""));
-const checksumKey = secret(secretsClient(), checksumKeyId);
-const store: AccountStore = { db: documentClient(), accessTable, ledgerTable, checksumKey };
+const checksumKey = secret(openSecretsManager(), checksumKeyId);
+const store: AccountStore = { db: openDynamoDb(), accessTable, ledgerTable, checksumKey };
 
 const send = globalThis.fetch;
 let requests = 0;

@@ -1,4 +1,3 @@
-import { DeleteCommand, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { type Account, type AccountStore, requireAccount } from "../../shared/access/account-store.ts";
 import { changeWhitelist, createAccount, createKey } from "../../shared/access/accounts.ts";
 import { createAdmission } from "../../shared/access/admission.ts";
@@ -12,6 +11,7 @@ import { routes } from "../../shared/contract/routes.ts";
 import type { Mode } from "../../shared/contract/transaction.ts";
 import { apiEvent, callRequest } from "../../shared/lambda/api-request.ts";
 import { accountPk } from "../../shared/ledger/schema.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { anApiEvent } from "./api-event.ts";
 import { checksumKey } from "./checksum-key.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
@@ -41,7 +41,7 @@ export type AccessFixture = {
   nowMs: number;
   readonly tables: Awaited<ReturnType<typeof freshTables>>;
   readonly proxy: DynamoDbProxy;
-  readonly store: AccountStore;
+  readonly store: AccountStore & WithSdk;
   /** An account with one key. */
   readonly anAccount: (
     options?: AccountOptions,
@@ -69,11 +69,11 @@ export const openAccess = async (): Promise<AccessFixture> => {
   const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   const { db, accessTable, ledgerTable } = tables;
   const clock = () => access.nowMs;
-  const store: AccountStore = { db, accessTable, ledgerTable, clock, checksumKey };
+  const store: AccountStore & WithSdk = { db, accessTable, ledgerTable, clock, checksumKey };
   const remember = async (TableName: string, pk: string): Promise<() => Promise<unknown>> => {
-    const { Item } = await db.send(new GetCommand({ TableName, Key: { pk }, ConsistentRead: true }));
-    if (Item === undefined) return () => db.send(new DeleteCommand({ TableName, Key: { pk } }));
-    return () => db.send(new PutCommand({ TableName, Item }));
+    const { Item } = await db.get({ TableName, Key: { pk }, ConsistentRead: true });
+    if (Item === undefined) return () => db.delete({ TableName, Key: { pk } });
+    return () => db.put({ TableName, Item });
   };
   const access: AccessFixture = {
     nowMs: NOON_MS,
@@ -94,9 +94,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
       )(route, callRequest(apiEvent.parse(anApiEvent({ method: route.method, path: route.path, headers, sourceIp })))),
     withKey: (key, ask = {}) => access.admit({ ...ask, headers: { authorization: `Bearer ${key}` } }),
     keyItem: async (key) => {
-      const { Item } = await db.send(
-        new GetCommand({ TableName: accessTable, Key: { pk: hashApiKey(key) }, ConsistentRead: true }),
-      );
+      const { Item } = await db.get({ TableName: accessTable, Key: { pk: hashApiKey(key) }, ConsistentRead: true });
       return keyItemSchema.parse(Item);
     },
     isAdmitted: async (key, sourceIp = OFFICE) =>
@@ -107,7 +105,7 @@ export const openAccess = async (): Promise<AccessFixture> => {
       changeWhitelist(store, accountId, (before) => before.filter((entry) => entry !== range)),
     rememberAccount: (accountId) => remember(ledgerTable, accountPk(accountId)),
     rememberItem: (key) => remember(accessTable, hashApiKey(key)),
-    deleteItem: (key) => db.send(new DeleteCommand({ TableName: accessTable, Key: { pk: hashApiKey(key) } })),
+    deleteItem: (key) => db.delete({ TableName: accessTable, Key: { pk: hashApiKey(key) } }),
     countersOf: async (key) =>
       Object.fromEntries(Object.entries(await access.keyItem(key)).filter(([name]) => name.includes(":"))),
     reset: () => {

@@ -2,9 +2,10 @@ import type { ActionContext, ConsoleRequest } from "../../shared/actions/action-
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { Actor } from "../../shared/ledger/audit.ts";
-import { sqsClient } from "../../shared/platform/aws-clients.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
+import { openSqs } from "../../shared/platform/aws/sdk.ts";
 import { queueUrls } from "../../shared/platform/queue-names.ts";
-import { documentedProfile } from "../../shared/upstream/profile.ts";
+import { profileOf } from "../../shared/upstream/profile.ts";
 import { checksumKey } from "./checksum-key.ts";
 import { keyedHashes } from "./event-message.ts";
 import { NOON_MS } from "./noon.ts";
@@ -16,16 +17,19 @@ const QUEUES = "http://127.0.0.1:9/000000000000";
 const SEALING_KEY = Buffer.alloc(32, 7).toString("base64");
 
 /** The context of an operator's action on these tables; `request` as the console gives it. */
+/** With a client of the SDK. */
+export type TestContext = ActionContext & { readonly ledger: WithSdk };
+
 export const anActionContext = (
   tables: Awaited<ReturnType<typeof freshTables>>,
-  changes: Partial<ActionContext> & { readonly clock?: () => number; readonly by?: Actor } = {},
-): ActionContext => {
+  changes: Partial<TestContext> & { readonly clock?: () => number; readonly by?: Actor } = {},
+): TestContext => {
   const { clock = () => NOON_MS, by = { by: "ada" }, ...rest } = changes;
   const { db, accessTable, ledgerTable, auditTable, cacheTable } = tables;
   const accounts = { db, accessTable, ledgerTable, clock, checksumKey };
   return {
     actor: () => by,
-    isOperator: true,
+    capacity: "operator",
     ledger: { db, table: ledgerTable, auditTable, clock },
     accounts,
     endpoints: {
@@ -41,14 +45,15 @@ export const anActionContext = (
     identityPrices: SOME_IDENTITY_PRICES,
     probe: {
       baseUrl: "http://127.0.0.1:1/v1",
-      profile: documentedProfile,
+      profile: profileOf({}),
       testKey: { value: async () => undefined, refetch: async () => undefined },
     },
     operatorActMax: koboFromNaira(1_000_000),
+    floatAlarmHours: 12,
     timeZone: "Africa/Lagos",
     facts: { sells: true, workers: "on" },
     keyedHashes,
-    sqs: sqsClient(),
+    sqs: openSqs(),
     queues: queueUrls({ outcomes: `${QUEUES}/outcomes`, delivery: `${QUEUES}/delivery` }),
     ...rest,
   };
@@ -57,15 +62,17 @@ export const anActionContext = (
 /** What the console knows of the request of an account's owner. */
 export const anOwnersRequest = (
   changes: Partial<ConsoleRequest> = {},
-): Pick<ActionContext, "isOperator" | "request"> => ({
-  isOperator: false,
+): Pick<ActionContext, "capacity" | "request"> => ({
+  capacity: "owner",
   request: {
     by: "bola@example.com",
     identity: "bola",
-    role: null,
+    actor: { by: "bola@example.com", person: { issuer: "https://login.example.com/", sub: "bola" } },
+    roles: [],
+    owner: { email: "bola@example.com", groups: [] },
     ownedAccounts: async () => [],
     sourceIp: "203.0.113.7",
-    stage: "local",
+    stage: { name: "local" },
     ...changes,
   },
 });

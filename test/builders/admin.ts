@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { walletPk } from "../../shared/ledger/schema.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
+import { openDynamoDb, openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
 import { runAdmin } from "../../tools/admin/run.ts";
@@ -31,7 +31,7 @@ export type OperatedService = RunningService & {
   /** The same with `--json`; throws unless the exit code is 0. */
   readonly adminJson: (args: readonly string[], stdin?: string) => Promise<unknown>;
   /** Direct access to the ledger table. */
-  readonly ledger: AuditedLedger;
+  readonly ledger: AuditedLedger & WithSdk;
   /** A caller that may buy: loopback allowed, 5,000 NGN, a live key. */
   readonly newApp: (name?: string) => Promise<TestApp>;
   /** Orders 500 NGN of airtime; the phone number decides the outcome. */
@@ -61,8 +61,8 @@ export const startOperatedService = async (
   const folder = mkdtempSync(join(tmpdir(), "admin-test-"));
   const serviceFile = join(folder, "service.json");
   const service = await startService({ ...settings, dataDir: join(folder, "data"), serviceFile });
-  const db = documentClient();
-  const ledger: AuditedLedger = {
+  const db = openDynamoDb();
+  const ledger: AuditedLedger & WithSdk = {
     db,
     table: localTableNames.ledger,
     auditTable: localTableNames.audit,
@@ -96,7 +96,7 @@ export const startOperatedService = async (
         db,
         accessTable: localTableNames.access,
         ledgerTable: localTableNames.ledger,
-        checksumKey: secret(secretsClient(), "checksum-key"),
+        checksumKey: secret(openSecretsManager(), "checksum-key"),
       };
       const { account_id: account } = await createAccount(store, {
         name,
@@ -122,14 +122,12 @@ export const startOperatedService = async (
       await controlSimulator("PUT", "faults", { faults: [fault] });
     },
     changeBalance: async (account, kobo) => {
-      await db.send(
-        new UpdateCommand({
-          TableName: localTableNames.ledger,
-          Key: { pk: walletPk(account) },
-          UpdateExpression: "SET balance_kobo = balance_kobo + :kobo",
-          ExpressionAttributeValues: { ":kobo": kobo },
-        }),
-      );
+      await db.update({
+        TableName: localTableNames.ledger,
+        Key: { pk: walletPk(account) },
+        UpdateExpression: "SET balance_kobo = balance_kobo + :kobo",
+        ExpressionAttributeValues: { ":kobo": kobo },
+      });
     },
     stop: async () => {
       db.destroy();
@@ -201,12 +199,35 @@ export const runProgram = async (
 
 /** Backdates an open transaction, by default by a minute, so that its request is over. */
 export const ageTransaction = async ({ ledger }: OperatedService, reference: string, ageMs = 60_000): Promise<void> => {
-  await ledger.db.send(
-    new UpdateCommand({
-      TableName: ledger.table,
-      Key: { pk: `transaction#${reference.split("_")[1]}` },
-      UpdateExpression: "SET created_at = :then, listed_at = :then",
-      ExpressionAttributeValues: { ":then": isoTime(Date.now() - ageMs) },
-    }),
-  );
+  await ledger.db.update({
+    TableName: ledger.table,
+    Key: { pk: `transaction#${reference.split("_")[1]}` },
+    UpdateExpression: "SET created_at = :then, listed_at = :then",
+    ExpressionAttributeValues: { ":then": isoTime(Date.now() - ageMs) },
+  });
+};
+
+/** Dates what is booked in a restricted wallet, so that its account can be closed. */
+export const ageWallet = async ({ ledger }: OperatedService, accountId: string): Promise<void> => {
+  await ledger.db.update({
+    TableName: ledger.table,
+    Key: { pk: walletPk(accountId) },
+    UpdateExpression: "SET updated_at = :then, restricted_at = :then",
+    ExpressionAttributeValues: { ":then": "2026-01-01T00:00:00.000Z" },
+  });
+};
+
+/** Makes an order, or a check with its consent, three minutes older: then its person is found by the indexes. */
+export const ageForSubjects = async (service: OperatedService, reference: string): Promise<void> => {
+  const AGE_MS = 180_000;
+  await ageTransaction(service, reference, AGE_MS);
+  const { db, table } = service.ledger;
+  const Key = { pk: `consent#transaction#${reference.split("_")[1]}` };
+  if ((await db.get({ TableName: table, Key })).Item === undefined) return;
+  await db.update({
+    TableName: table,
+    Key,
+    UpdateExpression: "SET created_at = :then",
+    ExpressionAttributeValues: { ":then": isoTime(Date.now() - AGE_MS) },
+  });
 };

@@ -6,9 +6,10 @@ export const aConsole = {
   readerGroup: "airtime-readers",
 };
 
-/** Settings with which a stage has every function: a console, and an upstream that can be asked for an order. */
+/** Settings with which a stage has every function: a console, a copy of the audit log, and an upstream that can be asked for an order. */
 export const everyFunction = {
   console: aConsole,
+  auditCopy: { days: 400 },
   upstreamProfile: {
     reference: "all",
     lookup: { path: "/transactions/{reference}", our_reference: "client_reference" },

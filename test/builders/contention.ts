@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import * as z from "zod";
 import { koboFromNaira, koboSchema } from "../../shared/contract/money.ts";
@@ -17,7 +17,7 @@ import { seeded } from "./seeded.ts";
 import { freshTables } from "./tables.ts";
 import { aTransaction, newTransactionPk } from "./transaction.ts";
 
-/** Transactions hold their items for so long, and nothing else happens. */
+/** Transactions hold their items for this long, and nothing else happens. */
 export const holding = (holdMs: number, changes: Partial<StrictSettings> = {}): StrictSettings => ({
   ...strictSettings["conflicts, tokens bound"],
   holdMs: { min: holdMs, max: holdMs },
@@ -62,7 +62,7 @@ export const contend = async (
   const accountId = `acc_${randomUUID()}`;
   const fundsKobo = koboSchema.parse((debits + 1) * PRICE_KOBO);
   const Item = { ...emptyWallet(accountId, Date.now()), balance_kobo: fundsKobo };
-  await direct.send(new PutCommand({ TableName: table, Item }));
+  await direct.put({ TableName: table, Item });
 
   const { forward, close } = forwardTo(emulator);
   let atWork = 0;
@@ -124,7 +124,7 @@ const text = z.union([z.string(), z.instanceof(Uint8Array).transform((bytes) => 
 const target = z.object({ headers: z.object({ "x-amz-target": z.string() }), body: text });
 
 /** A client whose requests go to the strict layer instead of a socket. */
-const clientOf = (handle: (operation: string, body: string) => Promise<WireAnswer>): DynamoDBDocumentClient => {
+const clientOf = (handle: (operation: string, body: string) => Promise<WireAnswer>): DynamoDBDocument => {
   const requestHandler = {
     handle: async (request: unknown) => {
       const { headers, body } = target.parse(request);
@@ -136,7 +136,7 @@ const clientOf = (handle: (operation: string, body: string) => Promise<WireAnswe
       return { response };
     },
   };
-  return DynamoDBDocumentClient.from(new DynamoDBClient({ ...localClient("http://strict"), requestHandler }));
+  return DynamoDBDocument.from(new DynamoDBClient({ ...localClient("http://strict"), requestHandler }));
 };
 
 const immediate = (): Promise<void> => new Promise((wake) => setImmediate(wake));

@@ -5,7 +5,7 @@ import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
-import type { EventMessage } from "../../shared/orders/outcome-queue.ts";
+import type { EventMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../shared/platform/time.ts";

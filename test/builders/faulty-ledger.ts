@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, vi } from "vitest";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
@@ -7,6 +6,7 @@ import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { transactionList } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import type { WireFault } from "../strict/faults.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "./dynamodb-proxy.ts";
@@ -24,24 +24,25 @@ export const isWrite = (operation: string): boolean => operation === "TransactWr
  * A ledger of its own whose writes meet the faults that a test sets, and whose clock stands still unless the test moves
  * it.
  */
-export type FaultyLedger = AuditedLedger & {
-  nowMs: number;
-  readonly proxy: DynamoDbProxy;
-  /** The first `count` writes meet the fault in each of the SDK's tries. Counts the calls. */
-  readonly firstWrites: (count: number, fault: WireFault) => { readonly writes: number };
-  /** Every write meets a conflict and takes 4 s of the mocked clock. Counts the calls. */
-  readonly neverFree: () => { readonly writes: number };
-  /** Creates a wallet; resolves with its account. */
-  readonly aWallet: (naira: number) => Promise<string>;
-  /** A new transaction for 500 NGN, which is not written. */
-  readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
-  /** The same, opened in a wallet that it empties. */
-  readonly anOpenTransaction: (changes?: Partial<Transaction>) => Promise<Transaction>;
-  /** In NGN. */
-  readonly balanceOf: (accountId: string) => Promise<number>;
-  /** Noon, no fault, and no backoff. */
-  readonly reset: () => void;
-};
+export type FaultyLedger = AuditedLedger &
+  WithSdk & {
+    nowMs: number;
+    readonly proxy: DynamoDbProxy;
+    /** The first `count` writes meet the fault in each of the SDK's tries. Counts the calls. */
+    readonly firstWrites: (count: number, fault: WireFault) => { readonly writes: number };
+    /** Every write meets a conflict and takes 4 s of the mocked clock. Counts the calls. */
+    readonly neverFree: () => { readonly writes: number };
+    /** Creates a wallet; resolves with its account. */
+    readonly aWallet: (naira: number) => Promise<string>;
+    /** A new transaction for 500 NGN, which is not written. */
+    readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
+    /** The same, opened in a wallet that it empties. */
+    readonly anOpenTransaction: (changes?: Partial<Transaction>) => Promise<Transaction>;
+    /** In NGN. */
+    readonly balanceOf: (accountId: string) => Promise<number>;
+    /** Noon, no fault, and no backoff. */
+    readonly reset: () => void;
+  };
 
 export const openFaultyLedger = async (): Promise<FaultyLedger> => {
   const proxy = await startDynamoDbProxy(dynamodbEndpoint);
@@ -79,7 +80,7 @@ export const openFaultyLedger = async (): Promise<FaultyLedger> => {
     aWallet: async (naira) => {
       const accountId = `acc_${randomUUID()}`;
       const Item = { ...emptyWallet(accountId, NOON_MS), balance_kobo: koboFromNaira(naira) };
-      await db.send(new PutCommand({ TableName: table, Item }));
+      await db.put({ TableName: table, Item });
       return accountId;
     },
     aTransaction: (accountId, changes) =>

@@ -1,4 +1,3 @@
-import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import { readTransaction } from "../../shared/ledger/find-transactions.ts";
 import { pkOfReference, type Transaction } from "../../shared/ledger/transaction.ts";
@@ -62,7 +61,7 @@ export const startIdentityService = async (): Promise<IdentityService> => {
   const service = await startTestService();
   const { faults, requests } = service.simulator.state;
   const itemOf: IdentityService["itemOf"] = async (table, pk) =>
-    (await service.db.send(new GetCommand({ TableName: localTableNames[table], Key: { pk } }))).Item;
+    (await service.db.get({ TableName: localTableNames[table], Key: { pk } })).Item;
   const requestCount = (): number => requests.length;
   return {
     ...service,

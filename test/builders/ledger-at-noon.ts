@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { GetCommand } from "@aws-sdk/lib-dynamodb";
 import { vi } from "vitest";
 import { createAccount } from "../../shared/access/accounts.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
@@ -8,6 +8,7 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { walletPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { NOON_MS } from "./noon.ts";
@@ -15,21 +16,22 @@ import { emulatorClient, freshTables } from "./tables.ts";
 import { aTransaction, newTransactionPk } from "./transaction.ts";
 
 /** A ledger of its own, whose clock stands still unless the test moves it. */
-export type LedgerAtNoon = AuditedLedger & {
-  nowMs: number;
-  /** The same tables, by a client without a proxy before the emulator. */
-  readonly tables: Awaited<ReturnType<typeof freshTables>>;
-  /** An account with that much in its wallet. */
-  readonly anAccount: (naira: number) => Promise<string>;
-  /** An order for 500 NGN as of now, which is not written. */
-  readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
-  /** The same, opened: its debit is written. */
-  readonly anOpenTransaction: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
-  /** Changes a wallet without an entry, as nothing in the service does. */
-  readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
-  /** Runs the callback before each read of a wallet, until the test's mocks are restored. */
-  readonly beforeEachWalletRead: (callback: (accountId: string) => Promise<void>) => void;
-};
+export type LedgerAtNoon = AuditedLedger &
+  WithSdk & {
+    nowMs: number;
+    /** The same tables, by a client without a proxy before the emulator. */
+    readonly tables: Awaited<ReturnType<typeof freshTables>>;
+    /** An account with that much in its wallet. */
+    readonly anAccount: (naira: number) => Promise<string>;
+    /** An order for 500 NGN as of now, which is not written. */
+    readonly aTransaction: (accountId: string, changes?: Partial<Transaction>) => Transaction;
+    /** The same, opened: its debit is written. */
+    readonly anOpenTransaction: (accountId: string, changes?: Partial<Transaction>) => Promise<Transaction>;
+    /** Changes a wallet without an entry, as nothing in the service does. */
+    readonly addToWallet: (accountId: string, attribute: "balance_kobo" | "version", by: number) => Promise<void>;
+    /** Runs the callback before each read of a wallet, until the test's mocks are restored. */
+    readonly beforeEachWalletRead: (callback: (accountId: string) => Promise<void>) => void;
+  };
 
 /** `endpoint`: a proxy before the emulator. */
 export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon> => {
@@ -59,15 +61,13 @@ export const openLedgerAtNoon = async (endpoint?: string): Promise<LedgerAtNoon>
       return transaction;
     },
     addToWallet: async (accountId, attribute, by) => {
-      await tables.db.send(
-        new UpdateCommand({
-          TableName: tables.ledgerTable,
-          Key: { pk: walletPk(accountId) },
-          UpdateExpression: "ADD #attribute :by",
-          ExpressionAttributeNames: { "#attribute": attribute },
-          ExpressionAttributeValues: { ":by": by },
-        }),
-      );
+      await tables.db.update({
+        TableName: tables.ledgerTable,
+        Key: { pk: walletPk(accountId) },
+        UpdateExpression: "ADD #attribute :by",
+        ExpressionAttributeNames: { "#attribute": attribute },
+        ExpressionAttributeValues: { ":by": by },
+      });
     },
     beforeEachWalletRead: (callback) => {
       const send = ledger.db.send.bind(ledger.db);

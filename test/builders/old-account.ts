@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import type { Account } from "../../shared/access/account-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
@@ -21,10 +20,19 @@ export const anOldAccount = async ({ db, table }: Ledger, month: string): Promis
   const accountId = `acc_${randomUUID().replaceAll("-", "")}`;
   const account: Account = {
     ...{ pk: accountPk(accountId), list_key: ACCOUNTS_LIST, account_id: accountId, name: "old", status: "active" },
-    ...{ whitelist: [], entitlements: {}, keys: [], owners: [], version: 1, created_at: isoTime(atMs) },
+    ...{
+      whitelist: [],
+      entitlements: {},
+      keys: [],
+      owners: [],
+      endpoints: [],
+      endpoints_made: 0,
+      version: 1,
+      created_at: isoTime(atMs),
+    },
   };
-  await db.send(new PutCommand({ TableName: table, Item: account }));
-  await db.send(new PutCommand({ TableName: table, Item: emptyWallet(accountId, atMs) }));
+  await db.put({ TableName: table, Item: account });
+  await db.put({ TableName: table, Item: emptyWallet(accountId, atMs) });
   await fundWallet(ledger, { accountId, fundingId: fundingOf(accountId), amountKobo: koboFromNaira(100) });
   await sealWallet({ db, table }, accountId, to);
   return accountId;
@@ -34,11 +42,9 @@ const fundingOf = (accountId: string): string => `first-${accountId}`;
 
 /** Changes its line, as by hand. */
 export const changeFunding = ({ db, table }: Ledger, accountId: string) =>
-  db.send(
-    new UpdateCommand({
-      TableName: table,
-      Key: { pk: fundingPk(fundingOf(accountId)) },
-      UpdateExpression: "ADD amount_kobo :one",
-      ExpressionAttributeValues: { ":one": 1 },
-    }),
-  );
+  db.update({
+    TableName: table,
+    Key: { pk: fundingPk(fundingOf(accountId)) },
+    UpdateExpression: "ADD amount_kobo :one",
+    ExpressionAttributeValues: { ":one": 1 },
+  });

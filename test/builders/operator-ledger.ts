@@ -8,6 +8,7 @@ import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
@@ -20,7 +21,7 @@ export const decision = { by: "ada", why: "ticket 88" };
 /** The tables as an operator's command uses them, at a time that the test chooses. */
 export const openOperatorLedger = async () => {
   const tables = await freshTables();
-  const ledgerAt = (nowMs = NOON_MS): AuditedLedger => ({
+  const ledgerAt = (nowMs = NOON_MS): AuditedLedger & WithSdk => ({
     db: tables.db,
     table: tables.ledgerTable,
     auditTable: tables.auditTable,

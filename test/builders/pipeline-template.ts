@@ -69,7 +69,7 @@ export const covers = (allowed: string, action: string): boolean =>
   new RegExp(`^${allowed.replaceAll("*", ".*")}$`, "i").test(action);
 
 /**
- * Roles that AWS makes for the first resource of a type, with the permissions of whoever makes that resource. Sources:
+ * Roles that AWS makes for the first resource of a type, with its permissions. Sources:
  * AWS, "Using roles to back up and copy", "Using service-linked roles for API Gateway", and of NAT gateways.
  */
 export const serviceLinkedRoles: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { stages } from "../../infra/stages.ts";
+import { stages } from "../../stages.ts";
 
 // To be imported: the stage prod as an operator has it, with an account in the place of the placeholder and a profile.
 Object.assign(stages.prod ?? {}, {

@@ -1,12 +1,12 @@
-import { BatchWriteCommand } from "@aws-sdk/lib-dynamodb";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { transactionList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
 import { aTransaction } from "./transaction.ts";
 
 /** Puts delivered orders of 500 NGN into the ledger, without debits of the wallet; the times are the test's. */
 export const putTransactions = async (
-  { db, table }: Pick<Ledger, "db" | "table">,
+  { db, table }: Pick<Ledger & WithSdk, "db" | "table">,
   accountId: string,
   count: number,
   timeOf: (index: number) => string,
@@ -23,7 +23,7 @@ export const putTransactions = async (
   ).map(({ open: _open, listed_at: _listedAt, ...closed }) => closed);
   for (let start = 0; start < count; start += 25) {
     const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+    await db.batchWrite({ RequestItems: { [table]: puts } });
   }
   return transactions;
 };

@@ -5,6 +5,8 @@ import * as z from "zod";
 
 /** One webhook as it arrived. */
 export type Received = {
+  /** Which of the endpoints with one receiver it came to. */
+  readonly path: string;
   readonly headers: { readonly id: string; readonly timestamp: string; readonly signature: string };
   readonly body: string;
   readonly atMs: number;
@@ -36,6 +38,7 @@ export const startReceiver = async (
     const body = await text(request);
     const headers = signedHeaders.parse(request.headers);
     received.push({
+      path: request.url ?? "",
       headers: {
         id: headers["webhook-id"],
         timestamp: headers["webhook-timestamp"],

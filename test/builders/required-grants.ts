@@ -15,12 +15,22 @@ export type Grant = `${string} on ${string}`;
 /** The part of a key's item in the access table that functions change which only count requests. */
 const RATE_COUNTERS = "rate-counters";
 const oneOrMore = z.union([z.array(z.string()), z.string().transform((one) => [one])]);
-/** The kinds of items for which a statement's condition holds. */
+/** The kinds of items, or the protocol, for which a statement's condition holds. */
 const itemCondition = z.union([
   z
     .strictObject({
       "ForAllValues:StringLike": z.strictObject({ "dynamodb:LeadingKeys": oneOrMore }),
       Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false") }),
+    })
+    .transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
+  // Whether the attributes are those of the calls is evaluated with the calls (subjects.test.ts).
+  z
+    .strictObject({
+      "ForAllValues:StringLike": z.strictObject({
+        "dynamodb:LeadingKeys": oneOrMore,
+        "dynamodb:Attributes": oneOrMore,
+      }),
+      Null: z.strictObject({ "dynamodb:LeadingKeys": z.literal("false"), "dynamodb:Attributes": z.literal("false") }),
     })
     .transform((condition) => condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]),
   z
@@ -31,6 +41,9 @@ const itemCondition = z.union([
       Null: z.strictObject({ "dynamodb:Attributes": z.literal("false") }),
     })
     .transform(() => [RATE_COUNTERS]),
+  z
+    .strictObject({ StringEquals: z.strictObject({ "sns:Protocol": oneOrMore }) })
+    .transform(({ StringEquals }) => StringEquals["sns:Protocol"]),
 ]);
 
 /** What a policy allows. */
@@ -59,6 +72,13 @@ export const asAllowed = (required: readonly Grant[], allowed: readonly Grant[])
 const ONLY_RESOURCES: Readonly<Record<string, string>> = {
   cloudformation: "stack/Prod-Service/*",
   lambda: "*",
+  kms: "IdentityKey",
+  s3: "AuditCopy",
+};
+/** Permissions that have another name than their call. Source: Amazon S3, "Required permissions for S3 API operations". */
+const PERMISSIONS: Readonly<Record<string, string>> = {
+  GetObjectLockConfiguration: "GetBucketObjectLockConfiguration",
+  ListObjectVersions: "ListBucketVersions",
 };
 
 const PART_ACTIONS: Readonly<Record<string, string>> = {
@@ -73,6 +93,9 @@ const DOCUMENT_ACTIONS: Readonly<Record<string, string>> = {
   Get: "GetItem",
   BatchGet: "BatchGetItem",
 };
+
+/** A batch needs the permission of its parts. Source: AWS, "Amazon SQS API permissions". */
+const BATCH_OF_MESSAGES = /(?<=^(Send|Delete)Message)Batch$/;
 
 /** As the document client has it, or the client below it. */
 const pk = z.union([z.string(), z.object({ S: z.string() }).transform(({ S }) => S)]);
@@ -93,8 +116,10 @@ const callInput = z
     TransactItems: z.array(z.record(z.string(), itemCall)),
     QueueUrl: z.string(),
     SecretId: z.enum(secretNames),
-    /** Tests name a topic as the templates do. */
+    /** Tests name a topic of alarms as the templates do. */
     TopicArn: z.string(),
+    SubscriptionArn: z.string(),
+    Protocol: z.string(),
     /** Of a table. */
     ResourceArn: z.string(),
   })
@@ -105,15 +130,16 @@ export const requiredGrants = ({ service, operation, input }: SdkCall, stage: St
   // Every identity may ask who it is.
   if (operation === "GetCallerIdentity") return [];
   const prefix = service.toLowerCase().replaceAll(" ", "");
-  const { IndexName, RequestItems, TransactItems, QueueUrl, SecretId, TopicArn, ResourceArn } = callInput.parse(input);
+  const { IndexName, RequestItems, TransactItems, QueueUrl, SecretId, ResourceArn, ...sns } = callInput.parse(input);
   if (prefix !== "dynamodb") {
+    if (sns.SubscriptionArn !== undefined) return [`sns:${operation} on Notifications`];
     const resource =
       (QueueUrl && queueResource(QueueUrl, stage)) ??
       (SecretId && secretResource(SecretId)) ??
-      TopicArn ??
+      (sns.TopicArn && topicResource(sns.TopicArn, sns.Protocol)) ??
       ONLY_RESOURCES[prefix];
     if (resource === undefined) throw new Error(`Which resource does ${service}.${operation} need?`);
-    return [`${prefix}:${operation} on ${resource}`];
+    return [`${prefix}:${PERMISSIONS[operation] ?? operation.replace(BATCH_OF_MESSAGES, "")} on ${resource}`];
   }
   if (TransactItems !== undefined) {
     return TransactItems.flatMap(Object.entries).map(
@@ -153,6 +179,11 @@ const itemResource = (call: z.output<typeof itemCall>): string => {
 
 const secretResource = (name: (typeof secretNames)[number]): string =>
   outputOf(secretTable[name].variable.replace(/_SECRET_ID$/, ""));
+
+const topicResource = (arn: string, protocol: string | undefined): string => {
+  const topic = arn.endsWith(":notifications") ? "Notifications" : arn;
+  return protocol === undefined ? topic : `${topic}/${protocol}`;
+};
 
 /** The local names of queues are those of a stage without the stage's prefix. */
 const queueResource = (url: string, stage: StackTemplate): string => {

@@ -85,9 +85,5 @@ export const breaksOff: Step = (response) => {
   response.write('{"status":true,"data":{"transaction":{"refer', () => response.destroy());
 };
 
-/** A complete 200 whose JSON is cut off. */
-export const truncates: Step = (response) =>
-  void response.writeHead(200, { "content-type": "application/json" }).end('{"status":true,"data":{"transac');
-
 /** Never answers. */
 export const hangs: Step = () => {};

@@ -5,7 +5,7 @@ import type { Mode } from "../../shared/contract/transaction.ts";
 import { findByCallerReference } from "../../shared/ledger/find-transactions.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
-import type { OutcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import type { OutcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import type { Clock } from "../../shared/platform/time.ts";

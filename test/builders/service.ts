@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { AccountStore } from "../../shared/access/account-store.ts";
 import { createAccount, createKey } from "../../shared/access/accounts.ts";
@@ -11,7 +11,8 @@ import type { Mode } from "../../shared/contract/transaction.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
-import { secretsClient } from "../../shared/platform/aws-clients.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
+import { openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 import type { EndpointStore } from "../../shared/webhooks/endpoint.ts";
@@ -71,8 +72,8 @@ export type TestService = {
   /** The endpoint of the emulator behind the proxy. */
   readonly dynamodbEndpoint: string;
   /** The ledger by a client without the proxy. */
-  readonly db: DynamoDBDocumentClient;
-  readonly ledger: AuditedLedger;
+  readonly db: DynamoDBDocument;
+  readonly ledger: AuditedLedger & WithSdk;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
   readonly newCaller: (options?: {
@@ -123,7 +124,7 @@ export const startTestService = async ({
   if (service.simulator === undefined || demoAccount === undefined) throw new Error("No simulator was started");
   if (strict !== undefined) proxy.beStrict(strict.settings, strict.seed);
   const db = emulatorClientAt(dynamodb.endpoint);
-  const ledger: AuditedLedger = {
+  const ledger: AuditedLedger & WithSdk = {
     db,
     table: localTableNames.ledger,
     auditTable: localTableNames.audit,
@@ -133,7 +134,7 @@ export const startTestService = async ({
     db,
     accessTable: localTableNames.access,
     ledgerTable: localTableNames.ledger,
-    checksumKey: secret(secretsClient(), "checksum-key"),
+    checksumKey: secret(openSecretsManager(), "checksum-key"),
   };
   const baseUrl = service.details.base_url;
 
@@ -147,7 +148,7 @@ export const startTestService = async ({
     db,
     ledger,
     accounts,
-    endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
+    endpoints: { accounts, webhookSealingKey: secret(openSecretsManager(), "webhook-key"), clock: systemClock },
     newCaller: async ({ naira = 10_000, whitelist = ["127.0.0.1"] } = {}) => {
       const { account_id: accountId } = await createAccount(accounts, {
         name: "test",

@@ -46,14 +46,20 @@ const orderSchema = fc.record({
 type Drawn = typeof orderSchema extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Two orders that are alike are more than an hour apart, so that each row is about one order without a doubt. */
-const bookedAs = ({ status, type, phone, amount, known, hasUpstreamReference }: Drawn, index: number): BookedOrder => ({
+const APART_MS = 61 * 60_000;
+
+const bookedAs = (
+  { status, type, phone, amount, known, hasUpstreamReference }: Drawn,
+  index: number,
+  apartMs: number,
+): BookedOrder => ({
   reference: `O${index}`,
   ...((hasUpstreamReference || known === "upstream's reference") && { upstream_reference: `U${index}` }),
   type,
   phone_hash: `p${phone}`,
   amount_kobo: amount * 100_00,
   status,
-  at: new Date(START_MS + index * 61 * 60_000).toISOString(),
+  at: new Date(START_MS + index * apartMs).toISOString(),
   is_due: status !== "failed",
 });
 
@@ -113,6 +119,12 @@ const edited = (drawn: Drawn, order: BookedOrder, index: number): Edited => {
   }
 };
 
+const allEdited = (drawn: readonly Drawn[], orders: readonly BookedOrder[]): readonly Edited[] =>
+  orders.flatMap((order, index) => {
+    const each = drawn[index];
+    return each === undefined ? [] : [edited(each, order, index)];
+  });
+
 const shuffled = <Item>(items: readonly Item[], seed: number): readonly Item[] => {
   const random = seeded(seed);
   return items
@@ -133,8 +145,8 @@ export const statementCase: fc.Arbitrary<StatementCase> = fc
     files: fc.option(fc.integer()),
   })
   .map(({ drawn, aheadHours, order, files }) => {
-    const orders = drawn.map(bookedAs);
-    const all = drawn.map((each, index) => edited(each, orders[index] ?? bookedAs(each, index), index));
+    const orders = drawn.map((each, index) => bookedAs(each, index, APART_MS));
+    const all = allEdited(drawn, orders);
     // Most of at least five rows that are found by a reference show the clock; others cannot.
     const timed = drawn.filter(({ known, edit }) => known !== "likeness" && edit !== "drop");
     const late = timed.filter(({ edit }) => edit === "time");
@@ -151,6 +163,33 @@ export const statementCase: fc.Arbitrary<StatementCase> = fc
         ...all.flatMap(({ expected }) => expected),
         ...(aheadMs === 0 ? [] : [`clock_differs - - ${aheadMs / 60_000}`]),
       ].toSorted(),
+    };
+  });
+
+/**
+ * Orders of which many are alike, seconds apart, and one edit of their statement. `expected` has classes only: nothing
+ * says which of several like orders a row without a reference is about.
+ */
+export const likeOrdersCase: fc.Arbitrary<StatementCase> = fc
+  .record({
+    drawn: fc.array(orderSchema, { minLength: 1, maxLength: 25 }),
+    edit: fc.constantFrom(...editNames),
+    place: fc.nat(),
+    apartMs: fc.integer({ min: 1, max: 50_000 }),
+    order: fc.integer(),
+  })
+  .map(({ drawn, edit, place, apartMs, order }) => {
+    const one = drawn.map((each, index) => ({
+      ...each,
+      ...{ phone: 1, amount: 1, edit: index === place % drawn.length ? edit : ("none" as const) },
+    }));
+    const orders = one.map((each, index) => bookedAs(each, index, apartMs));
+    const all = allEdited(one, orders);
+    const rows = all.flatMap((each) => each.rows.map((row) => ({ ...row, file: 1 })));
+    return {
+      orders: shuffled(orders, order),
+      rows: shuffled(rows, order + 1),
+      expected: all.flatMap(({ expected }) => expected.map((finding) => finding.split(" ")[0] ?? "")).toSorted(),
     };
   });
 

@@ -1,14 +1,17 @@
-import type { AccountEventName } from "../../shared/contract/webhook-events.ts";
-import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
-import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
-import { setSubscribedEvents } from "../../shared/webhooks/subscription.ts";
+import { changeAccount, type EndpointField } from "../../shared/access/account-store.ts";
+import { type AccountEventName, TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
+import type { Ledger } from "../../shared/ledger/ledger.ts";
+import { anEndpoint } from "./endpoint.ts";
 
-/** Makes these the events of an account beside `transaction.updated`, as an operator does. */
-export const subscribe = (
-  ledger: AuditedLedger,
+/** Makes these the events of an account's first endpoint beside `transaction.updated`, as an operator does. */
+export const subscribe = async (
+  { db, table, clock }: Ledger,
   accountId: string,
   events: readonly AccountEventName[],
 ): Promise<void> => {
-  const audit = auditEntry({ audit_log: accountId, by: "ada", action: "webhook events" }, ledger.clock());
-  return setSubscribedEvents(ledger, accountId, events, auditPut(ledger, audit));
+  await changeAccount({ db, ledgerTable: table, clock }, accountId, (account) => {
+    const [first = anEndpoint(), ...others] = account.endpoints;
+    const endpoint: EndpointField = { ...first, events: [TRANSACTION_UPDATED, ...events] };
+    return { ...account, endpoints: [endpoint, ...others], endpoints_made: Math.max(1, account.endpoints_made) };
+  });
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CreateTableCommand, UpdateTableCommand } from "@aws-sdk/client-dynamodb";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { type TableShape, tables } from "../../infra/tables.ts";
 import { tableDefinition } from "../../tools/local/tables.ts";
 import { checksumKey } from "./checksum-key.ts";
@@ -8,14 +8,13 @@ import { dynamodbEndpoint } from "./emulator.ts";
 import { emulatorClientAt } from "./emulator-client.ts";
 
 /** A client of the tests' emulator, or of something that stands before one. */
-export const emulatorClient = (endpoint: string = dynamodbEndpoint): DynamoDBDocumentClient =>
-  emulatorClientAt(endpoint);
+export const emulatorClient = (endpoint: string = dynamodbEndpoint): DynamoDBDocument => emulatorClientAt(endpoint);
 
 /**
  * The tables under names of their own, and the key of their API keys' checksums. The tables have no streams: the more
  * records the emulator's streams hold, the longer each write to a table with one takes.
  */
-export const freshTables = async (db: DynamoDBDocumentClient = emulatorClient()) => {
+export const freshTables = async (db: DynamoDBDocument = emulatorClient()) => {
   const run = randomUUID().slice(0, 8);
   const create = async (name: keyof typeof tables): Promise<string> => {
     const table = `${name}-${run}`;
@@ -34,7 +33,7 @@ export const freshTables = async (db: DynamoDBDocumentClient = emulatorClient())
 };
 
 /** Gives a table the stream that it has in a stage. */
-export const addStream = async (db: DynamoDBDocumentClient, TableName: string): Promise<void> => {
+export const addStream = async (db: DynamoDBDocument, TableName: string): Promise<void> => {
   const StreamSpecification = { StreamEnabled: true, StreamViewType: "NEW_AND_OLD_IMAGES" } as const;
   await db.send(new UpdateTableCommand({ TableName, StreamSpecification }));
 };

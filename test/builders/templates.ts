@@ -3,7 +3,8 @@ import { Template } from "aws-cdk-lib/assertions";
 import * as z from "zod";
 import { addStage } from "../../infra/constructs/stage.ts";
 import { unbundledApp } from "../../infra/constructs/unbundled-app.ts";
-import { type StageSettings, settingsOf } from "../../infra/stages.ts";
+import { type StageSettings, settingsOf } from "../../infra/stage-settings.ts";
+import { stages } from "../../stages.ts";
 
 const resource = z.object({
   Type: z.string(),
@@ -43,7 +44,7 @@ export const readTemplate = (json: unknown): StackTemplate => {
 
 /** The settings of a stage, with `changes` laid over them. */
 export const changedSettings = (stage: string, changes: object = {}): StageSettings =>
-  settingsOf(stage, { [stage]: { ...settingsOf(stage), ...changes } });
+  settingsOf(stage, { [stage]: { ...settingsOf(stage, stages), ...changes } });
 
 /** The files of a worker share the templates of a stage, because a synthesis takes about a second. */
 const synthesised = new Map<string, ReturnType<typeof synthesise>>();
@@ -139,7 +140,7 @@ export const resourceName = (resource: unknown): string => {
   const text = JSON.stringify(resource);
   const [stack] = /stack\/[\w-]+\/\*/.exec(text) ?? [];
   if (stack !== undefined) return stack;
-  const [requests] = /(?:GET|POST)\/operations\/\*/.exec(text) ?? [];
+  const [requests] = /(?:GET|POST)\/operations\/\w+\/\*/.exec(text) ?? [];
   if (requests !== undefined) return requests;
   const [setting] = /::\/account/.exec(text) ?? [];
   if (setting !== undefined) return setting;

@@ -1,10 +1,12 @@
-import { randomInt, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { koboSchema } from "../../shared/contract/money.ts";
 import { openList, transactionPk } from "../../shared/ledger/schema.ts";
 import type { Transaction } from "../../shared/ledger/transaction.ts";
+import { base32 } from "../../shared/platform/base32.ts";
 
-/** The key of an order, in any of the lists of open orders. */
-export const newTransactionPk = (): string => transactionPk(`${randomInt(8)}${randomUUID()}`);
+/** The key of an order whose id has the service's form, which masks leave whole. Its second character names its list. */
+export const newTransactionPk = (start = ""): string =>
+  transactionPk(`${start}${base32(randomBytes(16)).slice(start.length)}`);
 
 /** A live order that is under way. A test states only the fields it is about. */
 export const aTransaction = ({

@@ -5,7 +5,7 @@ import { type FuzzedRequest, requestsFrom } from "./arbitraries.ts";
 import { type ContractDocument, readDocument } from "./document.ts";
 import { expectDocumented } from "./expect-documented.ts";
 
-const REQUESTS = 1_000;
+const REQUESTS = 500;
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 /** Requests per key: below every rate limit, so that most of them reach the operation. */
 const REQUESTS_PER_KEY = 20;
@@ -60,7 +60,7 @@ test(`${REQUESTS} random valid and invalid requests get documented responses (se
   await fc.assert(fc.asyncProperty(requestsFrom(document), property), { seed: SEED, numRuns: REQUESTS });
 
   // Successes and errors occurred many times.
-  for (const status of [200, 400, 401, 404, 422]) expect(seen.get(status), String(status)).toBeGreaterThan(25);
+  for (const status of [200, 400, 401, 404, 422]) expect(seen.get(status), String(status)).toBeGreaterThan(10);
   const broken = [...seen].reduce((sum, [status, count]) => sum + (status > 500 ? count : 0), 0);
-  expect(broken).toBeGreaterThan(10);
+  expect(broken).toBeGreaterThan(1);
 });

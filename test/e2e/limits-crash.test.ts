@@ -7,10 +7,10 @@ import { listKeys } from "../../shared/ledger/query-index.ts";
 import { transactionList } from "../../shared/ledger/schema.ts";
 import { readKeyUsages } from "../../shared/ledger/usage.ts";
 import { readWallet } from "../../shared/ledger/wallet.ts";
+import { type KillableService, startKillableService } from "../../tools/conformance/killable-service.ts";
 import { temporaryFolder } from "../builders/cleanups.ts";
 import { anOrder, BUY_DATA, ORDER_NAIRA } from "../builders/service.ts";
 import { wrongUsage } from "../builders/usage.ts";
-import { type KillableService, startKillableService } from "./client/killable-service.ts";
 
 /**
  * Goal: 100 parallel orders and kills of the service pass no limit, and counters are what was ordered and not refunded.

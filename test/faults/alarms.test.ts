@@ -8,15 +8,24 @@ import { faults } from "./system/effects.ts";
 /** Longer than an order that the outage left open takes to raise an alarm. */
 const OBSERVED_MINUTES = 35;
 
+/** Enough scenarios that each kind of fault hits some. */
+const EVERY_SCENARIO = 3;
+
 /**
  * Goal: no fault pages a person who has nothing to do, and what needs a person raises an alarm. Method: the alarms of the
- * stage's template are evaluated on what each scenario logs and measures, with one fault of every kind in turn, while
- * nobody helps. `npm run test:faults` has every fault for every scenario.
+ * stage's template are evaluated on what every third scenario logs and measures, with one fault of every kind in turn,
+ * while nobody helps. `npm run test:faults` has every fault for every scenario.
  */
 test("no fault pages a person who has nothing to do, and what needs a person raises an alarm", {
   timeout: 600_000,
 }, async () => {
-  const results = await runCases((position) => faults.slice(position % faults.length).slice(0, 1));
+  const inTurn = [...faults];
+  const results = await runCases((hitting) => {
+    const found = inTurn.findIndex(hitting);
+    const next = found === -1 ? [] : inTurn.splice(found, 1);
+    inTurn.push(...next);
+    return next;
+  }, EVERY_SCENARIO);
   expect(new Set(results.map(({ fault }) => fault))).toEqual(new Set([undefined, ...faults]));
   expect(results.filter(({ left }) => left.length > 0)).not.toEqual([]);
   expect(brokenRules(results)).toEqual([]);

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { rotateKey, setAccountStatus, setWhitelist } from "../../shared/access/accounts.ts";
 import { koboSchema } from "../../shared/contract/money.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { openTransaction } from "../../shared/ledger/open-transaction.ts";
 import { emptyWallet, readWallet } from "../../shared/ledger/wallet.ts";
-import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { applyOutcomeMessage } from "../../shared/upstream-events/apply-upstream-event.ts";
@@ -66,7 +65,7 @@ test("ten refunds of one wallet in a batch of the outcomes queue are settled in 
   const { db, ledgerTable: table } = await freshTables();
   const accountId = `acc_${randomUUID()}`;
   const funds = koboSchema.parse(10 * PRICE_KOBO);
-  await db.send(new PutCommand({ TableName: table, Item: { ...emptyWallet(accountId, 0), balance_kobo: funds } }));
+  await db.put({ TableName: table, Item: { ...emptyWallet(accountId, 0), balance_kobo: funds } });
   const proxy = await startDynamoDbProxy(dynamodbEndpoint);
   const ledger = { db: emulatorClient(proxy.endpoint), table, clock: Date.now };
   const transactions = Array.from({ length: 10 }, () =>

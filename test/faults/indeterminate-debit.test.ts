@@ -37,7 +37,7 @@ afterAll(async () => {
   await system.stop();
 });
 
-/** The queue hides the refund for so long. */
+/** The queue hides the refund for this long. */
 const REFUND_DELAY_MS = 60_000;
 const LANDS_AFTER_MS = { "75 s": 75_000, "10 minutes": 600_000 };
 

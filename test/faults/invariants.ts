@@ -1,17 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
-import { GetCommand, paginateScan } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { requireAccount } from "../../shared/access/account-store.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions, readTransactions } from "../../shared/ledger/find-transactions.ts";
+import { ledgerEntrySchema } from "../../shared/ledger/ledger-entry.ts";
+import { proposalSchema } from "../../shared/ledger/proposal.ts";
 import { listKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
-import { openList, QUEUED, queuedOrders } from "../../shared/ledger/schema.ts";
+import { openList, PROPOSALS_LIST, QUEUED, queuedOrders } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck, isQueuedOrder, referenceOf, type Transaction } from "../../shared/ledger/transaction.ts";
 import { stateOf, type Transition, transitions } from "../../shared/ledger/transaction-state.ts";
 import { readWallet, walletSchema } from "../../shared/ledger/wallet.ts";
 import { queuedNumbers, queueOf } from "../../shared/queued-orders/order-queue.ts";
 import { reconcileWallet } from "../../shared/reconciliation/reconcile-wallet.ts";
-import { subscribedEvents } from "../../shared/webhooks/subscription.ts";
+import { unmappedAttributes } from "../../tools/docs/data-map.ts";
 import { LIMITED_RECIPIENT } from "../../tools/simulator/fulfilment.ts";
+import type { Received } from "../builders/receiver.ts";
 import { readStatement } from "../builders/statement.ts";
 import { wrongUsage } from "../builders/usage.ts";
 import { wrongSealedPeriods } from "./sealed-periods.ts";
@@ -33,6 +37,7 @@ const violationsOf = async (account: TestAccount): Promise<readonly string[]> =>
   const transactions = await transactionsOf(account);
   return [
     ...(await wrongMoney(account, transactions)),
+    ...(await wrongProposals(account)),
     ...(await wrongUsage(account.system.ledger, account.accountId, transactions)),
     ...(await wrongSealedPeriods(account)),
     ...transactions
@@ -40,7 +45,7 @@ const violationsOf = async (account: TestAccount): Promise<readonly string[]> =>
       .flatMap((transaction) => wrongUpstreamOrder(account, transaction)),
     ...wrongOrdersWithoutReference(account, transactions),
     ...transactions.flatMap((transaction) => wrongHistory(account, transaction)),
-    ...transactions.flatMap((transaction) => wrongWebhooks(account, transaction)),
+    ...(await wrongWebhooks(account, transactions)),
     ...(await wrongAccountEvents(account)),
     ...account.requests.flatMap((request) => wrongAnswers(request, transactions)),
     ...(await unlisted(account, transactions)),
@@ -53,7 +58,7 @@ const violationsOf = async (account: TestAccount): Promise<readonly string[]> =>
 
 const read = async ({ system }: TestAccount, pk: string): Promise<unknown> => {
   const { db, table } = system.ledger;
-  return (await db.send(new GetCommand({ TableName: table, Key: { pk }, ConsistentRead: true }))).Item;
+  return (await db.get({ TableName: table, Key: { pk }, ConsistentRead: true })).Item;
 };
 
 const readAll = async (account: TestAccount, list: string): Promise<unknown[]> => {
@@ -99,6 +104,21 @@ const wrongMoney = async (account: TestAccount, transactions: readonly Transacti
     ...(balance_kobo < 0 ? [`The balance is negative: ${balance_kobo}`] : []),
     ...(reconciliation?.difference_kobo === 0 ? [] : [`The reconciliation returned ${JSON.stringify(reconciliation)}`]),
   ];
+};
+
+/** A funding that was proposed is made if, and only if, its proposal is approved. */
+const wrongProposals = async (account: TestAccount): Promise<string[]> => {
+  const { accountId } = account;
+  const proposals = z.array(proposalSchema).parse(await readAll(account, PROPOSALS_LIST));
+  const entries = z.array(ledgerEntrySchema).parse(await readAll(account, `${accountId}#entries`));
+  return proposals
+    .filter(({ account_id, action }) => account_id === accountId && action === "wallet fund")
+    .flatMap(({ proposal_id, state, input }) => {
+      const isMade = entries.some(({ entry_id }) => input.includes(JSON.stringify(entry_id)));
+      return isMade === (state === "approved")
+        ? []
+        : [`${proposal_id} is ${state}, and its funding is${isMade ? "" : " not"} made`];
+    });
 };
 
 const sum = (items: readonly { readonly amount_kobo: number }[]): number =>
@@ -175,9 +195,26 @@ const isTransition = ({ from, to }: StateChange): boolean =>
 
 const webhook = z.object({ data: z.object({ reference: z.string(), status: z.string() }) });
 
-const wrongWebhooks = ({ receiver }: TestAccount, transaction: Transaction): string[] => {
+/** Each endpoint of an account gets every webhook, whatever the others answer. */
+const wrongWebhooks = async (account: TestAccount, transactions: readonly Transaction[]): Promise<string[]> => {
+  const endpoints = await endpointsOf(account);
+  return transactions.flatMap((transaction) =>
+    endpoints.flatMap(({ id, received }) =>
+      wrongWebhooksAt(received, transaction).map((wrong) => `endpoint ${id}: ${wrong}`),
+    ),
+  );
+};
+
+/** The endpoints of an account, and what each of them received. */
+const endpointsOf = async ({ system: { accounts }, receiver, accountId }: TestAccount) =>
+  (await requireAccount(accounts, accountId)).endpoints.map(({ id, url, events }) => ({
+    ...{ id, events },
+    received: receiver.received.filter(({ path }) => path === new URL(url).pathname),
+  }));
+
+const wrongWebhooksAt = (received: readonly Received[], transaction: Transaction): string[] => {
   const reference = referenceOf(transaction);
-  const webhooks = receiver.received.filter(({ body }) => body.includes(reference));
+  const webhooks = received.filter(({ body }) => body.includes(reference));
   const statuses = webhooks.map(({ body }) => webhook.parse(JSON.parse(body)).data.status);
   const isEnded = transaction.status !== "processing";
   return [
@@ -198,8 +235,13 @@ const namedEvent = z.object({ event: z.string() });
  * A subscribed account gets `wallet.low` if its balance is low, and `catalog.updated`, because a scenario that
  * subscribes to it changes the catalog. Each is one event: no scenario has two falls of a balance or two changes.
  */
-const wrongAccountEvents = async ({ system: { ledger }, receiver, accountId }: TestAccount): Promise<string[]> => {
-  const subscribed = await subscribedEvents(ledger, accountId);
+const wrongAccountEvents = async (account: TestAccount): Promise<string[]> => {
+  const {
+    system: { ledger },
+    receiver,
+    accountId,
+  } = account;
+  const subscribed: readonly string[] = (await endpointsOf(account)).flatMap(({ events }) => events);
   const { balance_kobo, low_balance_threshold_kobo: threshold = 0 } = await readWallet(ledger, accountId);
   return accountEventName.options.flatMap((name) => {
     const copies = receiver.received.filter(({ body }) => namedEvent.parse(JSON.parse(body)).event === name);
@@ -320,13 +362,15 @@ const PERSONAL =
   /(?<!\d)(12345678900|0000000000\d)|Mockson|Sampleton|Testerman|Specimen|Fictive|Standin|Dummyworth|Exampleson/;
 const isPersonal = (text: string): boolean => PERSONAL.test(text);
 
-/** Stored items with personal data of checked people. */
+/** Stored items with personal data of checked people, and attributes that are not in docs/data-map.md. */
 export const keptPersonalData = async ({ db, tables }: System): Promise<readonly string[]> => {
   const kept: string[] = [];
-  for (const TableName of tables) {
+  const unmapped = new Set<string>();
+  for (const [table, TableName] of tables) {
     for await (const { Items = [] } of paginateScan({ client: db }, { TableName })) {
       kept.push(...Items.map((item) => JSON.stringify(item)).filter(isPersonal));
+      for (const name of Items.flatMap((item) => unmappedAttributes(item, table))) unmapped.add(name);
     }
   }
-  return kept;
+  return [...kept, ...unmapped];
 };

@@ -19,9 +19,19 @@ const MORE_MINUTES_MAX = 24;
 const SEED = Number(process.env.MODEL_SEED ?? 2);
 /**
  * They have no table, no queue and no secret, or work for people: `console-permissions.test.ts` has those calls. Traffic of
- * callers makes no audit entries, so that `attest-audit` has none to read: `attest-entries.test.ts` has its calls.
+ * callers makes no audit entries, so that `attest-audit` and `copy-audit` have none to read: `attest-entries.test.ts` and
+ * `copy-bucket.test.ts` have their calls.
  */
-const SILENT = ["serve-docs", "not-found", "console-api", "reconcile-statement", "serve-console", "attest-audit"];
+const SILENT = [
+  "serve-docs",
+  "not-found",
+  "console-api",
+  "reconcile-statement",
+  "answer-subjects",
+  "serve-console",
+  "attest-audit",
+  "copy-audit",
+];
 
 test(`some minutes of traffic violate no guarantee, and each reality of the fault world happens in them (seed ${SEED})`, {
   timeout: 900_000,

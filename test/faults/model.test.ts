@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { runModel, totalOf } from "./model/model.ts";
 
 /** Short enough for each run of CI; `npm run test:faults` runs a million. */
-const STEPS = Number(process.env.MODEL_STEPS ?? 500);
+const STEPS = Number(process.env.MODEL_STEPS ?? 300);
 /** Shorter programs than there, so that all settings of AWS have one. */
 const PROGRAM_STEPS_MAX = 150;
 /** The seed of a printed run repeats it. */

@@ -95,9 +95,9 @@ export const mutants: readonly Mutant[] = [
         file: "shared/orders/place-order.ts",
         find: "  const result = await settleTransaction(ledger, transaction, settlement, deadline);",
         replace: `  if (settlement.status !== "processing") {
-    const { sqsClient } = await import("../platform/aws-clients.ts");
+    const { openSqs } = await import("../platform/aws-clients.ts");
     const { deliveryQueue } = await import("../webhooks/delivery-queue.ts");
-    const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
+    const queue = deliveryQueue(openSqs(), process.env.DELIVERY_QUEUE_URL ?? "");
     await queue.send({ event: "transaction.updated", transaction_pk: transaction.pk, status: settlement.status }, transaction.account_id);
   }
   const result = await settleTransaction(ledger, transaction, settlement, deadline);`,

@@ -5,7 +5,7 @@ import { setAccountStatus } from "../../shared/access/accounts.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { queuedOrders } from "../../shared/ledger/schema.ts";
 import { referenceOf } from "../../shared/ledger/transaction.ts";
-import { secretsClient } from "../../shared/platform/aws-clients.ts";
+import { openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { SECRET_CACHE_MS, secret } from "../../shared/platform/secrets.ts";
 import { enqueueRange } from "../../tools/admin/enqueue-range.ts";
 import { anOrder } from "../builders/service.ts";
@@ -124,10 +124,10 @@ test(`an index key of one account that stays full holds up the queued orders of 
   let endsMs = 0;
   const fullFromMs = IS_LONG ? 2 * MINUTE_MS : MINUTE_MS;
   const { orders, violations } = await run({
-    minutes: IS_LONG ? 8 : 7,
+    minutes: IS_LONG ? 8 : 6,
     aws: "lag",
-    ordersAMinute: 5,
-    upstreamOrdersAMinute: 12,
+    ordersAMinute: 3,
+    upstreamOrdersAMinute: 7,
     disturb: ({ system, accounts, ...load }) => {
       full = accounts[0]?.accountId ?? "";
       endsMs = load.endsMs;
@@ -216,9 +216,9 @@ test("another version of the reference key sells nothing, finds nothing and says
     await endpoint.stop();
     await system.stop();
   });
-  const readReferenceKey = secret(secretsClient(), "reference-key").refetch;
+  const readReferenceKey = secret(openSecretsManager(), "reference-key").refetch;
   const setReferenceKey = (SecretString: string) =>
-    secretsClient().send(new PutSecretValueCommand({ SecretId: "reference-key", SecretString }));
+    openSecretsManager().send(new PutSecretValueCommand({ SecretId: "reference-key", SecretString }));
   await system.runSchedule("refresh-catalog");
   const account = await openTestAccount(system, endpoint);
   const delivered = await account.send(routes.buyData, { ...anOrder({}), reference: "order-1" });

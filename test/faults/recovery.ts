@@ -1,12 +1,12 @@
-import { DeleteCommand } from "@aws-sdk/lib-dynamodb";
+import { requireAccount } from "../../shared/access/account-store.ts";
 import { accountEventName } from "../../shared/contract/webhook-events.ts";
 import { openTransactions } from "../../shared/ledger/find-transactions.ts";
-import { ALL_TIMES, dueParkedAccountKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
+import { ALL_TIMES, dueParkedEndpointKeys, queryOpen, queuedKeys } from "../../shared/ledger/query-index.ts";
 import {
-  accountIdOf,
   accountPk,
-  parkedAccountPk,
+  endpointKeyOf,
   parkedDeliveries,
+  parkedEndpointPk,
   subscriptionPk,
 } from "../../shared/ledger/schema.ts";
 import { isIdentityCheck } from "../../shared/ledger/transaction.ts";
@@ -88,9 +88,9 @@ export const deliverUntilIdle = async (system: System): Promise<void> => {
 };
 
 const hasParked = async ({ ledger }: System): Promise<boolean> => {
-  for await (const page of dueParkedAccountKeys(ledger, ALL_TIMES.to)) {
+  for await (const page of dueParkedEndpointKeys(ledger, ALL_TIMES.to)) {
     for (const { pk } of page) {
-      const { keys } = await queryOpen(ledger, parkedDeliveries(accountIdOf(pk)), ALL_TIMES);
+      const { keys } = await queryOpen(ledger, parkedDeliveries(endpointKeyOf(pk)), ALL_TIMES);
       if (keys.length > 0) return true;
     }
   }
@@ -144,9 +144,13 @@ export const closeTestAccount = async (account: TestAccount): Promise<void> => {
   for (const other of others) await closeTestAccount(other);
   await resolveOpen(account);
   await deliverUntilIdle(system);
-  const subscriptions = accountEventName.options.map((event) => subscriptionPk(event, accountId));
-  for (const pk of [accountPk(accountId), parkedAccountPk(accountId), ...subscriptions]) {
-    await system.db.send(new DeleteCommand({ TableName: system.accounts.ledgerTable, Key: { pk } }));
+  const { endpoints } = await requireAccount(system.accounts, accountId);
+  const ofEndpoints = endpoints.flatMap(({ id: endpoint }) => [
+    parkedEndpointPk({ accountId, endpoint }),
+    ...accountEventName.options.map((event) => subscriptionPk(event, { accountId, endpoint })),
+  ]);
+  for (const pk of [accountPk(accountId), ...ofEndpoints]) {
+    await system.db.delete({ TableName: system.accounts.ledgerTable, Key: { pk } });
   }
   system.upstream.reset();
   system.eventSources.changes.length = 0;

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runOnSystem } from "./model/model.ts";
 
 /** Goal: what the tests of faults find, their seed finds again, on every machine and beside any other work. */
-const STEPS_MAX = 15;
+const STEPS_MAX = 10;
 const BUSY_LOOPS = 2;
 /** A loop ends then, even if nobody ends it. */
 const BUSY_MS = 120_000;

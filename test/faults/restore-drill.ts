@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { DeleteCommand, paginateScan, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import { paginateScan } from "@aws-sdk/lib-dynamodb";
 import { expect } from "vitest";
 import * as z from "zod";
 import { requireAccount } from "../../shared/access/account-store.ts";
@@ -293,7 +293,7 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     return items;
   };
 
-  /** Starts a command and kills it once the restored table has so many items. */
+  /** Starts a command and kills it once the restored table has this many items. */
   const runAndKill = async (items: number, ...args: readonly string[]): Promise<void> => {
     const child = spawn(process.execPath, [ADMIN, ...args, "--json"], {
       env: { ...process.env, SERVICE_FILE: serviceFile },
@@ -330,19 +330,17 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
     await switchPurchases("off", "--why", "restore drill");
     await examineWhileOff();
     await deploy({ WORKERS: "off" });
-    // An event of the upstream waits in its queue meanwhile.
+    // An event of the upstream waits in its queue in the meantime.
     await settleOrder(settledLate, "success");
     // The damage: a balance is wrong, and a purchase from before T is gone.
-    await system.db.send(
-      new UpdateCommand({
-        TableName: lost,
-        Key: { pk: walletPk(main) },
-        UpdateExpression: "SET balance_kobo = :wrong",
-        ExpressionAttributeValues: { ":wrong": 1 },
-      }),
-    );
+    await system.db.update({
+      TableName: lost,
+      Key: { pk: walletPk(main) },
+      UpdateExpression: "SET balance_kobo = :wrong",
+      ExpressionAttributeValues: { ":wrong": 1 },
+    });
     const gone = orders[0]?.transaction?.pk;
-    await system.db.send(new DeleteCommand({ TableName: lost, Key: { pk: gone } }));
+    await system.db.delete({ TableName: lost, Key: { pk: gone } });
 
     await examineWhileOff();
     const why = ["--why", "restore drill"];
@@ -442,14 +440,12 @@ export const openDrill = async ({ orders: count, kills, random }: DrillOptions):
       const status = isWaiting ? (known ?? "failed") : known;
       if (status === undefined || status === "processing") continue;
       // Its request is long over; the command would wait for that by its own clock.
-      await system.db.send(
-        new UpdateCommand({
-          TableName: ledgerAtT,
-          Key: { pk: transactionPk(reference.split("_")[1] ?? "") },
-          UpdateExpression: "SET created_at = :then, listed_at = :then",
-          ExpressionAttributeValues: { ":then": isoTime(Date.now() - 60_000) },
-        }),
-      );
+      await system.db.update({
+        TableName: ledgerAtT,
+        Key: { pk: transactionPk(reference.split("_")[1] ?? "") },
+        UpdateExpression: "SET created_at = :then, listed_at = :then",
+        ExpressionAttributeValues: { ":then": isoTime(Date.now() - 60_000) },
+      });
       await adminJson(stored, "transactions", "resolve", reference, status, ...why);
       resolved.push(status);
     }

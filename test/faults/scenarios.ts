@@ -7,27 +7,38 @@ import {
   setAccountStatus,
   setKeyLimits,
 } from "../../shared/access/accounts.ts";
+import type { ActionContext } from "../../shared/actions/action-context.ts";
+import { fourEyesSettings } from "../../shared/actions/four-eyes.ts";
+import { proposalsRuns, propose } from "../../shared/actions/proposals.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { OrderLimits } from "../../shared/contract/order-limits.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { auditEntry, auditPut } from "../../shared/ledger/audit.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshold.ts";
+import { latestProposals } from "../../shared/ledger/proposal.ts";
+import { sealWallet } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { latestEvents } from "../../shared/upstream-events/stored-event.ts";
-import { enableEndpoint, findEndpoint, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
+import { addEndpoint, enableEndpoint, requireEndpoint, rotateWebhookSecret } from "../../shared/webhooks/endpoint.ts";
 import { recordEndpointHealth } from "../../shared/webhooks/endpoint-health.ts";
 import { DOWN_EVENTS } from "../../shared/webhooks/next-step.ts";
+import { anActionContext, anOwnersRequest } from "../builders/action-context.ts";
 import { aCatalog } from "../builders/catalog.ts";
+import { checksumKey } from "../builders/checksum-key.ts";
+import { firstEndpoint } from "../builders/endpoint.ts";
 import { anOrder } from "../builders/service.ts";
 import { subscribe } from "../builders/subscribe.ts";
+import { emulatorClient } from "../builders/tables.ts";
 import { FACE_VALUES } from "../builders/upstream-costs.ts";
 import { transactionsOf } from "./invariants.ts";
+import { sealUntil } from "./sealed-periods.ts";
 import { advance } from "./system/clock.ts";
 import type { Concurrency } from "./system/event-sources.ts";
-import { openTestAccount, type TestAccount } from "./test-account.ts";
+import type { System } from "./system/system.ts";
+import { openTestAccount, type TestAccount, webhookRules } from "./test-account.ts";
 
 /** A minute, and a second in which the limit's minute is over too. */
 const MINUTE_MS = 61_000;
@@ -39,7 +50,7 @@ export type Scenario = {
   readonly act: (account: TestAccount) => Promise<void>;
   /** The statuses of its transactions after a run without faults. */
   readonly statuses: readonly string[];
-  /** Its effects are so many that the short forms hit fewer of them. */
+  /** It has more effects than others, so that the short forms hit fewer of them. */
   readonly isLong?: true;
 };
 
@@ -78,13 +89,28 @@ const verify =
     await account.system.eventSources.deliver();
   };
 
+/** An operator's action on the system's tables, in a stage where two people decide. */
+const contextOf = ({ ledger, accounts }: System, sub: string): ActionContext => {
+  const actor = { by: sub, person: { issuer: "https://login.example.com/", sub } };
+  const names = { accessTable: "", ledgerTable: "", auditTable: "", cacheTable: "", checksumKey };
+  return {
+    ...anActionContext({ ...names, db: emulatorClient() }, { by: actor }),
+    ...anOwnersRequest({ actor, by: sub, roles: ["operator"] }),
+    capacity: "operator",
+    fourEyes: fourEyesSettings.parse({}),
+    ledger,
+    accounts,
+  };
+};
+
 /** Has the endpoint fail for the next events. */
 const reportFailures = async ({ system, accountId }: TestAccount, events: number): Promise<void> => {
-  const generation = (await findEndpoint(system.endpoints, accountId))?.generation ?? 0;
+  const key = firstEndpoint(accountId);
+  const { generation } = await requireEndpoint(system.endpoints, accountId, key.endpoint);
   for (let event = 1; event <= events; event += 1) {
     const since = isoTime(Date.now());
     const health = { kind: "failing", since, event: `evt_${event}` } as const;
-    await recordEndpointHealth(system.ledger, { accountId, generation }, health);
+    await recordEndpointHealth(system.ledger, { ...key, generation }, health);
   }
 };
 
@@ -152,7 +178,7 @@ const resolve =
     await account.system.eventSources.deliver();
   };
 
-/** After so long an event without a known reference is matched, or stored for an operator. */
+/** After this long an event without a known reference is matched, or stored for an operator. */
 const MATCH_MS = DECISION_AGE_MS + 10_000;
 /** An event whose transaction the index does not show yet is retried after 5 s. */
 const EVENT_RETRY_MS = 6_000;
@@ -311,6 +337,22 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "a purchase that an event settles as failed": {
     act: async (account) => {
       await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
+      await sendEvent(account, "failed");
+      await applyEvents(account);
+    },
+    statuses: ["failed"],
+  },
+  "a refund of a purchase whose time is sealed by a clock that is ahead": {
+    prepare: async (account) => {
+      await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
+      const { ledger } = account.system;
+      await sealUntil(
+        account,
+        Date.now() + 5_000,
+        async (to) => void (await sealWallet(ledger, account.accountId, to)),
+      );
+    },
+    act: async (account) => {
       await sendEvent(account, "failed");
       await applyEvents(account);
     },
@@ -522,7 +564,21 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     act: async (account) => {
       const { system, accountId } = account;
       await buy()(account);
-      await account.command(() => enableEndpoint(system.endpoints, accountId));
+      await account.command(() => enableEndpoint(system.endpoints, firstEndpoint(accountId)));
+      advance(7 * 60_000);
+      await requeue(account);
+    },
+    statuses: ["success"],
+  },
+  "a webhook for two endpoints, of which one fails and the other is down": {
+    prepare: async (account) => {
+      const { system, receiver, accountId } = account;
+      await addEndpoint(system.endpoints, webhookRules, accountId, `${receiver.url}/second`);
+      await reportFailures(account, DOWN_EVENTS);
+      receiver.failNext(1);
+    },
+    act: async (account) => {
+      await buy()(account);
       advance(7 * 60_000);
       await requeue(account);
     },
@@ -534,7 +590,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       const keyId = await firstKeyId(account);
       await account.command(() => createKey(system.accounts, accountId, { mode: "live" }));
       await account.command(() => rotateKey(system.accounts, accountId, keyId, 3_600_000));
-      await account.command(() => rotateWebhookSecret(system.endpoints, accountId));
+      await account.command(() => rotateWebhookSecret(system.endpoints, firstEndpoint(accountId)));
       await buy()(account);
       const unused = await newestKeyId(account);
       await account.command(() => revokeKey(system.accounts, accountId, unused));
@@ -692,6 +748,25 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     },
     act: resolve("failed"),
     statuses: ["failed"],
+  },
+  "a funding that one person proposes and another approves": {
+    act: async (account) => {
+      const { system, accountId } = account;
+      const input = {
+        account: accountId,
+        amount_kobo: koboFromNaira(250),
+        id: `second-${accountId}`,
+        why: "a transfer",
+      };
+      await account.command(() => propose(contextOf(system, "ada"), "wallet fund", input));
+      await account.command(async () => {
+        const mine = (await latestProposals(system.ledger)).filter(({ account_id }) => account_id === accountId);
+        for (const { proposal_id: proposal } of mine) {
+          await proposalsRuns["proposals approve"](contextOf(system, "bola"), { proposal });
+        }
+      });
+    },
+    statuses: [],
   },
   "a funding and an adjustment": {
     act: async (account) => {

@@ -69,7 +69,8 @@ export const accountsOf = (account: TestAccount): readonly TestAccount[] => [acc
 
 const FUNDED_NAIRA = 10_000;
 const whitelist = ["203.0.113.7"];
-const rules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
+/** Loopback is permitted. */
+export const webhookRules = { allowed: parseIpRanges("127.0.0.0/8"), refusedHosts: [], resolve: systemResolve };
 
 /** Creates an account, without faults. */
 export const openTestAccount = async (
@@ -83,7 +84,7 @@ export const openTestAccount = async (
     entitlements: ALL_ENTITLEMENTS,
   });
   await fundWallet(system.ledger, { accountId, fundingId: `first-${accountId}`, amountKobo: koboFromNaira(naira) });
-  await setEndpoint(system.endpoints, rules, accountId, receiver.url);
+  await setEndpoint(system.endpoints, webhookRules, accountId, receiver.url);
   const permissions = permissionSchema.options;
   const live = await createKey(system.accounts, accountId, { mode: "live", permissions });
   const test = await createKey(system.accounts, accountId, { mode: "test", permissions });

@@ -1,9 +1,9 @@
 import { gunzipSync, gzipSync } from "node:zlib";
-import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
+import { outcomeMessage } from "../../shared/orders/outcome-message.ts";
+import { CallHandler } from "../../shared/platform/aws/call-handler.ts";
+import { sendAction } from "../../tools/admin/send-action.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
 import type { Fault } from "../../tools/simulator/faults.ts";
 import { eventually } from "../builders/eventually.ts";
@@ -76,6 +76,10 @@ const buyAndCheck = async (key: string): Promise<void> => {
   }
   await post(VERIFY_NIN, aNinCheck({ nin: "00000000001" }));
   await post(VERIFY_NIN, aNinCheck({ nin: "00000000004", mode: "advanced", reference: "minimal" }));
+  const evidence = { method: "otp", id: "otp-5f2c", obtained_at: "2026-11-21T09:30:00Z" };
+  await post(VERIFY_NIN, aNinCheck({ consent_evidence: evidence }));
+  await post(VERIFY_NIN, aNinCheck({ nin: "73344556677", consent_evidence: { ...evidence, id: "73344556677" } }));
+  await post(VERIFY_NIN, aNinCheck({ consent_evidence: { ...evidence, id: "08031234567" } }));
   // The invalid value, and the message about it.
   await post(VERIFY_NIN, aNinCheck({ nin: "7334455667x" }));
   await post(VERIFY_NIN, aNinCheck({ nin: 73_344_556_677 }));
@@ -147,6 +151,23 @@ const unanswered = async (key: string, body: unknown): Promise<void> => {
   expect(await response.json()).toEqual({ message: "Internal Server Error" });
 };
 
+/** An operator answers people, also with what is no number, and erases one. */
+const askAboutPeople = async (): Promise<void> => {
+  const sender = { target: { baseUrl: service.baseUrl, name: "local" }, by: "ada", role: "operator" } as const;
+  const ask = (name: "subjects report" | "subjects erase", kind: string, number: string, why = "request 2026-014") =>
+    sendAction(sender, name, { kind, number, why });
+  for (const [kind, number] of [
+    ["nin", "73344556688"],
+    ["bvn", "22345678900"],
+    ["phone_number", "+234 803 123 4560"],
+  ] as const) {
+    await ask("subjects report", kind, number);
+    await ask("subjects erase", kind, number);
+  }
+  await expect(ask("subjects report", "nin", "7334455667x")).rejects.toThrow("Must be a NIN");
+  await expect(ask("subjects report", "nin", "73344556677", "of 73344556677")).rejects.toThrow("no number of ten");
+};
+
 /** Tables that fail while they hold a request's data. */
 const loseTheTables = async (key: string): Promise<void> => {
   const check = (reference?: string) =>
@@ -179,11 +200,13 @@ beforeAll(async () => {
       return true;
     });
   }
-  const send = SQSClient.prototype.send;
-  vi.spyOn(SQSClient.prototype, "send").mockImplementation(function (this: SQSClient, ...sent) {
-    const [command] = sent;
-    if (command instanceof SendMessageCommand) queued.push(command.input.MessageBody ?? "");
-    return Reflect.apply(send, this, sent);
+  const { handle } = CallHandler.prototype;
+  vi.spyOn(CallHandler.prototype, "handle").mockImplementation(function (this: CallHandler, ...sent) {
+    const [{ headers, body }] = sent;
+    if (headers["x-amz-target"] === "AmazonSQS.SendMessage") {
+      queued.push(z.object({ MessageBody: z.string() }).parse(JSON.parse(String(body))).MessageBody);
+    }
+    return Reflect.apply(handle, this, sent);
   });
 
   service = await startTestService();
@@ -194,6 +217,7 @@ beforeAll(async () => {
   await record(service.call("POST", BUY_DATA, { key: testKey, body: anOrder({ phone_number: "08000000006" }) }));
   await meetTheUpstream(others.live);
   await loseTheWay(live);
+  await askAboutPeople();
   await loseTheTables(others.live);
   // The sandbox's delayed settlements pass through the queue.
   await eventually(async () => {
@@ -262,7 +286,7 @@ const identityNeedles = (): string[] => [
 const keyNeedles = (): string[] => keys.flatMap((key) => [key, key.slice("live_".length)]);
 
 const itemsOf = async (table: keyof typeof localTableNames) => {
-  const { Items = [] } = await service.db.send(new ScanCommand({ TableName: localTableNames[table] }));
+  const { Items = [] } = await service.db.scan({ TableName: localTableNames[table] });
   return Items;
 };
 
@@ -327,7 +351,7 @@ describe("the queue", () => {
 });
 
 describe("the tables", () => {
-  test.each(["access", "ledger", "cache"] as const)(
+  test.each(["access", "ledger", "audit", "cache"] as const)(
     "the table %s contains no personal data and no key",
     async (table) => {
       const items = await itemsOf(table);

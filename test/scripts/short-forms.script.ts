@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -33,6 +34,16 @@ const linkPackages = (tree: string, without: string): void => {
   }
 };
 
+/** A Maven that does its work, and writes twelve lines of warnings. Returns the folder for `PATH`. */
+const writeMavenThatWarns = (tree: string): string => {
+  const maven = execFileSync("which", ["mvn"], { encoding: "utf8" }).trim();
+  const warning = 'for line in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "[WARNING] attempt $line" >&2; done';
+  const programs = join(tree, "programs");
+  mkdirSync(programs);
+  writeFileSync(join(programs, "mvn"), `#!/bin/sh\n${warning}\nexec ${maven} "$@"\n`, { mode: 0o755 });
+  return programs;
+};
+
 const folder = mkdtempSync(join(tmpdir(), "scripts-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -57,7 +68,8 @@ test("npm start without dynoxide runs DynamoDB Local, prints at most ten lines b
   cleanups.push(tree.remove);
   linkPackages(tree.folder, "@dynoxide");
   const SERVICE_FILE = join(tree.folder, "service.json");
-  const options = { cwd: tree.folder, env: { PORT: "0", DATA_DIR: join(tree.folder, "data"), SERVICE_FILE } };
+  const PATH = `${writeMavenThatWarns(tree.folder)}:${process.env.PATH}`;
+  const options = { cwd: tree.folder, env: { PORT: "0", DATA_DIR: join(tree.folder, "data"), SERVICE_FILE, PATH } };
   const keys: unknown[] = [];
   for (const signal of ["SIGKILL", "SIGINT"] as const) {
     const service = startNpm(["start", "--silent"], options);
@@ -122,8 +134,23 @@ describe("in a copy of this tree, which it may change", () => {
   });
 });
 
-test("npm run client packs the client", async () => {
-  expect(await run("client")).toMatch(/airtime-service-client-.*\.tgz \([\d,]+ bytes\)/);
+test("npm run site builds pages without a broken link, here only some of them", async () => {
+  expect(await run("site", ["--short"])).toMatch(/^\d+ pages in .*, no broken links$/m);
+});
+
+test("npm run release -- --dry-run says what a release lacks, and builds its files with their checksums", async () => {
+  const output = await run("release", ["--dry-run"]);
+  expect(output).toMatch(/^Release \d+\.\d+\.\d+, a dry run$/m);
+  expect(output).toMatch(/^ok +one version$/m);
+  for (const file of [
+    /airtime-data-identity-service-.*\.tgz/,
+    /airtime-service-client-.*\.tgz/,
+    /airtime\.cdx\.json/,
+    /provenance\.json/,
+    /release-notes\.md/,
+  ])
+    expect(output).toMatch(file);
+  execFileSync("sha256sum", ["--check", "--strict", "SHA256SUMS"], { cwd: join(projectRoot, ".local/release/files") });
 });
 
 test("npm run trace names the lines of a deployed function's stack trace", async () => {

@@ -16,10 +16,6 @@ test("npm run test:faults runs a scenario of the crash points with every fault",
   expectPassed(await run("test:faults", only, { env: { STRICT_SETTING: "perfect" } }));
 });
 
-test("npm run test:calls compares calls of each command", async () => {
-  expectPassed(await run("test:calls", [], { env: { CALLS: "20" } }));
-});
-
 test("npm run test:mutants kills a seeded mutant", async () => {
   expect(await run("test:mutants", ["the debit does not check"])).toContain("1 of 1 seeded mutants were killed");
 });
@@ -40,4 +36,8 @@ test("npm run test:runtimes runs the packed client in every runtime", async () =
 
 test("npm run test:dynamodb-local runs an integration test on Amazon's emulator", async () => {
   expectPassed(await run("test:dynamodb-local", ["test/integration/shared/ledger/get-item.test.ts"]));
+});
+
+test("npm run test:clients tests the clients in other languages", async () => {
+  expectPassed(await run("test:clients"));
 });

@@ -103,7 +103,7 @@ export const strictDynamoDb = ({
     return { kind: "Write", table, id, indexes, ...(isFull && { indexKeys: [throttles.fullIndexKey ?? ""] }) };
   };
 
-  /** Somebody else's transaction takes one of the items. */
+  /** Another transaction takes one of the items. */
   const letOthersHold = (writes: readonly Write[]): void => {
     if (!chance.happens(active.foreignHolds)) return;
     const write = chance.oneOf(writes);

@@ -7,6 +7,7 @@ import type { Forward, WireAnswer } from "./wire.ts";
 const queryBody = z.strictObject({
   TableName: z.string(),
   IndexName: z.string(),
+  ProjectionExpression: z.string().optional(),
   KeyConditionExpression: z.string(),
   ExpressionAttributeNames: z.record(z.string(), z.string()).optional(),
   ExpressionAttributeValues: item,
@@ -25,7 +26,7 @@ const CONDITION = /^([#\w]+) = (:\w+)(?: AND ([#\w]+) BETWEEN (:\w+) AND (:\w+))
  */
 export const laggingQuery = async (
   forward: Forward,
-  { partition, indexes }: TableShape,
+  { partition, sort: ownSort, indexes }: TableShape,
   body: unknown,
   behind: ReadonlyMap<string, FormerImage>,
 ): Promise<WireAnswer | undefined> => {
@@ -35,8 +36,10 @@ export const laggingQuery = async (
   const index = indexes.find(({ name }) => name === query.IndexName);
   if (index === undefined) throw new Error(`a query of ${query.IndexName}`);
   const belongs = conditionOf(query, index);
+  const attributes = attributesOf(query, index);
 
-  const keyOf = (of: Item): string => stringIn(of, partition) ?? "";
+  const ownKey = ownSort === undefined ? [partition] : [partition, ownSort];
+  const keyOf = (of: Item): string => JSON.stringify(ownKey.map((attribute) => stringIn(of, attribute)));
   const current = await everything(forward, query);
   const formerKeys = new Set([...behind.values()].map(({ key }) => keyOf(key)));
   const formerImages = [...behind.values()]
@@ -49,20 +52,20 @@ export const laggingQuery = async (
   const direction = query.ScanIndexForward ? 1 : -1;
   const after = query.ExclusiveStartKey && placeOf(query.ExclusiveStartKey);
   const rest = [...current.filter((found) => !formerKeys.has(keyOf(found))), ...formerImages]
-    .map((image) => ({ image: projected(image, index), place: placeOf(image) }))
+    .map((image) => ({ image, place: placeOf(image) }))
     .toSorted((one, other) => (one.place < other.place ? -direction : direction))
     .filter(({ place }) => after === undefined || (query.ScanIndexForward ? place > after : place < after))
     .map(({ image }) => image);
-  const Items = rest.slice(0, query.Limit);
-  const last = Items.at(-1);
-  const isCut = last !== undefined && Items.length === query.Limit;
-  const keyAttributes = [partition, index.partition, ...(index.sort === undefined ? [] : [index.sort])];
+  const taken = rest.slice(0, query.Limit);
+  const last = taken.at(-1);
+  const isCut = last !== undefined && taken.length === query.Limit;
+  const keyAttributes = [...ownKey, index.partition, ...(index.sort === undefined ? [] : [index.sort])];
   return {
     status: 200,
     body: JSON.stringify({
-      Items,
-      Count: Items.length,
-      ScannedCount: Items.length,
+      Items: taken.map((image) => only(image, attributes)),
+      Count: taken.length,
+      ScannedCount: taken.length,
       ...(isCut && { LastEvaluatedKey: only(last, keyAttributes) }),
     }),
   };
@@ -92,7 +95,11 @@ const page = z.object({ Items: z.array(item).default([]), LastEvaluatedKey: item
 
 /** All that the emulator finds, whatever page was asked for. */
 const everything = async (forward: Forward, query: QueryBody): Promise<readonly Item[]> => {
-  const { Limit: _limit, ExclusiveStartKey: _start, ScanIndexForward: _forward, ...whole } = query;
+  const { TableName, IndexName, KeyConditionExpression, ExpressionAttributeValues } = query;
+  const names = Object.entries(query.ExpressionAttributeNames ?? {});
+  const used = names.filter(([name]) => KeyConditionExpression.includes(name));
+  const ExpressionAttributeNames = used.length > 0 ? Object.fromEntries(used) : undefined;
+  const whole = { TableName, IndexName, KeyConditionExpression, ExpressionAttributeNames, ExpressionAttributeValues };
   const found: Item[] = [];
   let start: Item | undefined;
   do {
@@ -105,7 +112,13 @@ const everything = async (forward: Forward, query: QueryBody): Promise<readonly 
   return found;
 };
 
-const projected = (image: Item, { attributes }: IndexShape): Item => only(image, attributes);
+/** What the query returns of each item. DynamoDB refuses a query for attributes that its index does not have. */
+const attributesOf = (query: QueryBody, { attributes }: IndexShape): readonly string[] => {
+  const asked = query.ProjectionExpression?.split(", ").map((name) => query.ExpressionAttributeNames?.[name] ?? name);
+  const missing = asked?.filter((name) => !attributes.includes(name)) ?? [];
+  if (missing.length > 0) throw new Error(`a query for ${missing.join()}, which ${query.IndexName} does not have`);
+  return asked ?? attributes;
+};
 
 const only = (image: Item, attributes: readonly string[]): Item =>
   Object.fromEntries(Object.entries(image).filter(([name]) => attributes.includes(name)));

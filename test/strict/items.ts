@@ -65,12 +65,11 @@ const describe = async (forward: Forward, table: string): Promise<TableShape> =>
   const { KeySchema, GlobalSecondaryIndexes } = description.parse(JSON.parse(body)).Table;
   const keyOf = (type: string) => KeySchema.find(({ KeyType }) => KeyType === type)?.AttributeName;
   const [partition = "", ownSort] = [keyOf("HASH"), keyOf("RANGE")];
-  if (ownSort !== undefined && GlobalSecondaryIndexes.length > 0)
-    throw new Error("a table with a sort key and indexes");
-  const indexes = GlobalSecondaryIndexes.map(({ IndexName: name, KeySchema: keys, Projection }): IndexShape => {
-    const attributeOf = (type: string) => keys.find(({ KeyType }) => KeyType === type)?.AttributeName;
+  const indexes = GlobalSecondaryIndexes.map(({ IndexName: name, KeySchema: schema, Projection }): IndexShape => {
+    const attributeOf = (type: string) => schema.find(({ KeyType }) => KeyType === type)?.AttributeName;
     const [hash = "", sort] = [attributeOf("HASH"), attributeOf("RANGE")];
-    const attributes = [partition, hash, ...(sort === undefined ? [] : [sort]), ...Projection.NonKeyAttributes];
+    const keys = [partition, ownSort, hash, sort].filter((key) => key !== undefined);
+    const attributes = [...keys, ...Projection.NonKeyAttributes];
     return { name, partition: hash, sort, attributes };
   });
   return { partition, sort: ownSort, indexes };

@@ -18,15 +18,24 @@ const lockSchema = z.object({
       integrity: z.string().optional(),
       resolved: z.string().optional(),
       inBundle: z.boolean().default(false),
+      dev: z.boolean().default(false),
+      license: z.string().default("none"),
       bundleDependencies: z.array(z.string()).default([]),
     }),
   ),
 });
 
-test("there are lock files of the project, the lab and the tests that install packages of their own", () => {
+/** By location. The entry "" is the project itself. */
+const packagesOf = (file: string): z.output<typeof lockSchema>["packages"] => {
+  const { "": _project, ...packages } = lockSchema.parse(JSON.parse(readFileSync(file, "utf8"))).packages;
+  return packages;
+};
+
+test("there are lock files of the project, the lab, the site and the tests that install packages of their own", () => {
   expect(lockFiles.toSorted()).toEqual([
     "lab/package-lock.json",
     "package-lock.json",
+    "site/package-lock.json",
     "test/mutation/package-lock.json",
     "test/runtimes/package-lock.json",
   ]);
@@ -35,7 +44,7 @@ test("there are lock files of the project, the lab and the tests that install pa
 test.each(lockFiles)(
   "each package in %s has a hash, or is bundled in one that has, and none names a registry",
   (file) => {
-    const { packages } = lockSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    const packages = packagesOf(file);
     const hasHash = (location: string): boolean => {
       const { integrity, inBundle } = packages[location] ?? { inBundle: false };
       if (!inBundle) return integrity?.startsWith("sha512-") ?? false;
@@ -43,13 +52,61 @@ test.each(lockFiles)(
       const isBundling = (packages[bundling]?.bundleDependencies.length ?? 0) > 0;
       return isBundling && hasHash(bundling);
     };
-    // The entry "" is the project itself.
-    const locations = Object.keys(packages).filter((location) => location !== "");
+    const locations = Object.keys(packages);
     expect(locations.length).toBeGreaterThan(10);
     expect(locations.filter((location) => !hasHash(location))).toEqual([]);
     expect(locations.filter((location) => packages[location]?.resolved !== undefined)).toEqual([]);
   },
 );
+
+/** Licences of what is deployed; tools and tests, which nobody else gets, may also have those below. */
+const SHIPPED = ["0BSD", "Apache-2.0", "BSD-3-Clause", "ISC", "MIT", "Unlicense"];
+const TOOLS = [
+  "BSD-2-Clause",
+  "BlueOak-1.0.0",
+  "CC-BY-4.0",
+  "CC0-1.0",
+  "LGPL-3.0-or-later",
+  "MIT-0",
+  "MPL-2.0",
+  "Python-2.0",
+];
+
+/** Stricter than SPDX where OR stands outside of brackets. */
+const allows = (allowed: readonly string[], license: string): boolean => {
+  const required = license.replaceAll(/[()]/g, "").split(" AND ");
+  return required.every((some) => some.split(" OR ").some((one) => allowed.includes(one)));
+};
+
+test("a licence that applies beside a choice of others is not overlooked", () => {
+  expect(allows(["MIT"], "(MIT OR GPL-3.0-only) AND GPL-3.0-only")).toBe(false);
+  expect(allows(["MIT", "ISC"], "(MIT OR GPL-3.0-only) AND ISC")).toBe(true);
+});
+
+test.each(lockFiles)("each package in %s has a licence that is allowed where the package is used", (file) => {
+  const refused = Object.entries(packagesOf(file)).filter(([, { license, dev }]) => {
+    const allowed = file === "package-lock.json" && !dev ? SHIPPED : [...SHIPPED, ...TOOLS];
+    return !allows(allowed, license);
+  });
+  expect(refused.map(([location, { license }]) => `${location}: ${license}`)).toEqual([]);
+});
+
+test("what the deployed code imports is in dependencies, which are the software bill of materials", () => {
+  const { devDependencies } = z
+    .object({ devDependencies: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(readFileSync("package.json", "utf8")));
+  const imported = globSync("{functions,shared,console}/**/*.{ts,tsx,css}", { exclude: ["**/vite.config.ts"] }).flatMap(
+    (file) =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => !line.startsWith("import type "))
+        .flatMap((line) => [...(/(?:from|import\(?|resolve\()\s*"((?:@[^/"]+\/)?[^/"]+)/.exec(line)?.slice(1) ?? [])]),
+  );
+  expect(imported).toContain("react");
+  expect(imported).toContain("#aws-sdk");
+  expect(imported).toContain("swagger-ui-dist");
+  expect(imported.filter((name) => Object.hasOwn(devDependencies, name))).toEqual([]);
+});
 
 test("what lab/ takes from the root's packages has the root's versions", () => {
   const versions = z.record(z.string(), z.string()).default({});
@@ -120,6 +177,6 @@ test.each(lockFiles)("what %s names is installed without code of the packages", 
 });
 
 test("the Node that runs every script comes from the lock file, for each machine that the docs name", () => {
-  const { packages } = lockSchema.parse(JSON.parse(readFileSync("package-lock.json", "utf8")));
+  const packages = packagesOf("package-lock.json");
   for (const machine of ["linux-x64", "linux-arm64"]) expect(packages).toHaveProperty(`node_modules/node-${machine}`);
 });

@@ -8,6 +8,7 @@ import * as z from "zod";
 const CI = ".ci/run";
 const SHORT_FORMS = "test/scripts/short-forms.script.ts";
 const SHORT_TESTS = "test/scripts/tests.script.ts";
+const CONFORMANCE = "test/scripts/conformance.script.ts";
 const startedBy: Readonly<Record<string, readonly [file: string, command: string]>> = {
   start: [SHORT_FORMS, 'startNpm(["start"]'],
   admin: [SHORT_FORMS, 'run("admin"'],
@@ -15,8 +16,11 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   check: ["package.json", "npm run check"],
   format: [SHORT_FORMS, '"format", file)'],
   openapi: [SHORT_FORMS, '"openapi")'],
-  client: [SHORT_FORMS, 'run("client")'],
+  client: ["docs/tutorial.md", "npm run client"],
+  package: ["test/deploy/package.deploy.ts", '"npm", "run", "--silent", "package"'],
   tables: [SHORT_FORMS, '"tables")'],
+  site: [SHORT_FORMS, 'run("site"'],
+  release: [SHORT_FORMS, 'run("release"'],
   costs: [SHORT_FORMS, 'run("costs")'],
   scale: [SHORT_FORMS, 'run("scale")'],
   trace: [SHORT_FORMS, 'run("trace"'],
@@ -27,15 +31,17 @@ const startedBy: Readonly<Record<string, readonly [file: string, command: string
   diff: ["test/deploy/variants.deploy.ts", 'run("diff"'],
   deploy: ["test/deploy/deployed-stage.ts", '"npm", "run", "deploy"'],
   destroy: ["test/deploy/sandbox.deploy.ts", '"npm", "run", "destroy"'],
+  templates: ["test/deploy/package.deploy.ts", '"npm", "run", "--silent", "templates"'],
   acceptance: ["test/deploy/acceptance.deploy.ts", '"npm", "run", "--silent", "acceptance"'],
+  conformance: [CONFORMANCE, 'run("conformance"'],
   "test:faults": [SHORT_TESTS, 'run("test:faults"'],
-  "test:calls": [SHORT_TESTS, 'run("test:calls"'],
   "test:mutants": [SHORT_TESTS, 'run("test:mutants"'],
   "test:deploy": [CI, "npm run --silent test:deploy"],
   "test:dynamodb-local": [SHORT_TESTS, 'run("test:dynamodb-local"'],
   "test:load": [SHORT_TESTS, 'run("test:load"'],
   "test:mutation": [SHORT_TESTS, 'run("test:mutation"'],
   "test:runtimes": [SHORT_TESTS, 'run("test:runtimes"'],
+  "test:clients": [SHORT_TESTS, 'run("test:clients"'],
   "test:scripts": [CI, "npm run --silent test:scripts"],
 };
 

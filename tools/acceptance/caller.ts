@@ -6,7 +6,8 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
+import { openDynamoDb, openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { sleep, systemClock } from "../../shared/platform/time.ts";
 import type { Stage } from "./context.ts";
@@ -16,10 +17,12 @@ import { requestCounts } from "./request-counts.ts";
 /** An app with live keys and money in its wallet. */
 export type Caller = { readonly accountId: string; readonly keys: readonly string[] };
 
-export const storesOf = ({ outputs }: Stage): { readonly accounts: AccountStore; readonly ledger: Ledger } => {
-  const db = documentClient();
+export const storesOf = ({
+  outputs,
+}: Stage): { readonly accounts: AccountStore; readonly ledger: Ledger & WithSdk } => {
+  const db = openDynamoDb();
   const { AccessTable: accessTable, LedgerTable: ledgerTable, ChecksumKeySecretId } = outputs;
-  const checksumKey = secret(secretsClient(), ChecksumKeySecretId);
+  const checksumKey = secret(openSecretsManager(), ChecksumKeySecretId);
   return {
     accounts: { db, accessTable, ledgerTable, checksumKey },
     ledger: { db, table: ledgerTable, clock: systemClock },

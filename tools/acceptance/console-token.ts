@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { SettingsError } from "../../infra/settings-error.ts";
-import type { Stages } from "../../infra/stages.ts";
+import type { Stages } from "../../infra/stage-settings.ts";
 
 /** The variable with a person's ID token, for the step that tries the console. */
 const CONSOLE_ID_TOKEN = "CONSOLE_ID_TOKEN";

@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-lambda";
 import { functionNames, specOf } from "../../infra/functions.ts";
 
-/** What differs where an AWS emulator stands in for AWS: in the project's own test of this command. */
+/** What differs where an AWS emulator is used in place of AWS: in the project's own test of this command. */
 
 /** The emulator's endpoint; undefined on AWS. */
 export const emulatorEndpoint = (): string | undefined => process.env.AWS_ENDPOINT_URL;

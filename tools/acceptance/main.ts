@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { readStages } from "../../infra/read-stages.ts";
 import { SettingsError } from "../../infra/settings-error.ts";
 import { runAcceptance, type StepResult } from "./acceptance.ts";
 import { readConsoleToken } from "./console-token.ts";
@@ -40,9 +41,10 @@ const main = async (): Promise<number> => {
   const print = json ? console.error : console.log;
   const report = ({ state, duration_s, step, found }: StepResult): void =>
     print(`${state.padEnd(11)} ${`${duration_s} s`.padStart(8)}  ${step}: ${found}`);
-  assertNewStage(stage);
+  const known = await readStages();
+  assertNewStage(stage, known);
   const consoleToken = readConsoleToken();
-  const account = await signInTo({ stage, region, profile });
+  const account = await signInTo({ stage, region, profile }, known);
 
   const startedAt = new Date();
   const interruption = new AbortController();

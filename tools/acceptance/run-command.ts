@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
-import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { AcceptanceError } from "./outcome.ts";
 
 export type CommandOptions = {
@@ -13,10 +12,13 @@ export type CommandOptions = {
 };
 export type CommandResult = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-const tools = join(projectRoot, "node_modules", ".bin");
+const tools = join(process.cwd(), "node_modules", ".bin");
+
+/** The program of this process, `airtime`: it is run again for the commands that operators run. */
+export const PROGRAM = process.argv[1] ?? "";
 
 /**
- * Runs a command in the project, in a process group of its own: Ctrl-C must not end it before the clean-up is planned.
+ * Runs a command in the same folder, in a process group of its own: Ctrl-C must not end it before the clean-up is planned.
  */
 export const runCommand = async (
   command: string,
@@ -25,7 +27,6 @@ export const runCommand = async (
 ): Promise<CommandResult> => {
   signal.throwIfAborted();
   const child = spawn(command, args, {
-    cwd: projectRoot,
     detached: true,
     env: { ...process.env, PATH: [tools, process.env.PATH].join(delimiter), ...environment },
   });

@@ -28,6 +28,7 @@ const files = {
   demoAccount: "demo-account.json",
   sampleBooks: "sample-books.json",
   upstream: "upstream.json",
+  emails: "emails.txt",
 } as const;
 /** DynamoDB Local makes its file in a folder. */
 const DATABASE_FOLDER = "dynamodb-local";
@@ -46,6 +47,7 @@ const plainFiles = [
   files.demoAccount,
   files.sampleBooks,
   files.upstream,
+  files.emails,
 ];
 
 export type DataDir = {

@@ -52,8 +52,11 @@ export const fetchDynamoDbLocal = (onProgress: (sentence: string) => void): stri
   // A repository of its own, so that nothing is left in the home folder.
   const repository = join(folder, "repository");
   const args = ["-q", "-B", "-C", "dependency:copy-dependencies", `-DoutputDirectory=${partial}`];
-  const { status } = spawnSync("mvn", [...args, `-Dmaven.repo.local=${repository}`], { cwd: folder, stdio: "inherit" });
-  if (status !== 0) throw new SettingsError("Maven could not fetch DynamoDB Local; its own lines above say why.");
+  // Maven also writes warnings when it succeeds, for example about a download that it repeats.
+  const maven = spawnSync("mvn", [...args, `-Dmaven.repo.local=${repository}`], { cwd: folder, encoding: "utf8" });
+  if (maven.status !== 0) {
+    throw new SettingsError(`Maven could not fetch DynamoDB Local. Its output:\n${maven.stdout}${maven.stderr}`);
+  }
   const sha256 = sha256OfFiles(partial);
   if (sha256 !== LIBRARIES_SHA256) {
     throw new SettingsError(`${partial} is not DynamoDB Local ${DYNAMODB_LOCAL_VERSION}: its SHA-256 is ${sha256}.`);

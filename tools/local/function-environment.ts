@@ -1,5 +1,5 @@
 import { settingsValues } from "../../infra/constructs/function-environment.ts";
-import { settingsOf } from "../../infra/stages.ts";
+import { settingsOf } from "../../infra/stage-settings.ts";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { secretIds } from "../../shared/platform/secret-table.ts";
@@ -63,12 +63,15 @@ export const functionEnvironment = ({
   gatewayOrigin,
   upstream,
   sqs,
+  topicArn = "",
   console,
 }: {
   readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">>;
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly profile: ProfileChanges };
   readonly sqs: Pick<LocalQueues, "url">;
+  /** Of notifications. */
+  readonly topicArn?: string;
   readonly console?: ConsoleSettings;
 }): FunctionEnvironment => {
   const settings = {
@@ -85,8 +88,11 @@ export const functionEnvironment = ({
     LEDGER_TABLE: localTableNames.ledger,
     AUDIT_TABLE: localTableNames.audit,
     CACHE_TABLE: localTableNames.cache,
+    AUDIT_COPY_BUCKET: "",
     OUTCOMES_QUEUE_URL: sqs.url("outcomes"),
     DELIVERY_QUEUE_URL: sqs.url("delivery"),
+    NOTIFICATIONS_TOPIC_ARN: topicArn,
+    CONSOLE_URL: `${gatewayOrigin}/console`,
     ...secretIds((name) => name),
     IDENTITY_KEY_ARN,
     ...settingsValues(settings, [new URL(gatewayOrigin).host]),

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { extname } from "node:path";
 import type { Context } from "aws-lambda";
 import * as z from "zod";
 import { functionNames, specOf } from "../../infra/functions.ts";
@@ -21,13 +22,16 @@ class FunctionTimedOut extends Error {
 const handlerModule = z.object({ handler: z.custom<Handler>((value) => typeof value === "function") });
 let loads = 0;
 
+/** `.ts`, or `.js` in the package. */
+const EXTENSION = extname(import.meta.url);
+
 /**
  * Loads functions/<name>/handler.ts. Set the environment first, because handlers read it when they load. Each call
  * loads a new module, so a second service in the process reads its own environment.
  */
 export const loadHandler = async (name: string, folder: URL): Promise<Handler> => {
   loads += 1;
-  const url = new URL(`${name}/handler.ts?load=${loads}`, folder);
+  const url = new URL(`${name}/handler${EXTENSION}?load=${loads}`, folder);
   const module: unknown = await import(/* @vite-ignore */ url.href);
   return handlerModule.parse(module).handler;
 };

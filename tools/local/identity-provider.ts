@@ -5,13 +5,20 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { createRemoteJWKSet } from "jose";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
+import type { Role, roleGroups } from "../../shared/contract/roles.ts";
 import { type Authorize, jwtAuthorizer } from "./jwt-authorizer.ts";
 import { memoryAdapter } from "./memory-adapter.ts";
 
 const HOST = "127.0.0.1";
 const CLIENT_ID = "console";
-const OPERATOR_GROUP = "airtime-operators";
-const READER_GROUP = "airtime-readers";
+/** A group of each role. */
+const groups = {
+  operatorGroup: "airtime-operators",
+  financeGroup: "airtime-finance",
+  supportGroup: "airtime-support",
+  auditorGroup: "airtime-auditors",
+  readerGroup: "airtime-readers",
+} as const satisfies Readonly<Record<(typeof roleGroups)[Role], string>>;
 const ID_TOKEN_S = 3_600;
 const SESSION_S = 86_400;
 
@@ -20,8 +27,21 @@ export const OWNER_EMAIL = "owner@example.com";
 
 /** Who can sign in, by the subject of their tokens. */
 const people = {
-  operator: { title: "Operator", may: "may do everything", email: "operator@example.com", groups: [OPERATOR_GROUP] },
-  reader: { title: "Reader", may: "sees everything", email: "reader@example.com", groups: [READER_GROUP] },
+  operator: {
+    title: "Operator",
+    may: "may do everything",
+    email: "operator@example.com",
+    groups: [groups.operatorGroup],
+  },
+  finance: { title: "Finance", may: "keeps the books", email: "finance@example.com", groups: [groups.financeGroup] },
+  support: { title: "Support", may: "sees orders", email: "support@example.com", groups: [groups.supportGroup] },
+  auditor: {
+    title: "Auditor",
+    may: "sees and exports everything",
+    email: "auditor@example.com",
+    groups: [groups.auditorGroup],
+  },
+  reader: { title: "Reader", may: "sees everything", email: "reader@example.com", groups: [groups.readerGroup] },
   owner: { title: "Owner", may: "owns the demo account", email: OWNER_EMAIL, groups: ["checkout-team"] },
   visitor: { title: "Visitor", may: "has no role", email: "visitor@example.com", groups: [] },
 } as const;
@@ -66,8 +86,7 @@ export const openIdentityProvider = async ({
     settings: {
       issuer,
       clientId: CLIENT_ID,
-      operatorGroup: OPERATOR_GROUP,
-      readerGroup: READER_GROUP,
+      ...groups,
       groupsClaim: "groups",
       scope: SCOPE,
       tokenMinutesMax: 15,

@@ -20,17 +20,23 @@ export const pollingClient = (endpoint: string, answerMs: number) => ({
 
 /** The environment in which SDK clients use the emulators, regardless of the user's own AWS settings. */
 export const localAwsEnvironment = (endpoints: { dynamodb: string; sqs: string; secretsManager: string }) => ({
+  ...Object.fromEntries(usersOwn().map((name) => [name, undefined])),
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-  AWS_SESSION_TOKEN: undefined,
-  AWS_PROFILE: undefined,
   AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
+  // One server has both.
   AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+  AWS_ENDPOINT_URL_SNS: endpoints.sqs,
   AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsManager,
   // The same server: each request names its service.
   AWS_ENDPOINT_URL_KMS: endpoints.secretsManager,
 });
+
+/** The service's own, and the one by which tests name the stage of its metrics. */
+const NOT_THE_USERS = ["AWS_CALLS", "AWS_LAMBDA_FUNCTION_NAME"];
+const usersOwn = (): readonly string[] =>
+  Object.keys(process.env).filter((name) => name.startsWith("AWS_") && !NOT_THE_USERS.includes(name));
 
 /** Sets environment variables; undefined removes one. Returns what restores them. */
 export const setEnvironment = (values: Readonly<Record<string, string | undefined>>): (() => void) => {

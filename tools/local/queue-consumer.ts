@@ -14,15 +14,6 @@ import { REGION } from "./local-aws.ts";
 import { localLog } from "./local-log.ts";
 import { queueArn } from "./queues.ts";
 
-/** Concurrent batches; AWS begins with as many. */
-const BATCHES_MAX = 5;
-/**
- * Concurrent messages of a queue whose batch size is 1. AWS serves message groups fairly within the stage's
- * `maxConcurrency`; the emulator does not, so that only a higher limit keeps slow messages from delaying the others.
- */
-const SINGLES_MAX = 50;
-/** The most that SQS returns at once. */
-const RECEIVE_MAX = 10;
 const LONG_POLL_S = 20;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 const STOP_MS_MAX = 2_000;
@@ -44,16 +35,18 @@ export const consumeQueue = (options: {
   readonly queueName: string;
   readonly queueUrl: string;
   readonly batchSize: number;
+  /** Batches in work at once. Unlike AWS, the emulator does not prefer the accounts that have few of them. */
+  readonly concurrencyMax: number;
   readonly functionName: string;
   readonly invoke: Invoke;
 }): QueueConsumer => {
-  const { client, queueName, queueUrl, batchSize, functionName, invoke } = options;
+  const { client, queueName, queueUrl, batchSize, concurrencyMax, functionName, invoke } = options;
   const stopping = new AbortController();
 
-  const receive = async (countMax: number): Promise<Message[]> => {
+  const receive = async (): Promise<Message[]> => {
     const command = new ReceiveMessageCommand({
       QueueUrl: queueUrl,
-      MaxNumberOfMessages: countMax,
+      MaxNumberOfMessages: batchSize,
       WaitTimeSeconds: LONG_POLL_S,
       MessageSystemAttributeNames: ["All"],
       MessageAttributeNames: ["All"],
@@ -105,31 +98,22 @@ export const consumeQueue = (options: {
     await sleep(PAUSE_AFTER_ERROR_MS);
   };
 
-  const consumeBatch = async (): Promise<void> => {
-    const messages = await receive(batchSize);
-    if (messages.length > 0) await handle(messages);
-  };
-
   const running = new Set<Promise<void>>();
-  const consumeSingles = async (): Promise<void> => {
-    const free = SINGLES_MAX - running.size;
-    if (free === 0) return Promise.race(running);
-    for (const message of await receive(Math.min(RECEIVE_MAX, free))) {
-      const work = handle([message])
-        .catch(pauseAfter)
-        .finally(() => running.delete(work));
-      running.add(work);
-    }
+  const consumeBatch = async (): Promise<void> => {
+    if (running.size === concurrencyMax) return Promise.race(running);
+    const messages = await receive();
+    if (messages.length === 0) return;
+    const work = handle(messages)
+      .catch(pauseAfter)
+      .finally(() => running.delete(work));
+    running.add(work);
   };
 
-  const polls =
-    batchSize === 1
-      ? [repeatUntilStopped(consumeSingles)]
-      : Array.from({ length: BATCHES_MAX }, () => repeatUntilStopped(consumeBatch));
+  const polling = repeatUntilStopped(consumeBatch);
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.race([Promise.all(polls).then(() => Promise.all(running)), sleep(STOP_MS_MAX)]);
+      await Promise.race([polling.then(() => Promise.all(running)), sleep(STOP_MS_MAX)]);
     },
   };
 };

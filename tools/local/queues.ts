@@ -4,7 +4,7 @@ import { Server } from "node:net";
 import { join } from "node:path";
 // biome-ignore lint/correctness/noUnresolvedImports: a module of Node's that Biome does not know yet
 import { DatabaseSync } from "node:sqlite";
-import { CreateQueueCommand, type QueueAttributeName, SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { CreateQueueCommand, type QueueAttributeName, SetQueueAttributesCommand, SQS } from "@aws-sdk/client-sqs";
 import { type FauxqsServer, startFauxqs } from "fauxqs";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { sleep } from "../../shared/platform/time.ts";
@@ -24,7 +24,7 @@ export type QueueSpec = {
 
 export type LocalQueues = {
   readonly endpoint: string;
-  readonly client: SQSClient;
+  readonly client: SQS;
   readonly url: (queueName: string) => string;
   /** How many messages a queue holds, and how many of them a receive finds now. */
   readonly messages: (queueName: string) => { readonly all: number; readonly visible: number };
@@ -42,7 +42,7 @@ export const startQueues = async (
   const server = await startOnLoopback({ port: 0, logger: false, ...(dataDir !== undefined && { dataDir }) });
   const endpoint = `http://${LOOPBACK}:${server.port}`;
   // The emulator's queue URLs have a host name that Node cannot resolve and, after a restart, an old port.
-  const client = new SQSClient({ ...pollingClient(endpoint, ANSWER_MS_MAX), useQueueUrlAsEndpoint: false });
+  const client = new SQS({ ...pollingClient(endpoint, ANSWER_MS_MAX), useQueueUrlAsEndpoint: false });
   const url = (queueName: string): string => `${endpoint}/${ACCOUNT_ID}/${queueName}`;
 
   const create = async (queueName: string, attributes: Partial<Record<QueueAttributeName, string>>): Promise<void> => {

@@ -265,7 +265,7 @@ const importDay = async (context: SampleContext, day: string, statement: string)
   const folder = mkdtempSync(join(tmpdir(), "sample-statement-"));
   const path = join(folder, "statement.csv");
   const { ledger, costs, queueMinutes, keyedHashes } = context;
-  const acting = { actor: () => BY, isOperator: true, ledger, costs, queueMinutes, keyedHashes };
+  const acting = { actor: () => BY, capacity: "operator" as const, ledger, costs, queueMinutes, keyedHashes };
   try {
     writeFileSync(path, statement);
     await importStatement(directImporter(acting), { path, day, map: documentedColumns });

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
@@ -50,7 +50,11 @@ const getSecretValue = z.object({
   SecretId: z.string().transform(nameOf),
   VersionStage: z.string().default("AWSCURRENT"),
 });
-const putSecretValue = z.object({ SecretId: z.string().transform(nameOf), SecretString: z.string().min(1) });
+const putSecretValue = z.object({
+  SecretId: z.string().transform(nameOf),
+  SecretString: z.string().min(1),
+  ClientRequestToken: z.string().min(32).max(64).default(randomUUID),
+});
 const generateMac = z.object({ KeyId: z.string(), MacAlgorithm: z.string(), Message: z.base64().min(1) });
 
 /**
@@ -64,6 +68,7 @@ export const startSecretsManager = async (
   const versions: Versions = {
     AWSCURRENT: new Map(Object.entries(secrets)),
     AWSPREVIOUS: new Map(Object.entries((path && readJsonFile(path, secretsFile)?.previous) || {})),
+    ids: new Map(),
   };
   const operations: Readonly<Record<string, (body: unknown) => Response>> = {
     "secretsmanager.DescribeSecret": (body) => describe(versions, body),
@@ -91,7 +96,10 @@ export const startSecretsManager = async (
   };
 };
 
-type Versions = Readonly<Record<"AWSCURRENT" | "AWSPREVIOUS", Map<string, string>>>;
+type Versions = Readonly<Record<"AWSCURRENT" | "AWSPREVIOUS", Map<string, string>>> & {
+  /** The values that were put, by secret and version, oldest first. */
+  readonly ids: Map<string, Map<string, string>>;
+};
 type Response = readonly [status: number, body: Readonly<Record<string, unknown>>];
 
 /** A secret is identified by its name or ARN. */
@@ -111,7 +119,8 @@ const describe = (versions: Versions, body: unknown): Response => {
   const name = describeSecret.safeParse(body).data?.SecretId;
   if (name === undefined) return failure("InvalidRequestException", "SecretId is required.");
   const stages = (["AWSCURRENT", "AWSPREVIOUS"] as const).filter((stage) => versions[stage].has(name));
-  const VersionIdsToStages = Object.fromEntries(stages.map((stage) => [`version-${stage}`, [stage]]));
+  const ids = [...(versions.ids.get(name)?.keys() ?? [])].reverse();
+  const VersionIdsToStages = Object.fromEntries(stages.map((stage, at) => [ids[at] ?? `version-${stage}`, [stage]]));
   return [200, { Name: name, VersionIdsToStages }];
 };
 
@@ -127,14 +136,20 @@ const getValue = (versions: Versions, body: unknown): Response => {
 };
 
 /**
- * Source: AWS, "PutSecretValue": the new value becomes current, and the one that was current becomes the previous one.
+ * Source: AWS, "PutSecretValue": the new value becomes current, and the one that was current becomes the previous one. A
+ * version that exists with this value is left as it is, also if it is neither.
  */
 const putValue = (versions: Versions, body: unknown, path: string | undefined): Response => {
   const parsed = putSecretValue.safeParse(body);
   if (!parsed.success) return failure("InvalidRequestException", "SecretId and SecretString are required.");
-  const { SecretId: name, SecretString: value } = parsed.data;
+  const { SecretId: name, SecretString: value, ClientRequestToken: id } = parsed.data;
   const previous = versions.AWSCURRENT.get(name);
   if (previous === undefined) return notFound;
+  const ids = versions.ids.get(name) ?? new Map<string, string>();
+  const existing = ids.get(id);
+  if (existing === value) return [200, description(name, "AWSCURRENT")];
+  if (existing !== undefined) return failure("ResourceExistsException", "The version has another value.");
+  versions.ids.set(name, ids.set(id, value));
   versions.AWSPREVIOUS.set(name, previous);
   versions.AWSCURRENT.set(name, value);
   if (path !== undefined) storeSecret(path, name, value, previous);

@@ -1,7 +1,7 @@
 import * as z from "zod";
-import { consoleFiles } from "../../infra/bundle/console-files.ts";
+import { consoleFiles, docsPage } from "#bundles";
 import { consoleRoutes, operatorRoutes } from "../../infra/console-routes.ts";
-import { defaultFunction, functionNames, type ScheduledFunction } from "../../infra/functions.ts";
+import { defaultFunction, functionNames, type ScheduledFunction, specOf } from "../../infra/functions.ts";
 import { callerRoutes, routeLimits } from "../../infra/gateway.ts";
 import { queues } from "../../infra/queues.ts";
 import { scheduledFunctions, scheduleOf } from "../../infra/schedules.ts";
@@ -10,7 +10,7 @@ import { streamConsumers } from "../../infra/streams.ts";
 import { routes } from "../../shared/contract/routes.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
-import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
+import { openDynamoDb, openSecretsManager } from "../../shared/platform/aws/sdk.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
@@ -26,6 +26,7 @@ import { type Invoke, loadFunctions } from "./functions.ts";
 import { type Gateway, openGateway } from "./gateway.ts";
 import type { GatewayRoute } from "./gateway-event.ts";
 import { type IdentityProvider, openIdentityProvider } from "./identity-provider.ts";
+import { type Inbox, openInbox } from "./inbox.ts";
 import { readJsonFile, writeJsonFile } from "./json-file.ts";
 import { localAwsEnvironment, setEnvironment } from "./local-aws.ts";
 import { consumeQueue } from "./queue-consumer.ts";
@@ -107,6 +108,7 @@ const startParts = async (start: Start): Promise<RunningService> => {
   const upstream = await connectUpstream(start, secrets, webhook);
   const dynamodb = await startDatabase(start, dataDir);
   const sqs = await startSqs(start, dataDir);
+  const inbox = await startInbox(start, dataDir, sqs);
   const secretsManager = await startSecrets(start, dataDir, { ...secrets, "upstream-key": upstream.liveKey });
 
   const endpoints = { dynamodb: dynamodb.endpoint, sqs: sqs.endpoint, secretsManager: secretsManager.endpoint };
@@ -115,14 +117,19 @@ const startParts = async (start: Start): Promise<RunningService> => {
     gatewayOrigin: gateway.origin,
     upstream,
     sqs,
+    topicArn: inbox.topicArn,
     console: provider.settings,
   });
   shutdown.add("process", setEnvironment({ ...environment, ...localAwsEnvironment(endpoints) }));
 
   onProgress("Loading the functions");
-  // serve-console reads them at its first request: only then Vite builds them.
+  // Read at the first request of each: only then Vite builds the console.
   Object.defineProperty(globalThis, "CONSOLE_FILES", { get: consoleFiles, configurable: true });
-  const invoke = await loadFunctions(functionNames, FUNCTIONS);
+  Object.defineProperty(globalThis, "BUNDLED_DOCS_PAGE", { get: docsPage, configurable: true });
+  const invoke = await loadFunctions(
+    functionNames.filter((name) => !specOf(name).copiesAudit),
+    FUNCTIONS,
+  );
   // Before the streams are read, because nobody is to hear of it, and before the first scheduled run, which adds up what
   // orders cost and verifies closed months.
   if (settings.sampleBooks) await ensureSampleBooks(start, dataDir, environment);
@@ -273,6 +280,15 @@ const startSqs = async ({ shutdown, onProgress }: Start, dataDir: DataDir): Prom
   return sqs;
 };
 
+const startInbox = async ({ shutdown, onProgress }: Start, dataDir: DataDir, sqs: LocalQueues): Promise<Inbox> => {
+  const file = dataDir.file("emails");
+  const inbox = await openInbox(sqs, file, (address, subject) =>
+    onProgress(`An e-mail to ${address} is in ${file}: ${subject}`),
+  );
+  shutdown.add("inbound", inbox.stop);
+  return inbox;
+};
+
 /** The key of an upstream from the settings is served from memory and not written to the data directory. */
 const startSecrets = async (
   { shutdown, onProgress }: Start,
@@ -286,8 +302,8 @@ const startSecrets = async (
 };
 
 const consumeQueues = ({ shutdown }: Start, { client, url }: LocalQueues, invoke: Invoke): void => {
-  for (const [queueName, { consumer: functionName, batchSize }] of Object.entries(queues)) {
-    const mapping = { client, queueName, queueUrl: url(queueName), batchSize, functionName, invoke };
+  for (const [queueName, { consumer: functionName, batchSize, concurrencyMax }] of Object.entries(queues)) {
+    const mapping = { client, queueName, queueUrl: url(queueName), batchSize, concurrencyMax, functionName, invoke };
     shutdown.add("inbound", consumeQueue(mapping).stop);
   }
 };
@@ -339,7 +355,7 @@ const ensureSampleBooks = async (
   const path = dataDir.file("sampleBooks");
   const known = readJsonFile(path, sampleFile)?.account_id;
   if (known === undefined) onProgress("Writing the sample books");
-  const [db, secrets] = [documentClient(), secretsClient()];
+  const [db, secrets] = [openDynamoDb(), openSecretsManager()];
   const { access: accessTable, ledger: table, audit: auditTable } = localTableNames;
   const ledger = { db, table, auditTable, clock: systemClock };
   try {
@@ -365,9 +381,9 @@ const ensureDemoAccount = async (
   dataDir: DataDir,
   { WEBHOOK_KEY_SECRET_ID, CHECKSUM_KEY_SECRET_ID }: FunctionEnvironment,
 ): Promise<DemoAccount> => {
-  const db = documentClient();
+  const db = openDynamoDb();
   try {
-    const secrets = secretsClient();
+    const secrets = openSecretsManager();
     const accounts = {
       db,
       accessTable: localTableNames.access,

@@ -51,7 +51,7 @@ Environment:
   REQUESTS_PER_SECOND_MAX
                      rate limit of each order's route, of which other routes have a part; default ${REQUESTS_PER_SECOND_MAX}
   WORKERS            on or off; default on; off leaves events, outcomes and webhooks in their queues
-  AWS_CALLS          short or sdk; default short; sdk sends every DynamoDB call by the SDK alone`;
+  AWS_CALLS          short or sdk; default short; sdk has the SDK send all calls to AWS`;
 
 const webUrl = (name: string) =>
   z

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
 import { koboFromNaira, koboSchema } from "../../../shared/contract/money.ts";
 import type { Ledger } from "../../../shared/ledger/ledger.ts";
@@ -53,9 +52,7 @@ export const openBusyAccount = async (
   }).Update;
   // A debit for each transaction, and a refund for each that failed.
   const changes = transactions + transactions - succeeded(transactions);
-  await db.send(
-    new UpdateCommand({ ...debit, ExpressionAttributeValues: { ...ExpressionAttributeValues, ":one": changes } }),
-  );
+  await db.update({ ...debit, ExpressionAttributeValues: { ...ExpressionAttributeValues, ":one": changes } });
   return { accountId, key, keyId, transactions };
 };
 

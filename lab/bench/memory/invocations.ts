@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import type { FunctionName } from "../../../infra/functions.ts";
 import { createAccount, createKey } from "../../../shared/access/accounts.ts";
@@ -43,7 +43,7 @@ export type MeasuredFunction = (typeof measuredFunctions)[number];
 
 /** One account with keys, money, transactions and an endpoint, in tables that exist. */
 export const prepareInvocations = async (
-  db: DynamoDBDocumentClient,
+  db: DynamoDBDocument,
   secrets: Secrets,
   endpointUrl: string,
 ): Promise<Invocations> => {
@@ -82,7 +82,7 @@ export const prepareInvocations = async (
   for (let count = 0; count < LISTED; count += 1) await openTransaction(ledger, anOpen(), [], deadlineIn(20_000));
   const open = { ...anOpen(), upstream_reference: upstreamReference };
   const settled = settledTransaction(open, { status: "success" });
-  await db.send(new PutCommand({ TableName: ledger.table, Item: settled }));
+  await db.put({ TableName: ledger.table, Item: settled });
 
   let requests = 0;
   const request = (method: "GET" | "POST", path: string, body?: object, routeKey = `${method} ${path}`) => {
@@ -117,7 +117,7 @@ export const prepareInvocations = async (
     }),
     "apply-upstream-event": async () => {
       // Each event finds the transaction open.
-      await db.send(new PutCommand({ TableName: ledger.table, Item: open }));
+      await db.put({ TableName: ledger.table, Item: open });
       const received_at = isoTime(systemClock());
       const { reference, status } = eventData;
       return message({ kind: "event", mode: "live", received_at, reference, status, amount_kobo: 500_00 });
@@ -126,7 +126,12 @@ export const prepareInvocations = async (
       Records: [{ dynamodb: { SequenceNumber: "1", OldImage: marshall(open), NewImage: marshall(settled) } }],
     }),
     "deliver-webhook": async () => {
-      const delivery = { event: "transaction.updated", transaction_pk: settled.pk, status: "success" } as const;
+      const delivery = {
+        event: "transaction.updated",
+        transaction_pk: settled.pk,
+        status: "success",
+        endpoint: "1",
+      } as const;
       return message({ ...delivery, repeat: randomUUID() } satisfies DeliveryMessage);
     },
   };

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import * as z from "zod";
 import { functionSpecs } from "../../../functions/specs.ts";
-import { bundleOptionsOf } from "../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf, sdkOptions } from "../../../infra/bundle/bundle.ts";
+import { SDK_FILE } from "../../../infra/bundle/sdk-file.ts";
 import { queues } from "../../../infra/queues.ts";
 import { mapInOrder } from "../../../shared/platform/map-in-order.ts";
 import { emulatorClientAt } from "../../../test/builders/emulator-client.ts";
@@ -114,6 +115,7 @@ const measureSizes = async (report: Report): Promise<readonly SizeResults[]> => 
     for (const name of isShort ? measuredFunctions.slice(-1) : measuredFunctions) {
       const bundle = file(`${name}.mjs`);
       await build({ ...bundleOptionsOf(name), outfile: bundle });
+      await build({ ...sdkOptions, outfile: file(SDK_FILE) });
       const sizes: Size[] = [];
       for (const [memoryMb, ofSize] of connections) {
         sizes.push(await measureFirst({ name, memoryMb, bundle, connections: ofSize, next: invocations[name] }));

@@ -1,5 +1,7 @@
 import { createHmac, hash, randomUUID } from "node:crypto";
-import { Agent, request } from "node:http";
+
+// As in shared/upstream/exchange.ts: an import would also evaluate fetch.
+const { Agent, request } = process.getBuiltinModule("node:http");
 
 /**
  * The three DynamoDB calls of this service's live purchase, signed by hand and sent over connections that are kept

@@ -1,3 +1,4 @@
+import { queues } from "../../../infra/queues.ts";
 import { startTestService } from "../../../test/builders/service.ts";
 import { markdownTable, wrap } from "../../../tools/markdown/markdown.ts";
 import type { Part } from "../part.ts";
@@ -87,5 +88,5 @@ const deliveriesText = (deliveries: readonly DeliveryResults[]): string => {
   return `${markdownTable([["endpoints", "deliveries/s"], ...rows])}
 
 ${wrap(`${DELIVERIES} deliveries wait in the queue, and all endpoints respond at once. The local service is one process that
-    handles 50 messages concurrently; AWS scales with the length of the queue, up to the stage's maxConcurrency.`)}`;
+    handles ${queues.delivery.concurrencyMax} batches of ${queues.delivery.batchSize} concurrently; AWS scales with the length of the queue, up to the stage's maxConcurrency.`)}`;
 };

@@ -9,7 +9,7 @@ import type { Sample } from "./samples.ts";
 export type AlarmChange = { readonly atMs: number; readonly alarm: string; readonly to: AlarmState };
 
 export type StageAlarms = {
-  /** The urgency of each alarm that notifies somebody. */
+  /** The urgency of each alarm that notifies a person. */
   readonly urgencies: ReadonlyMap<string, Urgency>;
   /** The changes of all alarms, which begin as OK. */
   readonly changes: (samples: readonly Sample[], time: { fromMs: number; toMs: number }) => readonly AlarmChange[];
@@ -168,13 +168,17 @@ const minutesOf = (samples: readonly Sample[]): Minutes => {
 
 /** The data points of an alarm's range, which ends now. */
 const rangeAt = (alarm: Alarm, minutes: Minutes, nowMs: number): readonly DataPoint[] => {
-  const own = minutes.get(alarm.metric);
-  const end = Math.floor(nowMs / MINUTE_MS);
-  return Array.from({ length: evaluationRange(alarm.rule) }, (_, position) => {
-    const last = end - (evaluationRange(alarm.rule) - 1 - position) * alarm.periodMinutes;
-    const minutesBefore = Array.from({ length: alarm.periodMinutes }, (_, before) => own?.get(last - 1 - before));
-    const known = minutesBefore.filter((one) => one !== undefined);
-    const value = known.length === 0 ? alarm.filler : known.reduce(together)[alarm.statistic];
-    return value === undefined ? undefined : alarm.breaches(value);
+  const { rule, periodMinutes, statistic, filler, breaches } = alarm;
+  const known = minutes.get(alarm.metric);
+  const length = evaluationRange(rule);
+  const begin = Math.floor(nowMs / MINUTE_MS) - length * periodMinutes;
+  return Array.from({ length }, (_, period) => {
+    let values: Minute | undefined;
+    for (let minute = 0; known !== undefined && minute < periodMinutes; minute += 1) {
+      const next = known.get(begin + period * periodMinutes + minute);
+      if (next !== undefined) values = values === undefined ? next : together(values, next);
+    }
+    const value = values === undefined ? filler : values[statistic];
+    return value === undefined ? undefined : breaches(value);
   });
 };

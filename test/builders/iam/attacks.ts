@@ -5,7 +5,7 @@ import { dynamoDbRequests } from "./dynamodb-requests.ts";
 import type { IamRequest } from "./evaluate.ts";
 import { arnOf } from "./resolve.ts";
 
-/** Calls to AWS that somebody makes who has the credentials of one role. */
+/** Calls to AWS that an attacker with the credentials of one role makes. */
 const ACCOUNT = "acc_d7bdaab58fca8a5d05";
 const KEY_HASH = "JiLR5YO01Fhyau_mpHxrrzEAAlXpLpf2qP-NjAmzo6Q";
 
@@ -18,6 +18,13 @@ const onTable = (
 const put = (pk: string) => onTable("PutItem", "Ledger", { Item: { pk } });
 const update = (pk: string) =>
   onTable("UpdateItem", "Ledger", { Key: { pk }, UpdateExpression: "SET stolen = :it", ReturnValues: "ALL_NEW" });
+/** Another attribute beside it is refused with it: a condition on the attributes holds for all that a request names. */
+const setOf = (pk: string, attribute: string) =>
+  onTable("UpdateItem", "Ledger", {
+    Key: { pk },
+    UpdateExpression: "SET #changed = :value",
+    ExpressionAttributeNames: { "#changed": attribute },
+  });
 const auditKey = (kind: string) => ({ pk: `${kind}#${ACCOUNT}`, sequence: "0000000001" });
 const changeKey = (attribute: string) =>
   onTable("UpdateItem", "Access", {
@@ -28,6 +35,10 @@ const changeKey = (attribute: string) =>
 const onArn = (action: string, service: string, resource: string): readonly IamRequest[] => [
   // ARNs of IAM have no region.
   { action, resource: `arn:aws:${service}:${service === "iam" ? "" : REGION}:${ACCOUNT_ID}:${resource}`, context: {} },
+];
+const COPIES = arnOf("AWS::S3::Bucket", "AuditCopy");
+const onBucket = (action: string): readonly IamRequest[] => [
+  { action: `s3:${action}`, resource: `${COPIES}/${ACCOUNT}/0000000001/${KEY_HASH}`, context: {} },
 ];
 const table = (action: string) => onArn(`dynamodb:${action}`, "dynamodb", "table/Ledger");
 const role = (action: string) => onArn(`iam:${action}`, "iam", "role/Prod-Service-PurchaseRole");
@@ -42,15 +53,28 @@ export const attacks = {
   "change an account": update(`account#${ACCOUNT}`),
   "put an order": put("transaction#DATA_1"),
   "change a transaction": update("transaction#DATA_1"),
+  "settle an order": setOf("transaction#DATA_1", "status"),
+  "remove the phone number from an order": setOf("transaction#DATA_1", "phone_number"),
   "claim an upstream reference": update("upstream-reference#UP-1"),
   "hide a wrong balance": put(`checkpoint#${ACCOUNT}`),
   "put a consent": put("consent#transaction#DATA_1"),
   "change a consent": update("consent#transaction#DATA_1"),
+  "remove the person from a consent": setOf("consent#transaction#DATA_1", "subject"),
   "put an audit entry, over another one too": onTable("PutItem", "Audit", { Item: auditKey("entry") }),
   "attest an audit entry": onTable("PutItem", "Audit", { Item: auditKey("attestation") }),
   "change an audit entry": [
     ...onTable("UpdateItem", "Audit", { Key: auditKey("entry"), UpdateExpression: "SET stolen = :it" }),
     ...onArn("dynamodb:PartiQLUpdate", "dynamodb", "table/Audit"),
+  ],
+  "put a false copy of an audit entry": onBucket("PutObject"),
+  "delete, unlock or hide a copy of an audit entry": [
+    ...onBucket("DeleteObject"),
+    ...onBucket("DeleteObjectVersion"),
+    ...onBucket("BypassGovernanceRetention"),
+    ...onBucket("PutObjectRetention"),
+    ...["PutBucketObjectLockConfiguration", "PutBucketPolicy", "DeleteBucketPolicy", "PutLifecycleConfiguration"].map(
+      (action) => ({ action: `s3:${action}`, resource: COPIES, context: {} }),
+    ),
   ],
   "replace the hash of the reference key": put("reference-key#"),
   "put an API key": onTable("PutItem", "Access", { Item: { pk: KEY_HASH } }),
@@ -124,7 +148,7 @@ export const attacks = {
     ...onArn("lambda:AddPermission", "lambda", "function:Purchase"),
     ...onArn("lambda:InvokeFunction", "lambda", "function:ConsoleApi"),
     ...onArn("lambda:InvokeFunction", "lambda", "function:ApplyUpstreamEvent"),
-    ...onArn("execute-api:Invoke", "execute-api", "apihttp/$default/POST/operations/wallet/fund"),
+    ...onArn("execute-api:Invoke", "execute-api", "apihttp/$default/POST/operations/operator/wallet/fund"),
   ],
   "silence alarms, logs or schedules": [
     ...onArn("cloudwatch:DeleteAlarms", "cloudwatch", "alarm:prod"),

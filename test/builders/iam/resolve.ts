@@ -17,6 +17,7 @@ const references: Readonly<Record<string, (name: string) => Readonly<Record<stri
   "AWS::KMS::Key": (name) => ({ Ref: name, Arn: arn("kms", `key/${name}`) }),
   "AWS::Lambda::Function": (name) => ({ Ref: name, Arn: arn("lambda", `function:${name}`) }),
   "AWS::Logs::LogGroup": (name) => ({ Ref: name, Arn: arn("logs", `log-group:${name}:*`) }),
+  "AWS::S3::Bucket": (name) => ({ Ref: name.toLowerCase(), Arn: `arn:aws:s3:::${name.toLowerCase()}` }),
   "AWS::SecretsManager::Secret": (name) => ({ Ref: arn("secretsmanager", `secret:${name}-a1b2c3`) }),
   "AWS::SNS::Topic": (name) => ({ Ref: arn("sns", name) }),
   "AWS::SQS::Queue": (name) => ({ Ref: name, Arn: arn("sqs", name) }),

@@ -10,6 +10,8 @@ import { programs } from "./steps.ts";
 const PROGRAM_STEPS_MAX = 600;
 /** Programs on one system: the more the DynamoDB emulator has written, the longer a write takes. */
 const SYSTEM_PROGRAMS = 4;
+/** A short run goes on, to at most this multiple of its steps, until it has met what few programs do. */
+const LONGER_MAX = 6;
 /** Programs between two restarts of all functions. */
 const RESTART_EVERY = 3;
 
@@ -39,6 +41,11 @@ const addProgress = (one: Progress, other: Progress): Progress => ({
 /** All settings together. */
 export const totalOf = ({ bySetting }: ModelRun): Progress => [...bySetting.values()].reduce(addProgress, noProgress);
 
+const hasMetAll = (run: ModelRun): boolean => {
+  const { purchases, waited, limited, asked } = totalOf(run);
+  return Math.min(purchases, waited, limited, asked) > 0;
+};
+
 /**
  * Runs random programs against the real handlers and stores until that many steps are done, and compares the results
  * with the expected accounts. Prints a failing program, with the seed and path that repeat it.
@@ -52,7 +59,8 @@ export const runModel = async (
   const settings = chosenSettings();
   const bySetting = new Map<StrictName, Progress>();
   let run: ModelRun = { seed, programs: 0, steps: 0, traces: [], bySetting };
-  for (let round = 0; run.steps < stepsWanted; round += 1) {
+  const goesOn = (): boolean => run.steps < stepsWanted || (!hasMetAll(run) && run.steps < LONGER_MAX * stepsWanted);
+  for (let round = 0; goesOn(); round += 1) {
     const settingOf = (program: number): StrictName =>
       settings[(seed + round * SYSTEM_PROGRAMS + program) % settings.length] ?? "perfect";
     const { done: programsDone, trace } = await runOnSystem(seed + round, settingOf, programStepsMax);

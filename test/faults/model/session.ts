@@ -10,6 +10,7 @@ import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
+import { firstEndpoint } from "../../builders/endpoint.ts";
 import { transactionsOf, violations } from "../invariants.ts";
 import { closeTestAccount, deliverUntilIdle, resolveOpen, sendUntilNoneWaits } from "../recovery.ts";
 import { advance } from "../system/clock.ts";
@@ -88,7 +89,7 @@ export const setLiveKeyLimits = async (
 
 /** A fault, and the effect, counted from 1, from which on it hits the first one that it can. */
 export type InjectedFault = { readonly at: number; readonly fault: Fault };
-/** An upstream that answered 429 gets no order for so long. */
+/** An upstream that answered 429 gets no order for this long. */
 const UPSTREAM_PAUSE_MS = 31_000;
 
 /** The longest that a 429 and a run of the sender keep orders from being sent at once: 60 s and 90 s, and a cache. */
@@ -311,7 +312,7 @@ export const endSession = async (session: Session): Promise<void> => {
 const enqueueMissingWebhooks = async ({ system, callers }: Session): Promise<void> => {
   const disabled = callers.filter(({ wasDisabled }) => wasDisabled);
   if (disabled.length === 0) return;
-  for (const { account } of disabled) await enableEndpoint(system.endpoints, account.accountId);
+  for (const { account } of disabled) await enableEndpoint(system.endpoints, firstEndpoint(account.accountId));
   const { ledger, deliveryQueue: queue } = system;
   const always = { fromMs: 0, toMs: ledger.clock(), resendId: "missed", lookBackMs: 0 };
   await enqueueRange({ ledger, queue }, always);

@@ -44,7 +44,7 @@ export const step = <Choice, Given, Result>(kind: StepKind<Choice, Given, Result
   })),
 });
 
-/** Programs of up to so many steps, in the shares that their weights say. */
+/** Programs of up to this many steps, in the shares that their weights say. */
 export const programsOf = (steps: readonly Step[], stepsMax: number) =>
   fc.commands(
     steps.flatMap(({ weight, commands }) => Array.from({ length: weight }, () => commands)),

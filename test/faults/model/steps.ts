@@ -24,6 +24,7 @@ import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { askNow, readLookup } from "../../../shared/upstream-lookup/lookup-record.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
+import { firstEndpoint } from "../../builders/endpoint.ts";
 import { transactionsOf } from "../invariants.ts";
 import { sealUntil } from "../sealed-periods.ts";
 import { advance } from "../system/clock.ts";
@@ -602,13 +603,13 @@ const changeEndpoint = step({
   ),
   given: always,
   act: async ({ system: { endpoints }, caller, choice }) => {
-    const { accountId } = caller.account;
+    const key = firstEndpoint(caller.account.accountId);
     if (choice === "disable") {
       caller.wasDisabled = true;
-      await disableEndpoint(endpoints, accountId);
+      await disableEndpoint(endpoints, key);
     }
-    if (choice === "enable") await enableEndpoint(endpoints, accountId);
-    if (choice === "rotate its secret") await rotateWebhookSecret(endpoints, accountId);
+    if (choice === "enable") await enableEndpoint(endpoints, key);
+    if (choice === "rotate its secret") await rotateWebhookSecret(endpoints, key);
   },
 });
 

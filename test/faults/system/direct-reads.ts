@@ -1,4 +1,4 @@
-import { BatchGetCommand, type DynamoDBDocumentClient, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, type DynamoDBDocument, GetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import type { Forward } from "../../strict/wire.ts";
@@ -51,7 +51,7 @@ const readOf = (command: unknown): readonly [operation: string, request: unknown
  * Has the test's own reads bypass the SDK, which takes several times as long as the emulator. What a process reads takes
  * its usual way, and so does what the emulator refuses.
  */
-export const withDirectReads = (db: DynamoDBDocumentClient, forward: Forward): DynamoDBDocumentClient => {
+export const withDirectReads = (db: DynamoDBDocument, forward: Forward): DynamoDBDocument => {
   const { send: sendBySdk } = db;
   const send = async (...args: readonly unknown[]): Promise<unknown> => {
     const read = processes.getStore() === undefined ? readOf(args[0]) : undefined;

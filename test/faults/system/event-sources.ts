@@ -71,7 +71,7 @@ export type Sample = { readonly atMs: number; readonly oldestMs: number } & (
 );
 
 /** The consumers of the ledger. */
-type ConsumerName = Exclude<keyof typeof streamConsumers, "attestations">;
+type ConsumerName = Exclude<keyof typeof streamConsumers, "attestations" | "copies">;
 /** What a consumer has still to get from one shard, oldest first. */
 type Shard = { readonly pending: StreamRecord[]; isBusy: boolean };
 

@@ -24,7 +24,7 @@ export type Fleet = {
   readonly invoke: Invoke;
   /** Starts a process of each function that has none any more because they died. */
   readonly revive: () => Promise<void>;
-  /** So many processes of each function take turns; more only where more work at the same time. */
+  /** This many processes of each function take turns; more only where more work at the same time. */
   spread: number;
   readonly processes: () => readonly Process[];
   /** Ends all processes: the next invocations start new ones. */

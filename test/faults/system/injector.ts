@@ -19,7 +19,7 @@ export type Noted = (process: Process, effect: Effect, what: string) => void;
 const lateWrites: { readonly land: () => Promise<unknown>; readonly sentMs: number }[] = [];
 const MINUTE_MS = 60_000;
 
-/** Lets those take effect now that were sent so long ago, each copy of them. Returns how many. */
+/** Lets those take effect now that were sent this long ago, each copy of them. Returns how many. */
 export const landLateWrites = async (ageMs = 0): Promise<number> => {
   const later = lateWrites.findIndex(({ sentMs }) => now() - sentMs < ageMs);
   const landing = lateWrites.splice(0, later < 0 ? lateWrites.length : later);

@@ -2,15 +2,16 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
+import type { DynamoDBDocument } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import type { TableName } from "../../../functions/function-spec.ts";
 import type { ScheduledFunction } from "../../../infra/functions.ts";
 import { queues } from "../../../infra/queues.ts";
 import type { AccountStore } from "../../../shared/access/account-store.ts";
 import { type Route, routeKey } from "../../../shared/contract/route.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
-import { documentClient, secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { openDynamoDb, openSecretsManager, openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { environment, type FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
@@ -65,7 +66,7 @@ export type Answer = z.output<typeof answerSchema>;
 
 type UpstreamOrder = Simulator["state"]["purchases"][number];
 
-/** What somebody sees of the system from outside, with the simulated times: what alarms are made from. */
+/** What a person sees of the system from outside, with the simulated times: what alarms are made from. */
 export type Observed = {
   /** Every line of log: events, and metrics in CloudWatch's embedded format. */
   readonly lines: { readonly atMs: number; readonly by: string; readonly line: string }[];
@@ -84,12 +85,12 @@ export type System = {
   readonly upstream: Simulator["state"];
   /** Which orders carry our reference. */
   readonly references: UpstreamKind["references"];
-  readonly db: DynamoDBDocumentClient;
+  readonly db: DynamoDBDocument;
   readonly ledger: AuditedLedger;
   readonly accounts: AccountStore;
   readonly endpoints: EndpointStore;
   readonly keyedHashes: KeyedHashes;
-  readonly tables: readonly string[];
+  readonly tables: readonly (readonly [TableName, string])[];
   readonly cacheTable: string;
   readonly observed: Observed;
   readonly authorization: Authorization | undefined;
@@ -160,7 +161,12 @@ export const startSystem = async ({
   const direct = emulatorClientAt(dynamodb);
   const { accessTable, ledgerTable, auditTable, cacheTable } = await freshTables(direct);
   for (const table of [ledgerTable, auditTable]) await addStream(direct, table);
-  const tables = [accessTable, ledgerTable, auditTable, cacheTable];
+  const tablesWith = (access: string, ledger: string): System["tables"] => [
+    ["access", access],
+    ["ledger", ledger],
+    ["audit", auditTable],
+    ["cache", cacheTable],
+  ];
   const tableNames = new Map([
     [accessTable, "Access"],
     [ledgerTable, "Ledger"],
@@ -222,8 +228,8 @@ export const startSystem = async ({
     if (state !== "dead") observed.lines.push({ atMs: now(), by, line: String(line) });
   };
 
-  const db = withDirectReads(documentClient(), emulator.forward);
-  const checksumKey = secret(secretsClient(), "checksum-key");
+  const db = withDirectReads(openDynamoDb(), emulator.forward);
+  const checksumKey = secret(openSecretsManager(), "checksum-key");
   const accounts: AccountStore = { db, accessTable, ledgerTable, checksumKey };
   const system: Pick<System, "plan" | "weather" | "run"> = {
     plan: () => undefined,
@@ -261,9 +267,9 @@ export const startSystem = async ({
     db,
     ledger: { db, table: ledgerTable, auditTable, clock: systemClock },
     accounts,
-    endpoints: { accounts, webhookSealingKey: secret(secretsClient(), "webhook-key"), clock: systemClock },
-    keyedHashes: await loadKeyedHashes(secret(secretsClient(), "reference-key"))(),
-    tables,
+    endpoints: { accounts, webhookSealingKey: secret(openSecretsManager(), "webhook-key"), clock: systemClock },
+    keyedHashes: await loadKeyedHashes(secret(openSecretsManager(), "reference-key"))(),
+    tables: tablesWith(accessTable, ledgerTable),
     cacheTable,
     fleet,
     observed,
@@ -300,7 +306,7 @@ export const startSystem = async ({
       await fleet.invoke(schedule, {}).catch(() => undefined);
     },
     eventSources: await openSources(ledgerTable),
-    deliveryQueue: deliveryQueue(sqsClient(), sqs.url("delivery")),
+    deliveryQueue: deliveryQueue(openSqs(), sqs.url("delivery")),
     deploy: async (changes: Partial<FunctionEnvironment>) => {
       functionEnvironment = { ...functionEnvironment, ...changes };
       setEnvironment(functionEnvironment);
@@ -312,7 +318,7 @@ export const startSystem = async ({
         ledger: { ...opened.ledger, table: LEDGER_TABLE },
         accounts: adopted,
         endpoints: { ...opened.endpoints, accounts: adopted },
-        tables: [ACCESS_TABLE, LEDGER_TABLE, auditTable, cacheTable],
+        tables: tablesWith(ACCESS_TABLE, LEDGER_TABLE),
         ...(isOtherLedger && {
           eventSources: await openSources(LEDGER_TABLE),
         }),

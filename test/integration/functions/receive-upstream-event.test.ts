@@ -5,7 +5,7 @@ import * as z from "zod";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
 import { readTransaction } from "../../../shared/ledger/find-transactions.ts";
 import { transactionPk } from "../../../shared/ledger/schema.ts";
-import { secretsClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { openSecretsManager, openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
@@ -145,7 +145,7 @@ test("a failed that was put on the queue past the webhook is stored, and only th
   const order = { key, body: anOrder({ phone_number: "08000000004" }) };
   const { reference } = transactionOf(await service.call("POST", BUY_DATA, order));
   const upstreamReference = service.simulator.state.purchases.at(-1)?.upstreamReference ?? "";
-  const keyedHashes = await loadKeyedHashes(secret(secretsClient(), "reference-key"))();
+  const keyedHashes = await loadKeyedHashes(secret(openSecretsManager(), "reference-key"))();
   const message: UnsignedEvent = {
     kind: "event",
     mode: "live",
@@ -156,7 +156,7 @@ test("a failed that was put on the queue past the webhook is stored, and only th
     type: "data",
   };
   const otherMac = eventMac(keyedHashes, { ...message, reference: "U-another" });
-  const sqs = sqsClient();
+  const sqs = openSqs();
   onTestFinished(() => sqs.destroy());
   for (const forged of [
     { ...message, trusted: true },

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
-import { stages } from "../../../infra/stages.ts";
+import { stages } from "../../../stages.ts";
 
 /** Goal: the workflows run what exists, with the least rights, and a selling stage is deployed after approval only. */
 const FOLDER = ".github/workflows";
@@ -53,12 +53,12 @@ test("every npm script, program and workflow that a workflow names exists", () =
   const named = steps.flatMap(({ run = "" }) =>
     [...run.matchAll(/npm run (?:--silent )?(\S+)/g)].map(([, name]) => name),
   );
-  expect(new Set(named)).toEqual(new Set(["diff", "deploy"]));
+  expect(new Set(named)).toEqual(new Set(["diff", "deploy", "site", "release"]));
   expect(named.filter((name) => scripts[name ?? ""] === undefined)).toEqual([]);
   const local = [...steps.map(({ run }) => run), ...jobs.map(({ job: { uses } }) => uses)].filter((path) =>
     path?.startsWith("."),
   );
-  expect(local).toHaveLength(4);
+  expect(local).toHaveLength(5);
   for (const path of local) expect(existsSync(path ?? "")).toBe(true);
 });
 
@@ -95,12 +95,15 @@ test("each job has the rights that it needs and no others, and the checkout leav
   });
   const deploying = "contents:read id-token:write";
   expect(Object.fromEntries(rights)).toEqual({
+    "check.yml audit": "contents:read",
     "check.yml check": "contents:read",
     "deploy.yml check": "contents:read",
     "deploy.yml sandbox": deploying,
     "deploy.yml prod": deploying,
     "deploy-stage.yml deploy": deploying,
     "diff.yml diff": "contents:read id-token:write pull-requests:write",
+    "release.yml check": "contents:read",
+    "release.yml release": "contents:write id-token:write attestations:write",
   });
   for (const { uses, with: inputs } of steps) {
     if (uses?.startsWith("actions/checkout@")) expect(inputs["persist-credentials"]).toBe(false);
@@ -114,6 +117,7 @@ test("a pull request cannot run with rights of the base branch, and one of a for
     "deploy-stage.yml": ["workflow_call"],
     "deploy.yml": ["push"],
     "diff.yml": ["pull_request"],
+    "release.yml": ["workflow_dispatch"],
   });
   expect(workflowNamed("deploy.yml").on.push).toEqual({ branches: ["main"] });
   const { diff } = workflowNamed("diff.yml").jobs;
@@ -143,6 +147,26 @@ test("each stage is deployed in the GitHub environment of its name, after the te
   expect(deploy?.concurrency).toEqual({ group: `deploy-${stageInput}`, "cancel-in-progress": false });
 });
 
+test("a release is tagged last, of main, after the tests and an approval, and has what its checksums name", () => {
+  const { check, release } = workflowNamed("release.yml").jobs;
+  expect(check).toMatchObject({ uses: "./.github/workflows/check.yml", if: "github.ref == 'refs/heads/main'" });
+  expect(release).toMatchObject({ needs: "check", environment: "release" });
+  const own = release?.steps ?? [];
+  expect(own.findIndex(({ run }) => run === "npm run --silent release")).toBe(3);
+  expect(own.at(-1)?.run).toContain("refs/tags/$tag");
+  const files = [".local/release/files/SHA256SUMS", ".local/release/files"];
+  expect(own.flatMap(({ with: inputs }) => [inputs["subject-checksums"], inputs.path]).filter(Boolean)).toEqual(files);
+  const main = readFileSync("tools/release/main.ts", "utf8");
+  expect(main).toContain('".local/release/files"');
+});
+
+test("a new advisory about a package stops no deployment, but is seen in a pull request", () => {
+  const auditing = jobs.filter(({ job }) => job.steps.some(({ run }) => run?.startsWith("npm audit --omit=dev")));
+  expect(auditing.map(({ file, job }) => [file, job.if])).toEqual([
+    ["check.yml", "github.event_name == 'pull_request'"],
+  ]);
+});
+
 test("a pull request is compared with every stage", () => {
   const { diff } = workflowNamed("diff.yml").jobs;
   const included = diff?.strategy?.matrix.include ?? [];
@@ -157,7 +181,7 @@ test("a pull request is compared with every stage", () => {
 
 test("every job that runs steps ends after a time, and a newer push replaces the checks of a pull request", () => {
   const running = jobs.filter(({ job: { steps: own } }) => own.length > 0);
-  expect(running).toHaveLength(3);
+  expect(running).toHaveLength(5);
   for (const { job: found } of running) expect(found["timeout-minutes"]).toBeLessThanOrEqual(120);
   for (const name of ["check.yml", "diff.yml"]) {
     expect(workflowNamed(name).concurrency).toMatchObject({ "cancel-in-progress": true });

@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { request as httpRequestTo, IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
-import { GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { documentClient, sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { openDynamoDb, openSqs } from "../../../shared/platform/aws/sdk.ts";
 import { purchaseOutcome } from "../../simulator/outcomes.ts";
 import { startSimulator } from "../../simulator/server.ts";
 import type { Order } from "../../simulator/state.ts";
@@ -17,8 +16,8 @@ import { SETTINGS_PK, simulatorSettings } from "./table.ts";
 const { SIMULATOR_TABLE, EVENT_QUEUE_URL } = z
   .object({ SIMULATOR_TABLE: z.string().min(1), EVENT_QUEUE_URL: z.url() })
   .parse(process.env);
-const db = documentClient();
-const sqs = sqsClient();
+const db = openDynamoDb();
+const sqs = openSqs();
 
 const httpRequest = z.object({
   rawPath: z.string(),
@@ -45,7 +44,7 @@ const simulatorFor = (liveKey: string): ReturnType<typeof startSimulator> => {
 /** They change when a secret is rotated, so they are read for each request. */
 const readSettings = async () => {
   const key = { pk: SETTINGS_PK };
-  const { Item } = await db.send(new GetCommand({ TableName: SIMULATOR_TABLE, Key: key, ConsistentRead: true }));
+  const { Item } = await db.get({ TableName: SIMULATOR_TABLE, Key: key, ConsistentRead: true });
   return simulatorSettings.parse(Item);
 };
 
@@ -89,7 +88,7 @@ const record = async (order: Order): Promise<void> => {
     amount_kobo: amountKobo,
     mode,
   };
-  await db.send(new PutCommand({ TableName: SIMULATOR_TABLE, Item }));
+  await db.put({ TableName: SIMULATOR_TABLE, Item });
   const outcome = purchaseOutcome(order.phoneNumber ?? "");
   if (outcome.kind !== "respond" || outcome.later === undefined) return;
   const { status, copies } = outcome.later;

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AssetHashType, CfnOutput, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { HttpApi } from "aws-cdk-lib/aws-apigatewayv2";
@@ -9,8 +10,7 @@ import { SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import { LogGroup, RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Queue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
-import { buildSync } from "esbuild";
-import { bundleOptions } from "../../../infra/bundle/bundle.ts";
+import { simulatorBundle } from "#bundles";
 import { projectRoot } from "../../../infra/bundle/project-root.ts";
 import { stackName } from "../../../infra/outputs.ts";
 
@@ -85,8 +85,7 @@ const bundled = (): Code =>
       image: Runtime.NODEJS_24_X.bundlingImage,
       local: {
         tryBundle: (folder) => {
-          const entry = join(projectRoot, "tools", "acceptance", "simulator", "handler.ts");
-          buildSync({ ...bundleOptions, entryPoints: [entry], outfile: join(folder, "index.mjs") });
+          writeFileSync(join(folder, "index.mjs"), simulatorBundle());
           return true;
         },
       },

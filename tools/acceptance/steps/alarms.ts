@@ -9,7 +9,7 @@ import { SNSClient, SubscribeCommand } from "@aws-sdk/client-sns";
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import * as z from "zod";
 import { stackName } from "../../../infra/outputs.ts";
-import { sqsClient } from "../../../shared/platform/aws-clients.ts";
+import { openSqs } from "../../../shared/platform/aws/sdk.ts";
 import type { Context, Simulator, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
 import { resourcesOf } from "../stacks.ts";
@@ -84,7 +84,7 @@ const notification = z.object({ AlarmName: z.string(), NewStateValue: z.string()
 
 /** The alarms of which a notification has come, until all have. */
 const raisedAlarms = async (QueueUrl: string, names: readonly string[]): Promise<ReadonlySet<string>> => {
-  const sqs = sqsClient();
+  const sqs = openSqs();
   const raised = new Set<string>();
   for (const untilMs = Date.now() + NOTIFIED_MS_MAX; Date.now() < untilMs && raised.size < names.length; ) {
     const { Messages = [] } = await sqs.send(

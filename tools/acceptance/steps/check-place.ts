@@ -1,6 +1,6 @@
 import { cdkJson } from "../../../infra/cdk-json.ts";
 import { SettingsError } from "../../../infra/settings-error.ts";
-import { ACCOUNT_PLACEHOLDER, type Stages, sells, settingsOf, stages } from "../../../infra/stages.ts";
+import { ACCOUNT_PLACEHOLDER, assertStageName, type Stages, sells } from "../../../infra/stage-settings.ts";
 import { readAccountConcurrency } from "../../aws/concurrency.ts";
 import { signIn } from "../../aws/sign-in.ts";
 import { findStack, stackNames } from "../stacks.ts";
@@ -8,13 +8,11 @@ import { findStack, stackNames } from "../stacks.ts";
 export type Place = { readonly account: string; readonly concurrencyMax: number };
 
 /** Refuses a name that is in use before anything is asked of AWS. Throws a SettingsError. */
-export const assertNewStage = (stage: string): void => {
-  if (Object.hasOwn(stages, stage)) {
-    throw new SettingsError(
-      `Stage "${stage}" is in infra/stages.ts. This command destroys its stage: choose another name.`,
-    );
+export const assertNewStage = (stage: string, known: Stages): void => {
+  if (Object.hasOwn(known, stage)) {
+    throw new SettingsError(`Stage "${stage}" is in stages.ts. This command destroys its stage: choose another name.`);
   }
-  settingsOf(stage, { [stage]: stages.sandbox });
+  assertStageName(stage);
 };
 
 /** Signs in, and refuses an account in which real money is moved. Throws a SettingsError; nothing was changed. */
@@ -24,7 +22,7 @@ export const signInTo = async (
     region,
     profile,
   }: { readonly stage: string; readonly region: string; readonly profile?: string | undefined },
-  known: Stages = stages,
+  known: Stages,
 ): Promise<string> => {
   process.env.AWS_REGION = region;
   const arn = await signIn({ stage }, { profile });

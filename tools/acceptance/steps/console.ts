@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { actionPath } from "../../../shared/contract/actions/actions.ts";
+import { roles } from "../../../shared/contract/roles.ts";
 import type { ConsoleToken } from "../console-token.ts";
 import type { Stage } from "../context.ts";
 import { callable } from "../emulator.ts";
 import { assertThat, found, type Outcome, skipped } from "../outcome.ts";
 import { requestCounts } from "../request-counts.ts";
 
-const me = z.object({ data: z.object({ by: z.string(), role: z.enum(["operator", "reader"]).nullable() }) });
+const me = z.object({ data: z.object({ by: z.string(), roles: z.array(z.enum(roles)) }) });
 
 /**
  * Tries the console with a real token. AWS does not document that the `authorization` header reaches a function behind
@@ -34,7 +35,8 @@ export const tryConsole = async ({ outputs }: Stage, given: ConsoleToken | undef
   const body = await answer.text();
   assertThat(answer.status === 200, `a signed-in person: ${answer.status} ${body}; the log of console-api says why`);
   const { data } = me.parse(JSON.parse(body));
-  assertThat(data.role === role, `the person is ${data.role ?? "without a role"}, and not ${role ?? "without one"}`);
+  const wanted = role === null ? [] : [role];
+  assertThat(data.roles.join() === wanted.join(), `the person has the roles [${data.roles}], and not [${wanted}]`);
 
   const change = await call("/console-api/no/such/action", `Bearer ${token}`, "POST");
   const code = change.headers.get("x-error-code");

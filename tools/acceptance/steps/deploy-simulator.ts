@@ -1,12 +1,12 @@
 import type { Context, Simulator } from "../context.ts";
 import { simulatorOutputs } from "../context.ts";
-import { runOrFail } from "../run-command.ts";
+import { PROGRAM, runOrFail } from "../run-command.ts";
 import { simulatorStackName } from "../simulator/stack.ts";
 import { outputsOf, TAG } from "../stacks.ts";
 
 /** Deploys the upstream's simulator, whose address the stage's settings need. */
 export const deploySimulator = async ({ stage, signal }: Context): Promise<Simulator> => {
-  const app = ["--app", "node tools/acceptance/simulator/app.ts", "--context", `stage=${stage}`];
+  const app = ["--app", `node "${PROGRAM}" simulator-app`, "--context", `stage=${stage}`];
   const tags = ["--tags", `${TAG}=${stage}`];
   // A folder of its own: two syntheses must not share one.
   const output = ["--output", `.local/acceptance/${stage}-simulator`];

@@ -1,9 +1,9 @@
 import { stackName } from "../../../infra/outputs.ts";
-import { THROW_AWAY_STAGE, type ThrowAwayStage } from "../../../infra/stages.ts";
+import { THROW_AWAY_STAGE, type ThrowAwayStage } from "../../../infra/read-stages.ts";
 import { type Context, type Simulator, type Stage, stageOutputs } from "../context.ts";
 import { callable, emulatorEndpoint, enablePointInTimeRecovery, letFunctionsReachSimulator } from "../emulator.ts";
 import { AcceptanceError } from "../outcome.ts";
-import { runCommand, runOrFail } from "../run-command.ts";
+import { PROGRAM, runCommand, runOrFail } from "../run-command.ts";
 import { outputsOf, TAG } from "../stacks.ts";
 
 /** Deploys the stage with the commands that deploy every stage. */
@@ -20,8 +20,8 @@ export const deployStage = async (
   const run: Stage["run"] = (command, args, input = "") => runCommand(command, args, { signal, environment, input });
 
   const options = ["--stage", stage, "--require-approval", "never", "--tags", `${TAG}=${stage}`];
-  await runOrFail("node", ["tools/deploy/cdk.ts", "deploy", ...options], { signal, environment });
-  await runOrFail("node", ["tools/deploy/cdk.ts", "deploy", "--administrator", ...options], { signal, environment });
+  await runOrFail("node", [PROGRAM, "deploy", ...options], { signal, environment });
+  await runOrFail("node", [PROGRAM, "deploy", "--administrator", ...options], { signal, environment });
   const outputs = stageOutputs.parse(await outputsOf(stackName(stage, "Service")));
   if (emulatorEndpoint() !== undefined) {
     await letFunctionsReachSimulator(stage, simulator.SimulatorUrl);
@@ -32,7 +32,7 @@ export const deployStage = async (
     baseUrl: callable(outputs.ApiUrl),
     run,
     admin: async (schema, args, input) => {
-      const { stdout, stderr } = await run("node", ["tools/admin/main.ts", "--stage", stage, "--json", ...args], input);
+      const { stdout, stderr } = await run("node", [PROGRAM, "admin", "--stage", stage, "--json", ...args], input);
       const answer = schema.safeParse(parseJson(stdout));
       if (answer.success) return answer.data;
       throw new AcceptanceError(`admin ${args.slice(0, 2).join(" ")} answered ${stdout.trim() || stderr.trim()}`);

@@ -1,9 +1,10 @@
 import type { Context, Stage } from "../context.ts";
 import { assertThat, found, type Outcome } from "../outcome.ts";
+import { PROGRAM } from "../run-command.ts";
 
 /** Compares the deployed stacks with another synthesis. */
 export const compareStacks = async ({ stage }: Context, { run }: Stage): Promise<Outcome> => {
-  const { code, stdout, stderr } = await run("node", ["tools/deploy/cdk.ts", "diff", "--stage", stage, "--fail"]);
+  const { code, stdout, stderr } = await run("node", [PROGRAM, "diff", "--stage", stage, "--fail"]);
   const output = stdout + stderr;
   assertThat(code === 0, `cdk diff --fail ended with ${code}: ${output.trim().slice(-800)}`);
   assertThat(

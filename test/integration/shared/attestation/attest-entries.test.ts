@@ -2,15 +2,18 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DeleteCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { streamConsumers } from "../../../../infra/streams.ts";
 import { attestEntries } from "../../../../shared/attestation/attest-entries.ts";
+import { copyEntries } from "../../../../shared/audit-copy/copy-entries.ts";
 import { streamBatchHandler } from "../../../../shared/lambda/stream-handler.ts";
 import { readAudit, readAuditPage, recordAudit, verifyAudit } from "../../../../shared/ledger/audit.ts";
 import { type AuditItem, linkEntry, readNewestFirst } from "../../../../shared/ledger/audit-chain.ts";
+import { type CopiedEntry, copiedEntry } from "../../../../shared/ledger/copied-entry.ts";
 import type { AuditedLedger } from "../../../../shared/ledger/ledger.ts";
 import { attestationsPk, entriesPk, placeOf, sequenceKey } from "../../../../shared/ledger/schema.ts";
+import type { WithSdk } from "../../../../shared/platform/aws/sdk.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
@@ -25,30 +28,41 @@ import { addStream } from "../../../builders/tables.ts";
 import { templatesOf } from "../../../builders/templates.ts";
 
 /** Goal: an entry that is changed with the permissions of a role that writes entries is noticed, and stays provable. */
-let ledger: AuditedLedger;
+let ledger: AuditedLedger & WithSdk;
 let auditLog: string;
-let stopConsumer: () => Promise<void>;
+let stopConsumers: readonly (() => Promise<void>)[];
+/** The keys of the copies of entries, which nobody can remove. */
+const copies = new Set<string>();
+const copiesOf = (log: string): readonly CopiedEntry[] =>
+  [...copies].map(copiedEntry).filter((copy) => copy.auditLog === log);
 const folder = mkdtempSync(join(tmpdir(), "attest-"));
 beforeAll(async () => {
   ledger = (await openOperatorLedger()).ledgerAt();
   await addStream(ledger.db, ledger.auditTable);
-  const handler = streamBatchHandler("audit.attested", attestEntries({ db: ledger.db, table: ledger.auditTable }));
-  const { consumer: functionName, ...spec } = streamConsumers.attestations;
-  const { ready, stop } = consumeStream({
-    ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.auditTable, functionName },
-    // A batch may be handled twice.
-    invoke: (_name, event) =>
-      recordCalls({ canned: {}, onCall: asAttestAudit }, async () => {
-        await handler(event);
-        return handler(event);
-      }),
-    checkpointPath: join(folder, "checkpoint.json"),
+  const attest = streamBatchHandler("audit.attested", attestEntries({ db: ledger.db, table: ledger.auditTable }));
+  const copy = streamBatchHandler(
+    "audit.copied",
+    copyEntries(async (key) => copies.size < copies.add(key).size),
+  );
+  const consumers = (["attestations", "copies"] as const).map((name) => {
+    const { consumer: functionName, ...spec } = streamConsumers[name];
+    const handler = { attestations: attest, copies: copy }[name];
+    return consumeStream({
+      ...{ ...spec, endpoint: dynamodbEndpoint, table: ledger.auditTable, functionName },
+      // A batch may be handled twice.
+      invoke: (_name, event) =>
+        recordCalls({ canned: {}, onCall: asAttestAudit }, async () => {
+          await handler(event);
+          return handler(event);
+        }),
+      checkpointPath: join(folder, `${name}.json`),
+    });
   });
-  stopConsumer = stop;
-  await ready;
+  stopConsumers = consumers.map(({ stop }) => stop);
+  await Promise.all(consumers.map(({ ready }) => ready));
 });
 afterAll(async () => {
-  await stopConsumer();
+  await Promise.all(stopConsumers.map((stop) => stop()));
   rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
@@ -75,24 +89,23 @@ const fiveEntries = async (): Promise<readonly AuditItem[]> => {
     await recordAudit(ledger, { audit_log: auditLog, by: "ada", action: "wallet fund", details: { amount } });
   }
   await eventually(async () => expect(await itemsAt(attestationsPk(auditLog))).toHaveLength(5));
+  await eventually(() => expect(copiesOf(auditLog)).toHaveLength(5));
   return itemsAt(entriesPk(auditLog));
 };
-const put = (Item: AuditItem) => ledger.db.send(new PutCommand({ TableName: ledger.auditTable, Item }));
+const put = (Item: AuditItem) => ledger.db.put({ TableName: ledger.auditTable, Item });
 const remove = ({ pk, sequence }: AuditItem) =>
-  ledger.db.send(new DeleteCommand({ TableName: ledger.auditTable, Key: { pk, sequence } }));
+  ledger.db.delete({ TableName: ledger.auditTable, Key: { pk, sequence } });
 const set = ({ pk, sequence }: AuditItem, name: string, value: unknown) =>
-  ledger.db.send(
-    new UpdateCommand({
-      TableName: ledger.auditTable,
-      Key: { pk, sequence },
-      UpdateExpression: "SET #name = :value",
-      ExpressionAttributeNames: { "#name": name },
-      ExpressionAttributeValues: { ":value": value },
-    }),
-  );
+  ledger.db.update({
+    TableName: ledger.auditTable,
+    Key: { pk, sequence },
+    UpdateExpression: "SET #name = :value",
+    ExpressionAttributeNames: { "#name": name },
+    ExpressionAttributeValues: { ":value": value },
+  });
 const without = ({ sequence: _, previous: __, hash: ___, ...entry }: AuditItem) => entry;
 const linkOf = ({ sequence, hash }: AuditItem) => ({ sequence, hash: String(hash) });
-/** The entries from this place on again, with right hashes: the first of them by somebody else. */
+/** The entries from this place on again, with right hashes: the first of them by another person. */
 const writeAgain = async (items: readonly AuditItem[], from: number): Promise<void> => {
   let newest = items[from - 2];
   for (const [index, item] of items.slice(from - 1).entries()) {
@@ -114,13 +127,13 @@ const at = (items: readonly AuditItem[], place: number): AuditItem => {
   return item;
 };
 
-test.each<readonly [edit: string, edit: Edit, found: Found]>([
-  ["a changed actor", (items) => set(at(items, 3), "by", "eve"), [["changed", 3]]],
-  ["a changed amount", (items) => set(at(items, 3), "details", { amount: 9 }), [["changed", 3]]],
-  ["a changed time", (items) => set(at(items, 3), "created_at", "2026-11-21T00:00:00.000Z"), [["changed", 3]]],
-  ["a changed hash", (items) => set(at(items, 3), "hash", "x"), [["changed", 3]]],
-  ["a removed entry", (items) => remove(at(items, 3)), [["removed", 3]]],
-  ["a removed last entry", (items) => remove(at(items, 5)), [["removed", 5]]],
+test.each<readonly [edit: string, edit: Edit, found: Found, inCopy: Found]>([
+  ["a changed actor", (items) => set(at(items, 3), "by", "eve"), [["changed", 3]], []],
+  ["a changed amount", (items) => set(at(items, 3), "details", { amount: 9 }), [["changed", 3]], []],
+  ["a changed time", (items) => set(at(items, 3), "created_at", "2026-11-21T00:00:00.000Z"), [["changed", 3]], []],
+  ["a changed hash", (items) => set(at(items, 3), "hash", "x"), [["changed", 3]], [["only_in_copy", 3]]],
+  ["a removed entry", (items) => remove(at(items, 3)), [["removed", 3]], [["only_in_copy", 3]]],
+  ["a removed last entry", (items) => remove(at(items, 5)), [["removed", 5]], [["only_in_copy", 5]]],
   [
     "two entries that changed places",
     async (items) => {
@@ -131,8 +144,17 @@ test.each<readonly [edit: string, edit: Edit, found: Found]>([
       ["changed", 2],
       ["changed", 3],
     ],
+    [
+      ["differs_from_copy", 2],
+      ["differs_from_copy", 3],
+    ],
   ],
-  ["an overwritten last entry with the right hash", (items) => writeAgain(items, 5), [["changed", 5]]],
+  [
+    "an overwritten last entry with the right hash",
+    (items) => writeAgain(items, 5),
+    [["changed", 5]],
+    [["differs_from_copy", 5]],
+  ],
   [
     "the end of the chain written again with the right hashes",
     (items) => writeAgain(items, 3),
@@ -140,6 +162,11 @@ test.each<readonly [edit: string, edit: Edit, found: Found]>([
       ["changed", 3],
       ["changed", 4],
       ["changed", 5],
+    ],
+    [
+      ["differs_from_copy", 3],
+      ["differs_from_copy", 4],
+      ["differs_from_copy", 5],
     ],
   ],
   [
@@ -154,6 +181,13 @@ test.each<readonly [edit: string, edit: Edit, found: Found]>([
       ["removed", 4],
       ["removed", 5],
     ],
+    [
+      ["only_in_copy", 1],
+      ["only_in_copy", 2],
+      ["only_in_copy", 3],
+      ["only_in_copy", 4],
+      ["only_in_copy", 5],
+    ],
   ],
   [
     "an entry and its attestation, both changed",
@@ -162,19 +196,27 @@ test.each<readonly [edit: string, edit: Edit, found: Found]>([
       const [last] = (await itemsAt(entriesPk(auditLog))).slice(-1);
       await set({ pk: attestationsPk(auditLog), sequence: sequenceKey(5) }, "hash", last?.hash);
     },
-    // Nobody may write both: only the alarms are left.
+    // Nobody may write both: only the alarms and the copy are left.
     [],
+    [["differs_from_copy", 5]],
   ],
-])("%s raises an alarm for each change, and audit verify names the places", async (_name, edit, found) => {
-  const log = captureLog();
-  await edit(await fiveEntries());
-  const places = found.length > 0 ? found.map(([, place]) => place) : [5];
-  await eventually(() =>
-    expect(new Set(alarmsIn(log).map(({ sequence }) => sequence))).toEqual(new Set(places.map(sequenceKey))),
-  );
-  const { problems } = await verifyAudit(ledger, auditLog);
-  expect(problems).toEqual(found.map(([kind, place]) => ({ kind, sequence: sequenceKey(place) })));
-});
+])(
+  "%s raises an alarm for each change, and audit verify names the places, also those that differ from the copy",
+  async (_name, edit, found, inCopy) => {
+    const log = captureLog();
+    await edit(await fiveEntries());
+    const places = found.length > 0 ? found.map(([, place]) => place) : [5];
+    await eventually(() =>
+      expect(new Set(alarmsIn(log).map(({ sequence }) => sequence))).toEqual(new Set(places.map(sequenceKey))),
+    );
+    const { problems } = await verifyAudit(ledger, auditLog);
+    const problemsOf = (expected: Found) => expected.map(([kind, place]) => ({ kind, sequence: sequenceKey(place) }));
+    expect(problems).toEqual(problemsOf(found));
+    const copy = { entries: copiesOf(auditLog), beganAt: isoTime(ledger.clock()) };
+    const compared = await verifyAudit(ledger, auditLog, copy);
+    expect(compared.problems).toEqual(problemsOf([...found, ...inCopy]));
+  },
+);
 
 test("an item that is no entry, under the key of the next one, raises an alarm and does not stop the others", async () => {
   const log = captureLog();
@@ -241,7 +283,7 @@ test("people go on changing an account after an item that is no entry was put in
   await eventually(async () => expect(await itemsAt(attestationsPk(auditLog))).toHaveLength(7));
   expect(alarmsIn(log)[0]).toMatchObject({ sequence: sequenceKey(6), change: "unreadable" });
   expect((await verifyAudit(ledger, auditLog)).problems).toEqual([{ kind: "changed", sequence: sequenceKey(6) }]);
-  expect(await readAuditPage(ledger, auditLog, undefined)).toMatchObject({ entries: { length: 7 } });
+  expect(await readAuditPage(ledger, { auditLog }, undefined)).toMatchObject({ entries: { length: 7 } });
 });
 
 test("people go on changing an account whose last entries are not attested yet", async () => {

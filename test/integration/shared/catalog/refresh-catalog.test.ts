@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { documentText } from "../../../../shared/call/prepared-document.ts";
 import type { CatalogChange } from "../../../../shared/catalog/catalog-change.ts";
@@ -574,7 +573,7 @@ test.for([
 
 test("an item that this version cannot read is replaced", async () => {
   const { db, cacheTable, refresh, stored } = await aRefresh();
-  await db.send(new PutCommand({ TableName: cacheTable, Item: { pk: "catalog", body: "of another version" } }));
+  await db.put({ TableName: cacheTable, Item: { pk: "catalog", body: "of another version" } });
   expect(await refresh()).toEqual({ kind: "replaced", plans: 30 });
   expect((await stored())?.data_plans.length).toBe(30);
 });

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
+import type { IdentityMode } from "../../../../shared/contract/identity.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
-import { verifyNin } from "../../../../shared/identity/check-identity.ts";
+import { type IdentityDeps, verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -12,6 +13,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { reconcileLedger } from "../../../../shared/reconciliation/reconcile-ledger.ts";
 import type { Upstream } from "../../../../shared/upstream/upstream.ts";
+import { localTableNames } from "../../../../tools/local/tables.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { identityNumberOf, personOf } from "../../../../tools/simulator/people.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
@@ -350,8 +352,13 @@ describe("a live check without a result is refunded", () => {
     expect(replayed.body).toEqual(answer.body);
   });
 
-  /** A check that finds a record, and whose settling write never arrives. */
-  const checkUnsettled = async (accountId: string, send: OutcomeQueue["send"]) => {
+  /** A check of a number by the function itself, at an upstream that finds a record. */
+  const checkDirectly = (
+    accountId: string,
+    changes: Partial<IdentityDeps>,
+    input: { readonly nin: string; readonly mode: IdentityMode },
+    check: Upstream["check"] = async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
+  ) => {
     const keyedHashes = loadKeyedHashes({ value: async () => "k".repeat(32), refetch: async () => "k".repeat(32) });
     const found: Upstream = {
       waitS: () => 0,
@@ -359,14 +366,12 @@ describe("a live check without a result is refunded", () => {
       learnBlocks: () => {},
       assertReady: async () => {},
       buy: async () => ({ kind: "delivered" }),
-      check: async () => ({ kind: "found", record: { first_name: "Ngozi" } }),
+      check,
     };
-    service.proxy.fault = ({ operation, body }) =>
-      operation === "UpdateItem" && body.includes("transaction#") ? "never_arrives" : undefined;
-    const answer = await verifyNin({
+    return verifyNin({
       ledger: { ...service.ledger, db: emulatorClient(service.proxy.endpoint) },
       keyedHashes,
-      outcomeQueue: { send },
+      outcomeQueue: { send: async () => {} },
       gate: { purchases: async () => "on", noteOutcome: async () => {} },
       costs: FACE_VALUES,
       upstreams: { live: found, test: found },
@@ -374,14 +379,45 @@ describe("a live check without a result is refunded", () => {
       timeZone: "Africa/Lagos",
       identityPrices: parseIdentityPrices(PRICES),
       upstreamDates: "day-first",
+      takesVirtualNin: false,
       replays: { store: async () => {}, find: async () => undefined },
       hashSubject: async () => ({ hash: "hash", keyId: "mrk-1" }),
+      ...changes,
     })({
-      input: { nin: "12345678900", mode: "basic" },
+      input,
       caller: { accountId, keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS },
       request: callRequest(apiEvent.parse(anApiEvent())),
       deadline: deadlineIn(6_000),
     });
+  };
+
+  test("an upstream that takes a virtual NIN is sent it, the result has the upstream's NIN or none, and no table has the virtual one", async () => {
+    const caller = await service.newCaller({ naira: FUNDS });
+    const nin = "AB012345678910YZ";
+    const sent: unknown[] = [];
+    const checked = (changes: Partial<IdentityDeps>, record: Readonly<Record<string, unknown>>) =>
+      checkDirectly(caller.accountId, changes, { nin, mode: "advanced" }, async ({ by }) => {
+        sent.push(by);
+        return { kind: "found", record };
+      });
+    const takes = { takesVirtualNin: true };
+    const named = await checked(takes, { first_name: "Ngozi", nin: "12345678901" });
+    const unnamed = await checked(takes, { first_name: "Ngozi" });
+    expect([named, unnamed].map(({ data }) => data.result)).toMatchObject([{ nin: "12345678901" }, { nin: "" }]);
+    expect(sent).toEqual(Array(2).fill({ number: nin, mode: "advanced" }));
+    for (const TableName of Object.values(localTableNames)) {
+      const { Items = [] } = await service.db.scan({ TableName });
+      expect(JSON.stringify(Items)).not.toContain(nin);
+    }
+    await expect(checked({}, { first_name: "Ngozi" })).rejects.toMatchObject({ code: "validation_failed" });
+    expect(sent).toHaveLength(2);
+  });
+
+  /** A check that finds a record, and whose settling write never arrives. */
+  const checkUnsettled = async (accountId: string, send: OutcomeQueue["send"]) => {
+    service.proxy.fault = ({ operation, body }) =>
+      operation === "UpdateItem" && body.includes("transaction#") ? "never_arrives" : undefined;
+    const answer = await checkDirectly(accountId, { outcomeQueue: { send } }, { nin: "12345678900", mode: "basic" });
     const transaction = await readTransaction(
       service.ledger,
       pkOfReference(answer.data.transaction.reference) ?? "none",

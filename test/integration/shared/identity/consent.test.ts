@@ -68,6 +68,34 @@ describe("the consent record", () => {
     },
   );
 
+  test("evidence is stored with the consent, its time in UTC, and is in no request to the upstream", async () => {
+    const { key } = await service.newCaller();
+    const sent = {
+      method: "igree",
+      id: "igree-77f0",
+      obtained_at: "2026-11-21T10:30:00+01:00",
+      text_version: "terms-3",
+    };
+    const from = service.simulator.state.requests.length;
+    for (const { path, body } of identityRoutes) {
+      const answer = await service.call("POST", path, { key, body: { ...body, consent_evidence: sent } });
+      expect((await consentOf(answer))?.evidence).toEqual({ ...sent, obtained_at: "2026-11-21T09:30:00.000Z" });
+    }
+    const bodies = JSON.stringify(service.simulator.state.requests.slice(from));
+    expect(bodies).toContain("is_consent");
+    for (const text of ["evidence", "igree", "2026-11-21T", "terms-3"]) expect(bodies).not.toContain(text);
+  });
+
+  test("evidence of a consent in the future is 422, and nothing is charged or sent", async () => {
+    const obtained_at = new Date(Date.now() + 6 * 60_000).toISOString();
+    const answer = await service.refused(
+      VERIFY_NIN,
+      aNinCheck({ consent_evidence: { method: "otp", id: "a", obtained_at } }),
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toEqual({ consent_evidence: ["obtained_at: Must not be in the future"] });
+  });
+
   test("the consent has the same subject for the same person in every request, and another for another person", async () => {
     const { key } = await service.newCaller();
     const subjects: unknown[] = [];

@@ -5,7 +5,7 @@ import { aNinCheck } from "../../../builders/identity.ts";
 import { type IdentityService, refusal, startIdentityService, VERIFY_NIN } from "../../../builders/identity-service.ts";
 import type { TestCaller } from "../../../builders/service.ts";
 
-/** Goal: whoever guesses numbers, which costs nothing, raises an alarm with the eighth one that nobody has. */
+/** Goal: a caller that guesses numbers, which costs nothing, raises an alarm with the eighth one that nobody has. */
 let service: IdentityService;
 beforeAll(async () => {
   service = await startIdentityService();

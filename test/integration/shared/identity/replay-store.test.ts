@@ -1,4 +1,3 @@
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { replayStore } from "../../../../shared/identity/replay-store.ts";
@@ -91,9 +90,9 @@ describe("replays", () => {
     const request = { key: caller.key, body: aNinCheck({ reference: "twins" }) };
     const pending = service.call("POST", VERIFY_NIN, request);
     await expect.poll(() => service.rowUnder(caller.key, "twins")).toBeDefined();
-    const meanwhile = await service.call("POST", VERIFY_NIN, request);
-    expect(meanwhile.status).toBe(200);
-    expect(checkOf(meanwhile)).toMatchObject({ transaction: { status: "processing" }, result: null });
+    const between = await service.call("POST", VERIFY_NIN, request);
+    expect(between.status).toBe(200);
+    expect(checkOf(between)).toMatchObject({ transaction: { status: "processing" }, result: null });
     expect(checkOf(await pending).transaction.status).toBe("success");
     expect(await caller.balance()).toBe(FUNDS - 150);
   });
@@ -115,14 +114,12 @@ describe("replays", () => {
     const expiry = z.object({ expires_at_s: z.number() }).parse(await service.itemOf("cache", key.pk));
     expect(expiry.expires_at_s * 1_000 - Date.now()).toBeGreaterThan(590_000);
     expect(expiry.expires_at_s * 1_000 - Date.now()).toBeLessThanOrEqual(600_000);
-    await service.db.send(
-      new UpdateCommand({
-        TableName: localTableNames.cache,
-        Key: key,
-        UpdateExpression: "SET expires_at_s = :past",
-        ExpressionAttributeValues: { ":past": Math.floor(Date.now() / 1_000) - 1 },
-      }),
-    );
+    await service.db.update({
+      TableName: localTableNames.cache,
+      Key: key,
+      UpdateExpression: "SET expires_at_s = :past",
+      ExpressionAttributeValues: { ":past": Math.floor(Date.now() / 1_000) - 1 },
+    });
     const replay = await send();
     expect(replay.status).toBe(422);
     expect(Object.keys(replay.body.errors ?? {})).toEqual(["reference"]);
@@ -143,9 +140,7 @@ describe("replays", () => {
     for (const value of texts) expect(text).not.toContain(value);
 
     const other = await firstCheck();
-    await service.db.send(
-      new PutCommand({ TableName: localTableNames.cache, Item: { ...stored, pk: `replay#${pkOf(other.answer)}` } }),
-    );
+    await service.db.put({ TableName: localTableNames.cache, Item: { ...stored, pk: `replay#${pkOf(other.answer)}` } });
     expect((await other.send()).status).toBe(422);
   });
 

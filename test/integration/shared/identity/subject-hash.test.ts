@@ -6,7 +6,7 @@ import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
-import { kmsClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
+import { openKms, openSecretsManager } from "../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../../shared/platform/secrets.ts";
@@ -37,7 +37,7 @@ const lengthPrefixed = (fields: readonly string[]): string =>
 const isIn = (stored: string, mac: Uint8Array): boolean =>
   stored.includes(Buffer.from(mac.subarray(0, 16)).toString("base64url").slice(0, 21));
 
-describe("somebody who holds the reference key and every item of a check, and tries each number", () => {
+describe("a person who holds the reference key and every item of a check, and tries each number", () => {
   const BVN = "22345678900";
   const tried = Array.from({ length: 1_000 }, (_, index) => String(Number(BVN) - 500 + index));
 
@@ -54,7 +54,7 @@ describe("somebody who holds the reference key and every item of a check, and tr
     for (const item of items) expect(item).toBeDefined();
     const stored = JSON.stringify(items);
 
-    const secrets = secretsClient();
+    const secrets = openSecretsManager();
     const referenceKey = (await secret(secrets, "reference-key").value()) ?? "";
     const hmac = (...fields: readonly string[]) =>
       createHmac("sha256", referenceKey).update(lengthPrefixed(fields)).digest();
@@ -67,7 +67,7 @@ describe("somebody who holds the reference key and every item of a check, and tr
     );
     expect(found).toEqual([]);
 
-    const kms = kmsClient();
+    const kms = openKms();
     onTestFinished(() => kms.destroy());
     const hashed = async (bvn: string) => {
       const Message = Buffer.from(lengthPrefixed(["subject", "bvn", bvn]));
@@ -82,7 +82,7 @@ describe("while KMS does not hash", () => {
   const checkWithoutKey = (accountId: string, reference?: string) =>
     verifyNin({
       ledger: service.ledger,
-      keyedHashes: loadKeyedHashes(secret(secretsClient(), "reference-key")),
+      keyedHashes: loadKeyedHashes(secret(openSecretsManager(), "reference-key")),
       outcomeQueue: { send: () => Promise.reject(new Error("Nothing may be queued")) },
       gate: { purchases: async () => "on", noteOutcome: async () => {} },
       costs: FACE_VALUES,
@@ -95,6 +95,7 @@ describe("while KMS does not hash", () => {
         }),
       ),
       upstreamDates: "day-first",
+      takesVirtualNin: false,
       timeZone: "Africa/Lagos",
       replays: { store: async () => {}, find: async () => undefined },
       hashSubject: () => Promise.reject(Object.assign(new Error("Rate exceeded"), { name: "ThrottlingException" })),

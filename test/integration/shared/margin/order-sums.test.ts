@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { floatRuns } from "../../../../shared/actions/float.ts";
 import { marginRuns } from "../../../../shared/actions/margin.ts";
+import { refundClockRuns } from "../../../../shared/actions/refund-clock.ts";
+import { endCounts } from "../../../../shared/contract/actions/refund-clock.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
@@ -10,11 +13,13 @@ import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { measureFloat, readFloat } from "../../../../shared/margin/float.ts";
-import { advanceSums } from "../../../../shared/margin/order-sums.ts";
+import { advanceSums, readSums } from "../../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
 import { askForBalance } from "../../../../shared/upstream-lookup/upstream-balance.ts";
+import { changeStatement, newStatement } from "../../../../shared/upstream-statement/statement.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -71,6 +76,10 @@ const report = async (account: string, nowMs: number, by = "day") => {
   return rows.filter(({ account_id }) => account_id === account);
 };
 
+const refundClock = (nowMs: number) =>
+  refundClockRuns["refund-clock report"](contextAt(nowMs), { from: "2026-11-19", to: "2026-12-10" });
+const noEnds = endCounts.parse({});
+
 test("the report is complete until an account was created that no run has added up yet", async () => {
   await operator.anAccount();
   const range = { from: "2026-11-19", to: "2026-11-23", by: "day" };
@@ -95,7 +104,7 @@ test("the sums are those of the ledger after any history, with runs that overlap
       weight: 2,
       arbitrary: fc.record({
         kind: fc.constant("wait" as const),
-        ms: fc.constantFrom(1, 60_000, HOUR_MS, 13 * HOUR_MS),
+        ms: fc.constantFrom(1, 29_999, 60_000, HOUR_MS, 13 * HOUR_MS),
       }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant("run" as const), times: fc.integer({ min: 1, max: 3 }) }) },
@@ -106,6 +115,8 @@ test("the sums are those of the ledger after any history, with runs that overlap
       let nowMs = NOON_MS;
       const ledger = { ...operator.ledgerAt(), clock: () => nowMs };
       const orders: { readonly transaction: Transaction; status: "processing" | "success" | "failed" }[] = [];
+      const ends: Record<string, number> = {};
+      const ended: { readonly hour: string; readonly atOnce: boolean }[] = [];
       for (const each of acts) {
         if (each.kind === "wait") nowMs += each.ms;
         if (each.kind === "run") {
@@ -119,6 +130,7 @@ test("the sums are those of the ledger after any history, with runs that overlap
             atMs: nowMs,
             priceKobo: each.price,
             costKobo: each.cost,
+            network: accountId,
           });
           orders.push({ transaction, status: "processing" });
         }
@@ -126,6 +138,11 @@ test("the sums are those of the ledger after any history, with runs that overlap
         if (each.kind === "end" && order?.status === "processing") {
           order.status = each.isDelivered ? "success" : "failed";
           await end(ledger, order.transaction, order.status);
+          const afterMs = nowMs - Date.parse(order.transaction.created_at);
+          const within = afterMs <= 30_000 ? "30_s" : afterMs <= 24 * HOUR_MS ? "24_h" : "later";
+          const name = `${each.isDelivered ? "delivered" : "refunded"}_${within}`;
+          ends[name] = (ends[name] ?? 0) + 1;
+          ended.push({ hour: order.transaction.created_at.slice(0, 13), atOnce: within === "30_s" });
         }
       }
       nowMs += 2 * HOUR_MS;
@@ -148,9 +165,118 @@ test("the sums are those of the ledger after any history, with runs that overlap
         unknown.length,
         sum(unknown, "amount_kobo"),
       ]);
+      const dayBegan = isoTime(nowMs - 24 * HOUR_MS);
+      const hours = (await readSums(ledger, [accountId])).get(accountId)?.hours.filter(({ hour }) => hour >= dayBegan);
+      const recount = ended.filter(({ hour }) => `${hour}:00:00.000Z` >= dayBegan);
+      const total = (field: "ended" | "at_once") => (hours ?? []).reduce((all, each) => all + each[field], 0);
+      expect([total("ended"), total("at_once")]).toEqual([
+        recount.length,
+        recount.filter(({ atOnce }) => atOnce).length,
+      ]);
+      const clock = await refundClock(nowMs);
+      expect(clock.rows.find(({ network }) => network === accountId)).toEqual(
+        Object.keys(ends).length === 0 ? undefined : expect.objectContaining({ ...noEnds, ...ends }),
+      );
     }),
     { numRuns: 15 },
   );
+});
+
+test("the refund clock counts what an operator resolved, and what is open for more than a day, but no order that was never debited", async () => {
+  const own = await openOperatorLedger();
+  const { accountId } = await own.anAccount();
+  const ledger = own.ledgerAt(NOON_MS);
+  const at = (hours: number): string => isoTime(NOON_MS - hours * HOUR_MS);
+  const old = { list_key: `${accountId}#live`, account_id: accountId, type: "airtime", created_at: at(40) } as const;
+  for (const end of [
+    { resolved_by: "operator", updated_at: at(15) },
+    { debit: "void", updated_at: at(40) },
+  ] as const) {
+    const Item = aTransaction({ ...old, pk: newTransactionPk(), status: "failed", ...end });
+    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+  }
+  // Of those of 25 hours ago one was sent, one waits and one is set aside.
+  const toSend = { kind: "airtime", network: "mtn" } as const;
+  for (const hours of [23, 25]) {
+    const placed = () => place(ledger, accountId, { atMs: NOON_MS - hours * HOUR_MS, priceKobo: 100_00 });
+    await placed();
+    for (const refusals of [undefined, 1]) {
+      await enqueueOrder(ledger, { ...(await placed()), refusals }, toSend, deadlineIn(29_000));
+    }
+  }
+  await advanceSums(inLagos(ledger), accountId, forever);
+  const { rows, open_over_24_h } = await refundClockRuns["refund-clock report"](contextAt(NOON_MS, own), {
+    from: "2026-11-19",
+    to: "2026-12-10",
+  });
+  expect(open_over_24_h).toBe(3);
+  expect(rows).toEqual([
+    { kind: "airtime", network: "MTN", orders: 1, within_30_s_percent: 0, ...noEnds, resolved_later: 1 },
+  ]);
+});
+
+test("the share of purchases that ended within 30 s is of 24 hours and without checks, published from 20 on, each minute, until they are fewer", async () => {
+  const own = await openOperatorLedger();
+  const { accountId } = await own.anAccount();
+  const { db, table } = own.ledgerAt();
+  const put = async (
+    count: number,
+    hoursAgo: number,
+    afterMs: number,
+    type: "airtime" | "nin_verification" = "airtime",
+  ) => {
+    for (let number = 0; number < count; number += 1) {
+      const createdMs = NOON_MS - hoursAgo * HOUR_MS + number;
+      const Item = aTransaction({
+        ...{ pk: newTransactionPk(), list_key: `${accountId}#live`, account_id: accountId, type },
+        ...{ status: number % 2 === 0 ? "success" : "failed", created_at: isoTime(createdMs) },
+        updated_at: isoTime(createdMs + afterMs),
+      });
+      await db.put({ TableName: table, Item });
+    }
+  };
+  const log = captureLog();
+  const measured = async (nowMs: number) => {
+    const before = log.lines().length;
+    await measureFloat(inLagos(own.ledgerAt(nowMs)), forever);
+    return log
+      .lines()
+      .slice(before)
+      .flatMap(({ EndedIn30sPercent: percent }) => (percent === undefined ? [] : [percent]));
+  };
+  await put(16, 3, 30_000);
+  await put(3, 2, 30_001);
+  await put(30, 26, 90_000);
+  await put(30, 2, 1_000, "nin_verification");
+  expect(await measured(NOON_MS)).toEqual([]);
+  await put(1, 0.5, 40_000);
+  expect(await measured(NOON_MS + HOUR_MS)).toEqual([80]);
+  expect(await measured(NOON_MS + HOUR_MS + 60_000)).toEqual([80]);
+  expect(await measured(NOON_MS + 22 * HOUR_MS)).toEqual([]);
+  expect(await measured(NOON_MS + 22 * HOUR_MS + 60_000)).toEqual([]);
+});
+
+test("a day with more sums than one update can take is added in several steps", async () => {
+  const { accountId } = await operator.anAccount();
+  const ledger = operator.ledgerAt(NOON_MS);
+  const order = { list_key: `${accountId}#live`, account_id: accountId, status: "success" } as const;
+  await Promise.all(
+    Array.from({ length: 120 }, async (_, index) => {
+      const at = isoTime(NOON_MS - 2 * HOUR_MS + index);
+      const times = { created_at: at, updated_at: at };
+      const network = `network-${index}`;
+      const Item = aTransaction({
+        ...order,
+        ...times,
+        network,
+        pk: newTransactionPk(),
+        cost_kobo: koboSchema.parse(97_00),
+      });
+      await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    }),
+  );
+  await advanceSums(inLagos(ledger), accountId, forever);
+  expect(await report(accountId, NOON_MS)).toMatchObject([{ orders: 120, cost: 120 * 97 }]);
 });
 
 test("an order counts on its day in the zone of the stage", async () => {
@@ -246,4 +372,62 @@ test("the float is payments less what was delivered and is open, and lasts by th
     unknown_cost_at_price: 30,
     pace: "empty in 111 hours at the pace of the last 24",
   });
+});
+
+test("the balance at the end of a statement is shown with its difference from what the books expect for that midnight", async () => {
+  const own = await openOperatorLedger();
+  const { accountId } = await own.anAccount();
+  const midnightMs = Date.parse("2026-11-20T23:00:00.000Z");
+  const nowMs = midnightMs + 10 * HOUR_MS;
+  const ledger = own.ledgerAt(nowMs);
+  const statement = (day: string, to: string, balanceKobo?: number) =>
+    changeStatement(
+      ledger,
+      async () => newStatement(day, { from: isoTime(Date.parse(to) - 24 * HOUR_MS), to }, isoTime(nowMs)),
+      async (read) => ({
+        statement: {
+          ...read,
+          closing: balanceKobo === undefined ? null : { balance_kobo: balanceKobo, at: isoTime(Date.parse(to) - 1) },
+        },
+        writes: [],
+      }),
+    );
+  const shown = async (atMs = nowMs) => {
+    const { statement_day, statement_balance, statement_expected, statement_difference } = await floatRuns[
+      "float show"
+    ](contextAt(atMs, own), {});
+    return [statement_day, statement_balance, statement_expected, statement_difference];
+  };
+  await statement("2026-11-21", isoTime(midnightMs + 24 * HOUR_MS));
+  expect(await shown()).toEqual([null, null, null, null]);
+  await statement("2026-11-19", isoTime(midnightMs - 24 * HOUR_MS), 1_00);
+  await statement("2026-11-20", isoTime(midnightMs), 875_00);
+  expect(await shown()).toEqual(["2026-11-20", 875, null, null]);
+
+  for (const [atMs, amount_kobo] of [
+    [midnightMs - 1, 1_000_00],
+    [midnightMs, 500_00],
+  ] as const) {
+    const payment = { amount_kobo, id: `GTB-${atMs}`, why: "weekly" };
+    await floatRuns["float fund"](contextAt(atMs, own), payment);
+  }
+  const orders = [
+    await place(ledger, accountId, { atMs: midnightMs - 30 * HOUR_MS, priceKobo: 55_00, costKobo: 50_00 }),
+    await place(ledger, accountId, { atMs: midnightMs - 1, priceKobo: 50_00 }),
+    await place(ledger, accountId, { atMs: midnightMs, priceKobo: 40_00, costKobo: 30_00 }),
+    await place(ledger, accountId, { atMs: midnightMs + HOUR_MS, priceKobo: 35_00 }),
+    await place(ledger, accountId, { atMs: nowMs - 1_000, priceKobo: 70_00, costKobo: 60_00 }),
+  ];
+  for (const order of orders) await end(ledger, order, "success");
+  await place(ledger, accountId, { atMs: midnightMs - 2, priceKobo: 25_00, costKobo: 20_00 });
+  const failed = await place(ledger, accountId, { atMs: midnightMs - 3, priceKobo: 90_00, costKobo: 80_00 });
+  await end(ledger, failed, "failed");
+  expect(await shown()).toEqual(["2026-11-20", 875, 880, -5]);
+  await advanceSums(inLagos(ledger), accountId, forever);
+  expect(await shown()).toEqual(["2026-11-20", 875, 880, -5]);
+
+  expect(await shown(midnightMs + 7 * 24 * HOUR_MS - 1)).toEqual(["2026-11-20", 875, 880, -5]);
+  expect(await shown(midnightMs + 7 * 24 * HOUR_MS)).toEqual(["2026-11-20", 875, null, null]);
+  await statement("2026-11-22", isoTime(midnightMs + HOUR_MS), 800_00);
+  expect(await shown()).toEqual(["2026-11-22", 800, null, null]);
 });

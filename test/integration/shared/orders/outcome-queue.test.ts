@@ -1,9 +1,10 @@
 import { createServer } from "node:net";
-import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
+import { GetQueueAttributesCommand, ReceiveMessageCommand, SQS } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { queues } from "../../../../infra/queues.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
-import { type OutcomeMessage, outcomeMessage, outcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
+import { outcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
@@ -90,7 +91,7 @@ test.for([
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const address = silent.address();
     const url = `http://127.0.0.1:${typeof address === "object" && address?.port}`;
-    const client = new SQSClient(localClient(url));
+    const client = new SQS(localClient(url));
     try {
       const begunMs = performance.now();
       await expect(outcomeQueue(client, `${url}/outcomes`).send(settlement, 0, deadlineIn(leftMs))).rejects.toThrow(

@@ -1,15 +1,8 @@
 import { randomUUID } from "node:crypto";
-import {
-  DeleteCommand,
-  GetCommand,
-  PutCommand,
-  QueryCommand,
-  TransactWriteCommand,
-  UpdateCommand,
-} from "@aws-sdk/lib-dynamodb";
+import { GetCommand, QueryCommand, TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import { type ActionContext, auditItem } from "../../../../shared/actions/action-context.ts";
+import { auditItem } from "../../../../shared/actions/action-context.ts";
 import { runs } from "../../../../shared/actions/runs.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { type AuditPut, SERVICE } from "../../../../shared/ledger/audit.ts";
@@ -31,17 +24,18 @@ import { referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { closeService, continueClosing, monthToClose } from "../../../../shared/periods/close-period.ts";
 import { emptyFold, foldNext } from "../../../../shared/periods/fold-lines.ts";
+import type { WithSdk } from "../../../../shared/platform/aws/sdk.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { recomputeWallets } from "../../../../tools/admin/carry-over/wallets.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
+import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { closeMonth, verifyMonth } from "../../../builders/close-month.ts";
 import { readStatement } from "../../../builders/statement.ts";
 import { freshTables } from "../../../builders/tables.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 /** Goal: a closed month stays what it was, and any change of it is found. Method: a clock that the tests move. */
-let context: ActionContext;
+let context: TestContext;
 let nowMs = 0;
 const at = (time: string): void => {
   nowMs = Date.parse(time);
@@ -317,7 +311,7 @@ test("a month is not closed if a run in another zone replaces an account's perio
 test("an account without a wallet keeps a month from being closed, with a sentence", async () => {
   const account = await anAccount();
   const { table, db } = context.ledger;
-  await db.send(new DeleteCommand({ TableName: table, Key: { pk: walletPk(account) } }));
+  await db.delete({ TableName: table, Key: { pk: walletPk(account) } });
   at("2026-11-03T12:00:00.000Z");
   await expect(close("2026-10")).rejects.toThrow(`${account} has no wallet`);
 });
@@ -350,7 +344,7 @@ test("a statement after a closed month begins with its closing balance, and read
   const { table, db } = context.ledger;
   const october = await readStatement(context.ledger, account, { from: "0000", to: "2026-10-31T22:59:59.999Z" });
   for (const { id } of october.lines.filter(({ kind }) => kind === "funding")) {
-    await db.send(new DeleteCommand({ TableName: table, Key: { pk: fundingPk(id) } }));
+    await db.delete({ TableName: table, Key: { pk: fundingPk(id) } });
   }
   const november = await readStatement(context.ledger, account, { from: "2026-10-31T23:00:00.000Z", to: "9999" });
   expect(november).toMatchObject({ opening_kobo: 500_00, closing_kobo: 0, lines: [{ balance_after_kobo: 0 }] });
@@ -359,38 +353,36 @@ test("a statement after a closed month begins with its closing balance, and read
 
 const LINES = 7;
 
-test.each<readonly [string, (ledger: Ledger, account: string, ids: readonly string[]) => Promise<unknown>, RegExp]>([
+test.each<
+  readonly [string, (ledger: Ledger & WithSdk, account: string, ids: readonly string[]) => Promise<unknown>, RegExp]
+>([
   [
     "an amount that was changed",
     (ledger, account, ids) =>
-      ledger.db.send(
-        new UpdateCommand({
-          TableName: ledger.table,
-          Key: { pk: adjustmentPk(account, ids[3] ?? "") },
-          UpdateExpression: "SET amount_kobo = :other",
-          ExpressionAttributeValues: { ":other": 1 },
-        }),
-      ),
+      ledger.db.update({
+        TableName: ledger.table,
+        Key: { pk: adjustmentPk(account, ids[3] ?? "") },
+        UpdateExpression: "SET amount_kobo = :other",
+        ExpressionAttributeValues: { ":other": 1 },
+      }),
     /^line 5 differs: now it is adjustment case-3 of 1 kobo/,
   ],
   [
     "a line that was deleted",
     (ledger, account, ids) =>
-      ledger.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: adjustmentPk(account, ids[5] ?? "") } })),
+      ledger.db.delete({ TableName: ledger.table, Key: { pk: adjustmentPk(account, ids[5] ?? "") } }),
     /^1 lines are missing behind the last one, number 6/,
   ],
   [
     "a line that was added",
     (ledger, account) =>
-      ledger.db.send(
-        new PutCommand({
-          TableName: ledger.table,
-          Item: {
-            ...{ pk: adjustmentPk(account, "late"), list_key: entriesList(account), account_id: account },
-            ...{ kind: "adjustment", entry_id: "late", amount_kobo: 5, created_at: "2026-10-05T12:00:00.002Z" },
-          },
-        }),
-      ),
+      ledger.db.put({
+        TableName: ledger.table,
+        Item: {
+          ...{ pk: adjustmentPk(account, "late"), list_key: entriesList(account), account_id: account },
+          ...{ kind: "adjustment", entry_id: "late", amount_kobo: 5, created_at: "2026-10-05T12:00:00.002Z" },
+        },
+      }),
     /^line 2 differs: now it is adjustment late of 5 kobo/,
   ],
 ])("verifying a closed month names %s", async (_name, tamper, expected) => {
@@ -411,15 +403,13 @@ test.each<readonly [string, (ledger: Ledger, account: string, ids: readonly stri
 
 /** Sets one attribute of a stored item, or of a map in it. */
 const set = (pk: string, path: readonly string[], value: unknown) =>
-  context.ledger.db.send(
-    new UpdateCommand({
-      TableName: context.ledger.table,
-      Key: { pk },
-      UpdateExpression: `SET ${path.map((_, index) => `#${index}`).join(".")} = :value`,
-      ExpressionAttributeNames: Object.fromEntries(path.map((name, index) => [`#${index}`, name])),
-      ExpressionAttributeValues: { ":value": value },
-    }),
-  );
+  context.ledger.db.update({
+    TableName: context.ledger.table,
+    Key: { pk },
+    UpdateExpression: `SET ${path.map((_, index) => `#${index}`).join(".")} = :value`,
+    ExpressionAttributeNames: Object.fromEntries(path.map((name, index) => [`#${index}`, name])),
+    ExpressionAttributeValues: { ":value": value },
+  });
 
 test.each<readonly [string, readonly string[], unknown, RegExp, RegExp | undefined]>([
   ["the sum of a kind", ["kinds", "funding", "kobo"], 1, /sums of its kinds differ/, /accounts in kinds$/],
@@ -505,14 +495,12 @@ test("lines are hashed alike in steps of any size, also if many have the same ti
 test("the lines of a closed period have the cost of their order where it is known", async () => {
   const account = await anAccount();
   const [known] = [await order(account), await order(account)];
-  await context.ledger.db.send(
-    new UpdateCommand({
-      TableName: context.ledger.table,
-      Key: { pk: known.pk },
-      UpdateExpression: "SET cost_kobo = :cost",
-      ExpressionAttributeValues: { ":cost": 485_00 },
-    }),
-  );
+  await context.ledger.db.update({
+    TableName: context.ledger.table,
+    Key: { pk: known.pk },
+    UpdateExpression: "SET cost_kobo = :cost",
+    ExpressionAttributeValues: { ":cost": 485_00 },
+  });
   at("2026-11-03T12:00:00.000Z");
   await close("2026-10");
   const { lines } = await runs["periods lines"](context, { month: "2026-10", account });

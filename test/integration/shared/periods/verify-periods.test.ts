@@ -1,12 +1,10 @@
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { beforeEach, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
-import type { ActionContext } from "../../../../shared/actions/action-context.ts";
 import { adjustWallet } from "../../../../shared/ledger/ledger-entry.ts";
 import { adjustmentPk, PERIOD_VERIFICATION_PK } from "../../../../shared/ledger/schema.ts";
 import { verifyPeriods } from "../../../../shared/periods/verify-periods.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
-import { anActionContext } from "../../../builders/action-context.ts";
+import { anActionContext, type TestContext } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
 import { freshTables } from "../../../builders/tables.ts";
@@ -14,7 +12,7 @@ import { freshTables } from "../../../builders/tables.ts";
 /** Goal: a change of a closed month is noticed by itself. Method: three closed months, and a clock that the tests move. */
 const DAY_MS = 24 * 3_600_000;
 const MONTHS = ["2026-08", "2026-09", "2026-10"];
-let context: ActionContext;
+let context: TestContext;
 let account: string;
 let nowMs = 0;
 beforeEach(async () => {
@@ -32,14 +30,12 @@ beforeEach(async () => {
 });
 
 const changeLineOf = (month: string) =>
-  context.ledger.db.send(
-    new UpdateCommand({
-      TableName: context.ledger.table,
-      Key: { pk: adjustmentPk(account, month) },
-      UpdateExpression: "SET amount_kobo = :other",
-      ExpressionAttributeValues: { ":other": 99 },
-    }),
-  );
+  context.ledger.db.update({
+    TableName: context.ledger.table,
+    Key: { pk: adjustmentPk(account, month) },
+    UpdateExpression: "SET amount_kobo = :other",
+    ExpressionAttributeValues: { ":other": 99 },
+  });
 
 const verify = (ms = 60_000) =>
   verifyPeriods(
@@ -88,7 +84,7 @@ test.each([
 ])("of the daily verification, %s", async (_what, error, afterMs, event, level) => {
   const { db, table } = context.ledger;
   const begun = { pk: PERIOD_VERIFICATION_PK, begun_at: new Date(nowMs).toISOString(), months: ["2026-10"] };
-  await db.send(new PutCommand({ TableName: table, Item: begun }));
+  await db.put({ TableName: table, Item: begun });
   nowMs += afterMs;
   const send = db.send.bind(db);
   vi.spyOn(db, "send").mockImplementation((command) =>

@@ -1,11 +1,9 @@
 import { once } from "node:events";
 import { createServer } from "node:https";
-import { GetSecretValueCommand } from "@aws-sdk/client-secrets-manager";
-import { GetQueueUrlCommand } from "@aws-sdk/client-sqs";
-import { GetCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import { documentClient, secretsClient, sqsClient } from "../../../../shared/platform/aws-clients.ts";
+import { openDynamoDb, openSqs } from "../../../../shared/platform/aws/sdk.ts";
+import { documentClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { sleep } from "../../../../shared/platform/time.ts";
 import { loadFunctions } from "../../../../tools/local/functions.ts";
 import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
@@ -77,7 +75,6 @@ test.each(effects)(
     await wakeUps[wakeUp]();
     expect(await buy()).toBe(200);
 
-    // The second purchase takes the short path.
     for (const { drop } of Object.values(proxies)) drop(effect);
     await wakeUps[wakeUp]();
     expect(await buy()).toBe(200);
@@ -92,28 +89,28 @@ const clients: Readonly<
     proxy: "dynamodb",
     open: () => {
       const db = documentClient();
-      return () => db.send(new UpdateCommand({ TableName: localTableNames.cache, Key: key }));
+      return () => db.update({ TableName: localTableNames.cache, Key: key });
     },
   },
   "DynamoDB by the SDK": {
     proxy: "dynamodb",
     open: () => {
-      const db = documentClient();
-      return () => db.send(new GetCommand({ TableName: localTableNames.cache, Key: key }));
+      const db = openDynamoDb();
+      return () => db.get({ TableName: localTableNames.cache, Key: key });
     },
   },
   SQS: {
     proxy: "sqs",
     open: () => {
-      const sqs = sqsClient();
-      return () => sqs.send(new GetQueueUrlCommand({ QueueName: "delivery" }));
+      const sqs = openSqs();
+      return () => sqs.getQueueUrl({ QueueName: "delivery" });
     },
   },
   "Secrets Manager": {
     proxy: "secretsManager",
     open: () => {
       const secrets = secretsClient();
-      return () => secrets.send(new GetSecretValueCommand({ SecretId: "reference-key" }));
+      return () => secrets.getSecretValue({ SecretId: "reference-key" });
     },
   },
 };
@@ -152,7 +149,7 @@ test("a call over TLS succeeds after a freeze in which two idle connections were
   });
   try {
     const secrets = secretsClient();
-    const call = () => secrets.send(new GetSecretValueCommand({ SecretId: "reference-key" }));
+    const call = () => secrets.getSecretValue({ SecretId: "reference-key" });
     await Promise.all([call(), call()]);
     expect(proxy.connections()).toBe(2);
     proxy.drop("forgotten");

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catalogMemory } from "../../../../shared/catalog/catalog-memory.ts";
 import { snapshotOf } from "../../../../shared/catalog/snapshot.ts";
@@ -290,7 +289,7 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
   const { db, ledgerTable: table } = await freshTables();
   const accountId = `acc_${randomUUID()}`;
   const wallet = { ...emptyWallet(accountId, systemClock()), balance_kobo: koboFromNaira(1_000) };
-  await db.send(new PutCommand({ TableName: table, Item: wallet }));
+  await db.put({ TableName: table, Item: wallet });
   const key = "k".repeat(32);
   const networks = [{ id: 1, name: networkName, code: "mtn" }];
   const catalog = snapshotOf(aCatalog(1, { networks, data_plans: [aPlan({ name: planName })] }), systemClock());
@@ -324,6 +323,10 @@ const descriptionOf = async (planName: string, networkName = "MTN"): Promise<str
 
 test("a description has at most 90 characters of network and plan, so that the transaction stays below 1 KB", async () => {
   expect(await descriptionOf("G".repeat(120))).toBe(`MTN ${"G".repeat(86)} data for 08031234567`);
+});
+
+test("a plan whose name is cut within a character is sold, though DynamoDB refuses half of a surrogate pair", async () => {
+  expect(await descriptionOf(`${"G".repeat(85)}😀`)).toBe(`MTN ${"G".repeat(85)}\ufffd data for 08031234567`);
 });
 
 test.each([

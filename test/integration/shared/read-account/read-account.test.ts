@@ -1,4 +1,4 @@
-import { BatchGetCommand, BatchWriteCommand, type DynamoDBDocumentClient, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, type DynamoDBDocument, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Caller } from "../../../../shared/call/call.ts";
 import type { FieldErrors } from "../../../../shared/contract/errors.ts";
@@ -11,6 +11,7 @@ import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { encodeCursor } from "../../../../shared/ledger/list-transactions.ts";
 import { transactionList, transactionPk } from "../../../../shared/ledger/schema.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
+import type { WithSdk } from "../../../../shared/platform/aws/sdk.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getTransaction, listCallerTransactions } from "../../../../shared/read-account/read-account.ts";
@@ -21,8 +22,8 @@ import { aTransaction } from "../../../builders/transaction.ts";
 
 const REFERENCE_KEY = "0123456789abcdef0123456789abcdef";
 
-let db: DynamoDBDocumentClient;
-let ledger: Ledger;
+let db: DynamoDBDocument;
+let ledger: Ledger & WithSdk;
 let keyedHashes: KeyedHashes;
 let accounts = 0;
 
@@ -54,14 +55,14 @@ const transactionOf = (caller: Caller, changes: Partial<Transaction> = {}): Tran
   });
 
 const WRITES_AT_ONCE = 25;
-const keep = async (transactions: readonly Transaction[], { db, table }: Ledger = ledger): Promise<void> => {
+const keep = async (transactions: readonly Transaction[], { db, table }: Ledger & WithSdk = ledger): Promise<void> => {
   for (let start = 0; start < transactions.length; start += WRITES_AT_ONCE) {
     const puts = transactions.slice(start, start + WRITES_AT_ONCE).map((Item) => ({ PutRequest: { Item } }));
-    await db.send(new BatchWriteCommand({ RequestItems: { [table]: puts } }));
+    await db.batchWrite({ RequestItems: { [table]: puts } });
   }
 };
 
-/** So many of a caller's, each a second older than the one before. */
+/** This many of a caller's, each a second older than the one before. */
 const keepMany = async (caller: Caller, count: number, changes: Partial<Transaction> = {}) => {
   const transactions = Array.from({ length: count }, (_, age) =>
     transactionOf(caller, { created_at: isoTime(NOON_MS - age * 1_000), ...changes }),
@@ -315,7 +316,7 @@ describe("GET /transactions/{reference}", () => {
 });
 
 describe("a batch from which DynamoDB leaves out keys", () => {
-  /** Answers a batch as if it had left out the last so many keys, for the first so many times. */
+  /** Answers a batch as if it had left out the last of its keys, the first few times. */
   const leavingOut = (count: number, times: number): { batches: number } => {
     const send = db.send.bind(db);
     const seen = { batches: 0 };

@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { BatchWriteCommand, PutCommand, ScanCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createAccount } from "../../../../shared/access/accounts.ts";
+import { consentSchema } from "../../../../shared/identity/consent.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { listTransactions } from "../../../../shared/ledger/list-transactions.ts";
 import { withMaskedPhone } from "../../../../shared/ledger/mask-phone.ts";
-import { transactionPk } from "../../../../shared/ledger/schema.ts";
+import { consentPk, transactionPk } from "../../../../shared/ledger/schema.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import { outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
-import { sqsClient } from "../../../../shared/platform/aws-clients.ts";
+import { outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
+import { openSqs } from "../../../../shared/platform/aws/sdk.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
 import { isoTime, systemClock } from "../../../../shared/platform/time.ts";
@@ -17,6 +18,7 @@ import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wal
 import { applyOutcomeMessage } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { findEvent, recordEvent } from "../../../../shared/upstream-events/stored-event.ts";
 import { systemResolve } from "../../../../shared/webhooks/address-guard.ts";
+import { newDelivery, readDelivery } from "../../../../shared/webhooks/delivery.ts";
 import { deliveryQueue } from "../../../../shared/webhooks/delivery-queue.ts";
 import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../../tools/admin/enqueue-range.ts";
@@ -39,6 +41,7 @@ import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
  */
 const DAY_MS = 24 * 3_600_000;
 const RETENTION_DAYS = 400;
+const RETENTION = { phones: RETENTION_DAYS, consents: 2_190 };
 const OLD_MS = NOON_MS - (RETENTION_DAYS + 5) * DAY_MS;
 const PHONE = "08031234567";
 const MASKED = "*********67";
@@ -77,7 +80,7 @@ const oldTransaction = (accountId: string, changes: Partial<Transaction> = {}): 
 const keep = async (transactions: readonly Transaction[]): Promise<void> => {
   for (let start = 0; start < transactions.length; start += 25) {
     const puts = transactions.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } }));
-    await ledger.tables.db.send(new BatchWriteCommand({ RequestItems: { [ledger.table]: puts } }));
+    await ledger.tables.db.batchWrite({ RequestItems: { [ledger.table]: puts } });
   }
 };
 const stored = ({ pk }: Transaction) => readTransaction({ ...ledger, db: ledger.tables.db }, pk);
@@ -85,7 +88,7 @@ const phonesOf = (transactions: readonly Transaction[]) =>
   Promise.all(transactions.map(async (transaction) => (await stored(transaction))?.phone_number));
 
 const enough = (): Deadline => deadlineIn(300_000);
-const mask = (deadline = enough()) => maskOldPhones(ledger, RETENTION_DAYS, deadline);
+const mask = (deadline = enough()) => maskOldPhones(ledger, RETENTION, deadline);
 /** The calls of one run. */
 const callsOf = async (run: () => Promise<unknown>): Promise<readonly string[]> => {
   proxy.calls.length = 0;
@@ -162,13 +165,33 @@ describe("maskOldPhones", () => {
     expect(await stored(check)).toEqual(check);
   });
 
+  test("what an endpoint answered is removed from an old delivery, and nothing else of it", async () => {
+    const accountId = await anAccount();
+    const [old, young] = ["old", "young"].map((webhookId) => ({
+      ...newDelivery(
+        { event: "wallet.low", account_id: accountId, webhook_id: webhookId, body: "{}", endpoint: "1" },
+        { accountId, webhookId },
+        webhookId === "old" ? OLD_MS : NOON_MS,
+      ),
+      attempts: [{ number: 1, at: isoTime(OLD_MS), outcome: "status", http_status: 500, duration_ms: 10 }],
+    }));
+    const withBody = (delivery: typeof old) => ({
+      ...delivery,
+      attempts: delivery?.attempts.map((attempt) => ({ ...attempt, response_body: "Ada Obi is unknown" })),
+    });
+    for (const each of [old, young]) await ledger.tables.db.put({ TableName: ledger.table, Item: withBody(each) });
+    expect(await mask()).toBe(1);
+    expect(await readDelivery(ledger, old?.pk ?? "")).toEqual(old);
+    expect(await readDelivery(ledger, young?.pk ?? "")).toEqual(withBody(young));
+  });
+
   test("the number of a stored event keeps its last two digits", async () => {
     const { db } = ledger;
     const event = { kind: "event", mode: "live", status: "success", type: "data" } as const;
     const about = { received_at: isoTime(OLD_MS), reference: "U-1", phone: { hmac: "h", masked: "0803****567" } };
     await recordEvent({ db, table: ledger.table, clock: () => OLD_MS }, { ...event, ...about }, "no_candidate");
     expect(await mask()).toBe(1);
-    const { Items = [] } = await ledger.tables.db.send(new ScanCommand({ TableName: ledger.table }));
+    const { Items = [] } = await ledger.tables.db.scan({ TableName: ledger.table });
     const [kept] = Items.filter(({ list_key }) => list_key === "events");
     expect(await findEvent(ledger, String(kept?.pk).replace("#", "_"))).toMatchObject({ phone_masked: MASKED });
   });
@@ -296,12 +319,12 @@ describe("a masking pass", () => {
     const [bad, good] = [oldTransaction(broken), oldTransaction(accountId)];
     await keep([bad, good]);
     const change = { UpdateExpression: "REMOVE description", Key: { pk: bad.pk }, TableName: ledger.table };
-    await ledger.tables.db.send(new UpdateCommand(change));
+    await ledger.tables.db.update(change);
     const log = captureLog();
     expect(await mask()).toBe(1);
     expect(log.text()).toMatch(new RegExp(`phone_numbers.not_masked.*${broken}#live`));
     expect(log.text()).not.toContain(PHONE);
-    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: bad }));
+    await ledger.tables.db.put({ TableName: ledger.table, Item: bad });
     expect(await mask()).toBe(1);
   });
 });
@@ -320,7 +343,7 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
 
     const { db, table } = service.ledger;
     const inTime = { db, table, clock: () => Date.now() + (RETENTION_DAYS + 1) * DAY_MS };
-    expect(await maskOldPhones(inTime, RETENTION_DAYS, enough())).toBe(1);
+    expect(await maskOldPhones(inTime, RETENTION, enough())).toBe(1);
 
     const again = await service.call("POST", BUY_DATA, order);
     expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
@@ -345,7 +368,7 @@ test("a transaction whose number is masked is replayed, found, listed, in the st
     expect(await reconcileWallet(service.ledger, caller.accountId)).toMatchObject({ difference_kobo: 0 });
 
     // The masking of an item sends no webhook; one that the operator sends again has the masked number.
-    const queue = deliveryQueue(sqsClient(), process.env.DELIVERY_QUEUE_URL ?? "");
+    const queue = deliveryQueue(openSqs(), process.env.DELIVERY_QUEUE_URL ?? "");
     const range = { fromMs: systemClock() - 60_000, toMs: systemClock(), resendId: "again" };
     await enqueueRange({ ledger: service.ledger, queue }, range);
     await eventually(() => expect(receiver.received).toHaveLength(2));
@@ -375,4 +398,27 @@ test("a voided order, which a queue stored with a masked number, does not keep t
   expect(log.lines("phone_numbers.not_masked")).toEqual([]);
   expect((await stored(other))?.phone_number).toBe(MASKED);
   expect((await stored(order))?.phone_key).toBeUndefined();
+});
+
+test("a consent past its own retention loses the person, purpose and evidence, and a younger one keeps them", async () => {
+  const accountId = await anAccount();
+  const consentOf = (ageDays: number) => {
+    const order = oldTransaction(accountId, { created_at: isoTime(NOON_MS - ageDays * DAY_MS) });
+    const { pk, account_id, key_id, created_at } = order;
+    const kept = { pk: consentPk({ pk }), account_id, key_id, mode: "live", created_at, request_id: "r" } as const;
+    const check = { operation: "nin_verification", extent: "basic" } as const;
+    const evidence = { method: "otp", id: "otp-1", obtained_at: created_at } as const;
+    return { order, kept: { ...kept, ...check }, gone: { subject: "s", subject_key: "k", purpose: "loan", evidence } };
+  };
+  const [old, young] = [consentOf(RETENTION.consents + 1), consentOf(RETENTION.consents - 1)];
+  await keep([old.order, young.order]);
+  const { db } = ledger.tables;
+  for (const { kept, gone } of [old, young]) await db.put({ TableName: ledger.table, Item: { ...kept, ...gone } });
+  await mask();
+  const { table } = ledger;
+  expect(await getItem({ db, table }, old.kept.pk, consentSchema)).toEqual(old.kept);
+  expect(await getItem({ db, table }, young.kept.pk, consentSchema)).toEqual({ ...young.kept, ...young.gone });
+  ledger.nowMs += 2 * DAY_MS;
+  await mask();
+  expect(await getItem({ db, table }, young.kept.pk, consentSchema)).toEqual(young.kept);
 });

@@ -1,4 +1,3 @@
-import { DeleteCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -79,6 +78,24 @@ describe("reconcileLedger", () => {
     });
   });
 
+  test("orders that were debited more than 24 hours ago are counted, by kind too, while there are some", async () => {
+    const accountId = await anAccount();
+    const linesOf = async () => {
+      const log = captureLog();
+      await reconcileLedger(ledger, enough());
+      return log.lines().flatMap(({ OpenOver24Hours: count, Kind }) => (count === undefined ? [] : [[Kind, count]]));
+    };
+    await ledger.anOpenTransaction(accountId, { type: "airtime" });
+    ledger.nowMs = NOON_MS + 24 * 60 * MINUTE_MS;
+    await ledger.anOpenTransaction(accountId, { type: "airtime" });
+    expect(await linesOf()).toEqual([[undefined, 0]]);
+    ledger.nowMs += 1;
+    expect(await linesOf()).toEqual([
+      [undefined, 1],
+      ["airtime", 1],
+    ]);
+  });
+
   test("an identity check that is open for more than 5 minutes is refunded once, and a purchase stays open", async () => {
     const accountId = await anAccount();
     const purchase = await ledger.anOpenTransaction(accountId);
@@ -112,14 +129,14 @@ describe("reconcileLedger", () => {
     await ledger.anOpenTransaction(intact, { type: "nin_verification", created_at: isoTime(NOON_MS + 1_000) });
     ledger.nowMs += 400_000;
     const wallet = { TableName: ledger.table, Key: { pk: walletPk(broken) } };
-    const { Attributes } = await ledger.tables.db.send(new DeleteCommand({ ...wallet, ReturnValues: "ALL_OLD" }));
+    const { Attributes } = await ledger.tables.db.delete({ ...wallet, ReturnValues: "ALL_OLD" });
     const { result, logged } = await run();
     expect(result).toMatchObject({ open: 2, refunded: 1 });
     expect(logged).toMatch(
       new RegExp(`"level":"error","event":"identity_check.not_refunded","transaction":"${check.pk}"`),
     );
     expect((await readWallet(ledger, intact)).balance_kobo).toBe(200_000);
-    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item: Attributes }));
+    await ledger.tables.db.put({ TableName: ledger.table, Item: Attributes });
     expect((await run()).logged).not.toContain("identity_check.not_refunded");
     expect((await readWallet(ledger, broken)).balance_kobo).toBe(200_000);
   });
@@ -212,7 +229,7 @@ describe("reconcileLedger", () => {
 
   test("a run goes on after a wallet that cannot be reconciled, and logs which", async () => {
     const broken = await anAccount();
-    await ledger.tables.db.send(new DeleteCommand({ TableName: ledger.table, Key: { pk: walletPk(broken) } }));
+    await ledger.tables.db.delete({ TableName: ledger.table, Key: { pk: walletPk(broken) } });
     const accountId = await anAccount();
     expect((await run()).logged).toContain(broken);
     expect((await readCheckpoint(ledger, accountId)).reconciled_at).toBe(isoTime(ledger.nowMs));
@@ -285,7 +302,7 @@ describe("reconcileLedger", () => {
     const broken = await anAccount();
     const intact = await anAccount();
     const Item = { ...(await readCheckpoint(ledger, broken)), balance_kobo: "?" };
-    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await ledger.tables.db.put({ TableName: ledger.table, Item });
     const { logged } = await run();
     expect(logged).toContain(`"event":"wallet.not_reconciled","account":"${broken}"`);
     expect(logged).not.toContain(`"account":"${intact}"`);

@@ -1,7 +1,7 @@
-import { BatchGetCommand, PutCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
+import { BatchGetCommand, QueryCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
-import { readCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
+import { firstCheckpoint, readCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -54,7 +54,7 @@ const reconcile = async (accountId: string): Promise<void> => {
   expect(result.kind).toBe("reconciled");
 };
 
-/** As if another writer changed the wallet so often, without an entry. */
+/** As if another writer changed the wallet this often, without an entry. */
 const raiseVersion = (accountId: string, by = 1) => ledger.addToWallet(accountId, "version", by);
 
 /** Transactions that failed and were refunded, as many for each millisecond from now on as `perMoment`. */
@@ -62,7 +62,7 @@ const putRefunded = async (accountId: string, count: number, perMoment: number):
   for (let index = 0; index < count; index += 1) {
     if (index % perMoment === 0) ledger.nowMs += 1;
     const { open: _open, ...Item } = ledger.aTransaction(accountId, { status: "failed" });
-    await ledger.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await ledger.db.put({ TableName: ledger.table, Item });
   }
   await raiseVersion(accountId, 2 * count);
 };
@@ -162,7 +162,7 @@ describe("reconcileWallet", () => {
       amount_kobo: 700,
       created_at: isoTime(NOON_MS),
     };
-    await db.send(new PutCommand({ TableName, Item }));
+    await db.put({ TableName, Item });
     await addKobo(accountId, 700);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ balance_kobo: 200_700, difference_kobo: 0 });
   });
@@ -376,7 +376,7 @@ describe("a transaction that stays open", () => {
 });
 
 describe("a reconciliation whose time is up", () => {
-  /** Leaves time so many times. */
+  /** Leaves time this many times. */
   const timeFor = (count: number): Deadline => {
     let left = count;
     return {
@@ -424,7 +424,7 @@ describe("a reconciliation whose time is up", () => {
 });
 
 describe("a checkpoint", () => {
-  test("a checkpoint that another run has replaced meanwhile is not overwritten", async () => {
+  test("a checkpoint that another run has replaced in the meantime is not overwritten", async () => {
     const accountId = await ledger.anAccount(100_000);
     ledger.nowMs += DAY_MS;
     const before = await readCheckpoint(ledger, accountId);
@@ -477,8 +477,13 @@ describe("confirmedReconciliation", () => {
     const pause = async () => {
       pauses += 1;
     };
-    return { reconciliation: await confirmedReconciliation(ledger, accountId, pause), pauses };
+    return { reconciliation: await confirmed(accountId, pause), pauses };
   };
+  const confirmed = (accountId: string, pause: () => Promise<void>) =>
+    confirmedReconciliation(ledger, accountId, {
+      pause,
+      resetCheckpoint: () => writeCheckpoint(ledger, firstCheckpoint(accountId)),
+    });
   /** The first `count` answers of the index by list have nothing of the account's entries. */
   const lag = (accountId: string, count: number): void => {
     const send = ledger.db.send.bind(ledger.db);
@@ -509,7 +514,7 @@ describe("confirmedReconciliation", () => {
     const accountId = await anAccount();
     await addKobo(accountId, 1);
     const increase = vi.fn(() => addKobo(accountId, 1));
-    expect(await confirmedReconciliation(ledger, accountId, increase)).toMatchObject({ difference_kobo: 2 });
+    expect(await confirmed(accountId, increase)).toMatchObject({ difference_kobo: 2 });
     expect(increase).toHaveBeenCalledTimes(1);
   });
 
@@ -517,7 +522,7 @@ describe("confirmedReconciliation", () => {
     const accountId = await anAccount();
     await addKobo(accountId, 1);
     const correct = () => addKobo(accountId, -1);
-    expect(await confirmedReconciliation(ledger, accountId, correct)).toMatchObject({ difference_kobo: 0 });
+    expect(await confirmed(accountId, correct)).toMatchObject({ difference_kobo: 0 });
   });
 
   test("a mismatch is confirmed by reading everything, which resets a checkpoint that lacks an entry", async () => {
@@ -533,7 +538,7 @@ describe("confirmedReconciliation", () => {
       list_key: `${accountId}#entries`,
       created_at: createdAt,
     };
-    await ledger.tables.db.send(new PutCommand({ TableName: ledger.table, Item }));
+    await ledger.tables.db.put({ TableName: ledger.table, Item });
     await addKobo(accountId, 700);
     expect(await reconcileWallet(ledger, accountId)).toMatchObject({ difference_kobo: 700 });
     expect(await confirm(accountId)).toMatchObject({ reconciliation: { difference_kobo: 0 } });

@@ -16,7 +16,7 @@ import {
   outcomeMessage,
   type SettlementMessage,
   type UnreadableMessage,
-} from "../../../../shared/orders/outcome-queue.ts";
+} from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { deadLettersOf } from "../../../../shared/platform/queue-names.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -604,6 +604,7 @@ test("of ten messages nine are applied, and an invalid one becomes a dead letter
     queueName: "outcomes",
     queueUrl: queues.url("outcomes"),
     batchSize: 10,
+    concurrencyMax: 1,
     functionName: "apply-upstream-event",
     invoke: retriedAtOnce(queues.client, queues.url("outcomes"), (_name, batch) => handler(batch, aLambdaContext())),
   });

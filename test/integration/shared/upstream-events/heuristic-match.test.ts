@@ -4,7 +4,7 @@ import * as z from "zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
-import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
+import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
@@ -114,7 +114,7 @@ describe("two events that contradict each other under one unknown reference", ()
     const failed = await anEvent({ phoneNumber, reference, status: "failed" });
     return { order, success, failed };
   };
-  /** Applies an event as it is after so long. */
+  /** Applies an event as it is after this long. */
   const applyAt = (event: EventMessage, ageMs: number) => {
     ledger.nowMs = Date.parse(event.received_at) + ageMs;
     return applyOutcomeMessage({ ledger, keyedHashes, costs: FACE_VALUES })(event, deadlineIn(20_000));
@@ -300,17 +300,14 @@ test("a match whose write meets conflicts until the deadline is retried after a 
   });
 });
 
-/** Applies an event that is too old for another retry, while `meanwhile` runs after the lookup of its reference. */
-const applyBeside = (
-  event: EventMessage,
-  { meanwhile, hidesMatch }: { meanwhile: () => unknown; hidesMatch: boolean },
-) => {
+/** Applies an event that is too old for another retry, while `between` runs after the lookup of its reference. */
+const applyBeside = (event: EventMessage, { between, hidesMatch }: { between: () => unknown; hidesMatch: boolean }) => {
   const db = emulatorClient(ledger.proxy.endpoint);
   db.middlewareStack.add(
     (next) => async (args) => {
       const index = z.object({ IndexName: z.string() }).safeParse(args.input).data?.IndexName;
       // Before the list of open orders, which then lacks the first one.
-      if (index === "by_open") await meanwhile();
+      if (index === "by_open") await between();
       const output = await next(args);
       if (index === "by_upstream_reference" && hidesMatch) Object.assign(output.output, { Items: [] });
       return output;
@@ -334,10 +331,10 @@ test.each([
   const second = await anOpenOrder(ledger, { phone_number: phoneNumber, ...made(-MINUTE_MS) });
   const late = { ...event, received_at: isoTime(NOON_MS + MINUTE_MS) };
   const settlement = { status: "success", upstream_reference: event.reference } as const;
-  const meanwhile = () =>
+  const between = () =>
     by === "copy" ? apply(event) : settleTransaction(ledger, first.transaction, settlement, deadlineIn(20_000));
 
-  const result = await applyBeside(late, { meanwhile, hidesMatch: by === "copy" });
+  const result = await applyBeside(late, { between, hidesMatch: by === "copy" });
   expect(result).toEqual({ kind: "retry", reason: "candidate_changed", afterS: 1 });
   expect((await first.stored())?.status).toBe("success");
   expect((await second.stored())?.status).toBe("processing");
@@ -347,7 +344,7 @@ test("a copy of an event that was matched just now, before the index shows it, i
   const phoneNumber = aPhoneNumber();
   const event = await anEvent({ phoneNumber });
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
-  expect(await applyBeside(event, { meanwhile: () => apply(event), hidesMatch: true })).toEqual({
+  expect(await applyBeside(event, { between: () => apply(event), hidesMatch: true })).toEqual({
     kind: "done",
     outcome: "duplicate",
   });

@@ -2,11 +2,10 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
-import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
-import type { EventMessage } from "../../../../shared/orders/outcome-queue.ts";
+import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -30,6 +29,7 @@ import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/fa
 import { NOON_MS } from "../../../builders/noon.ts";
 import { decision, type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { claimAsSender, queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
+import { newTransactionPk } from "../../../builders/transaction.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
 /**
@@ -99,7 +99,7 @@ describe("resolveTransaction", () => {
     }
   });
 
-  test("a resolution of an order that was settled meanwhile is refused and leaves no audit entry", async () => {
+  test("a resolution of an order that was settled in the meantime is refused and leaves no audit entry", async () => {
     const order = await operator.anOrder();
     await settleTransaction(operator.ledgerAt(), order.transaction, { status: "success" }, deadlineIn(9_000));
     await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
@@ -122,7 +122,7 @@ describe("resolveTransaction", () => {
     expect(await order.isReconciled()).toBe(true);
   });
 
-  test("a queued order that is claimed meanwhile is not resolved: it may be on its way upstream", async () => {
+  test("a queued order that is claimed in the meantime is not resolved: it may be on its way upstream", async () => {
     const order = await aQueuedOrder();
     expect(await claimAsSender(operator.ledgerAt(), order.transaction)).toMatchObject({
       kind: "claimed",
@@ -226,7 +226,7 @@ describe("matchEvent", () => {
   test("a match of an event under our own reference keeps the upstream reference", async () => {
     for (const upstreamReference of [undefined, "U-known"]) {
       const order = await operator.anOrder({
-        pk: transactionPk(`0${randomUUID().replaceAll("-", "").slice(0, 25).toUpperCase()}`),
+        pk: newTransactionPk(),
         ...(upstreamReference !== undefined && { upstream_reference: upstreamReference }),
       });
       const event = await anEvent("failed", referenceOf(order.transaction), { amount_kobo: koboFromNaira(490) });

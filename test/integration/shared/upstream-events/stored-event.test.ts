@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
-import type { EventMessage, UnreadableMessage } from "../../../../shared/orders/outcome-queue.ts";
+import type { EventMessage, UnreadableMessage } from "../../../../shared/orders/outcome-message.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   findEvent,

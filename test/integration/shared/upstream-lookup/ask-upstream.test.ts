@@ -3,7 +3,7 @@ import { readTransaction } from "../../../../shared/ledger/find-transactions.ts"
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
-import type { OutcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import type { OutcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { claimOrder, enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { upstreamReader } from "../../../../shared/upstream/http-upstream.ts";

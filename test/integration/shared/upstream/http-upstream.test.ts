@@ -1,14 +1,15 @@
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, type Server } from "node:http";
 import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import type { Secret } from "../../../../shared/platform/secrets.ts";
 import type { Clock } from "../../../../shared/platform/time.ts";
-import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
-import { type ProfileChanges, profileOf } from "../../../../shared/upstream/profile.ts";
+import { type HttpUpstream, httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
+import { type ProfileChanges, profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import type { IdentityCheck, UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
 import type { Fault } from "../../../../tools/simulator/faults.ts";
 import { type SimulatorOptions, startSimulator } from "../../../../tools/simulator/server.ts";
@@ -68,6 +69,14 @@ const aClient = async (setting: Setting = {}) => {
     /** How many requests met a fault that was set for `times` of them. */
     requestsOf: (times: number): number => times - (simulator.state.faults.list()[0]?.times ?? 0),
   };
+};
+
+/** A client of a server that the test wrote. */
+const clientOf = async (server: Server, profile: UpstreamProfile = PROFILE): Promise<HttpUpstream> => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.close());
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  return httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, profile, liveKey: aSecret(KEY).secret });
 };
 
 /** The duration and the outcome of an order. */
@@ -567,6 +576,15 @@ describe("the catalog", () => {
     expect(tookMs).toBeGreaterThan(1_900);
   });
 
+  test("a 429 of the catalog stays if its repetition cannot be sent", async () => {
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(429, { "Retry-After": "0", Connection: "close" }).end();
+      server.close();
+    });
+    const upstream = await clientOf(server);
+    expect(await upstream.fetchCatalog(deadlineIn(29_000))).toMatchObject({ kind: "answered", status: 429 });
+  });
+
   test("with a 429 and Retry-After 0 for ever the catalog is requested at most 10 times in 1 s", async () => {
     const { upstream, requestsOf } = await aClient({
       faults: [{ kind: "rate_limited", retry_after_s: 0, times: 100_000 }],
@@ -604,12 +622,7 @@ describe("the profile", () => {
       sent[`${request.method} ${request.url}`] = [key, await text(request)].filter((part) => part !== "");
       response.end(JSON.stringify({ status: false, message: "No" }));
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = typeof address === "object" ? address?.port : 0;
-    const profile = profileOf(changes);
-    const upstream = httpUpstream({ baseUrl: `http://127.0.0.1:${port}/v1`, profile, liveKey: aSecret(KEY).secret });
+    const upstream = await clientOf(server, profileOf(changes));
     for (const order of Object.values(orders)) await upstream.buy(order, REFERENCE, deadlineIn(29_000));
     for (const idType of ["nin", "bvn"] as const) {
       for (const by of [verification, retrieval]) {

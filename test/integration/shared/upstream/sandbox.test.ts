@@ -1,4 +1,3 @@
-import { DeleteCommand, ScanCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import * as z from "zod";
 import { catalogSchema } from "../../../../shared/contract/catalog.ts";
@@ -91,10 +90,7 @@ describe("with a catalog", () => {
     "a test purchase of $what for $phone_number is $status, $transactionStatus, $code",
     async ({ path, body, phone_number, status, transactionStatus, code }) => {
       const request = { ...body, phone_number, reference: `${path.split("/")[2]}-${phone_number.slice(-2)}` };
-      const startMs = Date.now();
       const answer = await service.call("POST", path, { key, body: request });
-      // Also for the number without an answer of the upstream, which takes 20 s.
-      expect(Date.now() - startMs).toBeLessThan(20_000);
       expect(answer.status).toBe(status);
       expect(answer.headers.get("x-error-code")).toBe(code);
       const reference = answer.headers.get("x-transaction-reference");
@@ -298,7 +294,7 @@ describe("with a catalog", () => {
     });
     expect(service.simulator.state.requests).toEqual([]);
     expect(await testCaller.balance()).toBe(FUNDS);
-    const { Items = [] } = await service.db.send(new ScanCommand({ TableName: localTableNames.ledger }));
+    const { Items = [] } = await service.db.scan({ TableName: localTableNames.ledger });
     const transactions = Items.filter(
       ({ account_id, write_token }) => account_id === testCaller.accountId && write_token !== undefined,
     );
@@ -310,9 +306,9 @@ describe("with a catalog", () => {
 describe("with a catalog that was never fetched", () => {
   beforeAll(async () => {
     service = await startTestService();
-    const { Items } = await service.db.send(new ScanCommand({ TableName: localTableNames.cache }));
+    const { Items } = await service.db.scan({ TableName: localTableNames.cache });
     for (const { pk } of Items ?? []) {
-      await service.db.send(new DeleteCommand({ TableName: localTableNames.cache, Key: { pk } }));
+      await service.db.delete({ TableName: localTableNames.cache, Key: { pk } });
     }
     key = await newTestKey();
   });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
+import { DynamoDBDocument, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import { expect, test } from "vitest";
 import { endOrphan, startDynoxide } from "../../../../tools/local/dynamodb.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
@@ -17,7 +17,7 @@ test("tables and items survive a kill -9 of the database, and creating the table
     TableName: localTableNames.ledger,
     Item: { pk: "stored", list_key: "o", created_at: "now" },
   });
-  await DynamoDBDocumentClient.from(new DynamoDBClient(localClient(first.endpoint))).send(write);
+  await DynamoDBDocument.from(new DynamoDBClient(localClient(first.endpoint))).send(write);
   if (first.pid !== undefined) process.kill(first.pid, "SIGKILL");
   await first.exited;
   await first.stop();
@@ -26,7 +26,7 @@ test("tables and items survive a kill -9 of the database, and creating the table
   cleanups.push(second.stop);
   await createTables(second.endpoint);
   const read = new GetCommand({ TableName: localTableNames.ledger, Key: { pk: "stored" } });
-  const { Item } = await DynamoDBDocumentClient.from(new DynamoDBClient(localClient(second.endpoint))).send(read);
+  const { Item } = await DynamoDBDocument.from(new DynamoDBClient(localClient(second.endpoint))).send(read);
   expect(Item?.list_key).toBe("o");
 });
 

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import type { DynamoDBStreamEvent } from "aws-lambda";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { consumeStream } from "../../../../tools/local/stream-consumer.ts";
@@ -62,7 +61,7 @@ const aStream = async () => {
   await addStream(db, ledgerTable);
   const checkpointPath = join(temporaryFolder(), "checkpoint.json");
   const put = (pk: string, status: string) =>
-    db.send(new PutCommand({ TableName: ledgerTable, Item: { pk, status, bytes: new Uint8Array([1, 2, 3]) } }));
+    db.put({ TableName: ledgerTable, Item: { pk, status, bytes: new Uint8Array([1, 2, 3]) } });
   const settle = async (pk: string): Promise<void> => {
     await put(pk, "processing");
     await put(pk, "success");

@@ -61,6 +61,32 @@ describe("alarms on silence", () => {
   });
 });
 
+test("a share of purchases below the setting writes a ticket while it lasts, and orders open for a day page, of any kind once", () => {
+  const stage = { Stage: "prod" };
+  const measured = (name: string, own: readonly (readonly [minute: number, value: number])[], dimensions = stage) =>
+    own.map(([minute, value]) =>
+      samples.measured(minute * MINUTE_MS, ["AirtimeDataIdentity", name], dimensions, value),
+    );
+  const share = [
+    ...minutes(0, 60).map((each) => [each, 89.99] as const),
+    ...minutes(60, 180).map((each) => [each, 90] as const),
+  ];
+  const pending = minutes(0, 30).map((each) => [each, 2] as const);
+  const byKind = measured("OpenOver24Hours", pending, { ...stage, ...{ Kind: "airtime" } });
+  const changes = changesOf([
+    ...measured("EndedIn30sPercent", share),
+    ...measured("OpenOver24Hours", pending),
+    ...byKind,
+  ]);
+  expect(changes.map(([alarm, to]) => [alarm, to])).toEqual([
+    ["OpenFor24Hours", "ALARM"],
+    ["EndedLate", "ALARM"],
+    ["OpenFor24Hours", "OK"],
+    ["EndedLate", "OK"],
+  ]);
+  expect(["EndedLate", "OpenFor24Hours"].map((alarm) => alarms.urgencies.get(alarm))).toEqual(["ticket", "page"]);
+});
+
 describe("alarms on a table's throttles", () => {
   const throttled = (minute: number): Sample =>
     samples.measured(minute * MINUTE_MS, ["AWS/DynamoDB", "WriteThrottleEvents"], { TableName: "Ledger" }, 3);

@@ -3,7 +3,8 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { projectRoot } from "../../../../infra/bundle/project-root.ts";
-import { settingsOf } from "../../../../infra/stages.ts";
+import { settingsOf } from "../../../../infra/stage-settings.ts";
+import { stages } from "../../../../stages.ts";
 import { cells, limitLoads } from "../../../../tools/scale/limit-loads.ts";
 import { firstLimitTable, limitTable, remedyTable } from "../../../../tools/scale/tables.ts";
 
@@ -26,7 +27,7 @@ describe("npm run scale", () => {
         costs: z.array(z.object({ purchasesPerS: z.number(), monthlyDollars: z.number() })),
       })
       .parse(JSON.parse(stdout));
-    const settings = settingsOf("prod");
+    const settings = settingsOf("prod", stages);
     expect(printed.first.map(({ firsts }) => firsts["as deployed"]?.share)).toEqual(
       cells(settings).map(({ firsts }) => firsts["as deployed"].share),
     );
@@ -38,7 +39,7 @@ describe("npm run scale", () => {
   test("npm run scale refuses another option with a message", async () => {
     await expect(run("--yaml")).rejects.toMatchObject({
       code: 1,
-      stderr: "The only option is --json: npm run scale -- --json.\n",
+      stderr: "The options are --json and --hour: npm run scale -- --json.\n",
     });
   });
 });

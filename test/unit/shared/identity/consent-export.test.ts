@@ -26,12 +26,15 @@ const consent = (index: number): Consent => ({
   subject_key: "mrk-1",
   operation: "nin_verification",
   extent: "basic",
-  ...(index % 2 === 0 && { purpose: `opening of account ${index}` }),
+  ...(index % 2 === 0 && {
+    purpose: `opening of account ${index}`,
+    evidence: { method: "otp", id: `otp-${index}`, obtained_at: "2026-11-21T00:00:00.000Z", text_version: "terms-3" },
+  }),
   request_id: `request-${index}`,
   created_at: `2026-11-21T0${index}:00:00.000Z`,
 });
 
-/** The lines of an export of so many consents, beginning with the header. */
+/** The lines of an export of this many consents, beginning with the header. */
 const anExport = (count: number): string[] => {
   const { line, end: first } = headerLine(header);
   const lines = [line];
@@ -60,9 +63,11 @@ describe("an export", () => {
       '{"account":"acc_1","from":null,"to":"2026-11-21T12:00:00.000Z","exported_at":"2026-11-21T13:00:00.000Z"}',
     );
     expect(second).toMatch(
-      /^\{"number":1,"previous":"[0-9a-f]{64}","reference":"VERIFY_0{25}1","key_id":"key_1","mode":"live","operation":"nin_verification","extent":"basic","purpose":null,"created_at":"2026-11-21T01:00:00\.000Z","request_id":"request-1"\}$/,
+      /^\{"number":1,"previous":"[0-9a-f]{64}","reference":"VERIFY_0{25}1","key_id":"key_1","mode":"live","operation":"nin_verification","extent":"basic","purpose":null,"evidence":null,"created_at":"2026-11-21T01:00:00\.000Z","request_id":"request-1"\}$/,
     );
-    expect(third).toContain('"purpose":"opening of account 2"');
+    expect(third).toContain(
+      '"purpose":"opening of account 2","evidence":{"method":"otp","id":"otp-2","obtained_at":"2026-11-21T00:00:00.000Z","text_version":"terms-3"},"created_at"',
+    );
     expect(last).toMatch(/^\{"count":2,"hash":"[0-9a-f]{64}"\}$/);
     expect([first, second, third, last].join()).not.toContain("subject");
   });

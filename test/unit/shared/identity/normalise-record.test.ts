@@ -154,10 +154,10 @@ describe("dates", () => {
     ]);
   });
 
-  test("each day from 1900 to 2030 is read the same in six styles", () => {
+  test("every 13th day from 1900 to 2030 is read the same in six styles", () => {
     const month = new Intl.DateTimeFormat("en-GB", { month: "long", timeZone: "UTC" });
     const wrong: string[] = [];
-    for (let atMs = Date.UTC(1900, 0, 1); atMs < Date.UTC(2031, 0, 1); atMs += 86_400_000) {
+    for (let atMs = Date.UTC(1900, 0, 1); atMs < Date.UTC(2031, 0, 1); atMs += 13 * 86_400_000) {
       const day = new Date(atMs);
       const iso = day.toISOString().slice(0, 10);
       const [year = "", number = "", date = ""] = iso.split("-");

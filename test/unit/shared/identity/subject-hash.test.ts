@@ -1,11 +1,10 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import * as z from "zod";
 import { subjectHashing } from "../../../../shared/identity/subject-hash.ts";
-import { kmsClient } from "../../../../shared/platform/aws-clients.ts";
-import { localAwsEnvironment, setEnvironment } from "../../../../tools/local/local-aws.ts";
+import { openKms } from "../../../../shared/platform/aws/sdk.ts";
+import { callAwsAt } from "../../../builders/aws-server.ts";
 
 const KEY_ARN = "arn:aws:kms:us-east-1:000000000000:key/mrk-1";
 const call = z.object({ KeyId: z.string(), MacAlgorithm: z.string(), Message: z.string() });
@@ -22,22 +21,12 @@ const server = createServer(async (request, response) => {
   response.writeHead(status, { "content-type": "application/x-amz-json-1.1" }).end(JSON.stringify(body));
 });
 let hash: ReturnType<typeof subjectHashing>;
-let restore = (): void => {};
-beforeAll(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = z.object({ port: z.number() }).parse(server.address());
-  const at = `http://127.0.0.1:${port}`;
-  restore = setEnvironment(localAwsEnvironment({ dynamodb: at, sqs: at, secretsManager: at }));
-  hash = subjectHashing(kmsClient(), KEY_ARN);
+callAwsAt(server);
+beforeAll(() => {
+  hash = subjectHashing(openKms(), KEY_ARN);
 });
 beforeEach(() => {
   calls = [];
-});
-afterAll(() => {
-  restore();
-  server.closeAllConnections();
-  server.close();
 });
 
 test("a number is hashed once, by the key's ARN, with its kind, and names the key by its id", async () => {
@@ -48,6 +37,14 @@ test("a number is hashed once, by the key's ARN, with its kind, and names the ke
   });
   const Message = Buffer.from("7:subject3:nin11:12345678901").toString("base64");
   expect(calls).toEqual([{ KeyId: KEY_ARN, MacAlgorithm: "HMAC_SHA_256", Message }]);
+});
+
+test("a virtual NIN is hashed in capital letters, as which it is looked for", async () => {
+  answers = [macOf(32)];
+  await hash("nin", "ab12CD34ef56gh78");
+  await hash("nin", "AB12CD34EF56GH78");
+  expect(calls[0]).toEqual(calls[1]);
+  expect(calls).toHaveLength(2);
 });
 
 test("a throttled call is sent once more, and then fails", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { formatIpRange, type IpRange, isWithin, parseIpRange } from "../../../../shared/platform/ip-range.ts";
+import { isWithin } from "../../../../shared/platform/ip-address.ts";
+import { formatIpRange, type IpRange, parseIpRange } from "../../../../shared/platform/ip-range.ts";
 
 /** Parses ranges; throws if one is not valid. */
 const ranges = (...texts: readonly string[]): IpRange[] =>
@@ -8,69 +9,6 @@ const ranges = (...texts: readonly string[]): IpRange[] =>
     if (range === undefined) throw new Error(`${text} is no range`);
     return range;
   });
-
-describe("an address in a range", () => {
-  test.for([
-    ["203.0.113.7", "203.0.113.7"],
-    ["203.0.113.0/24", "203.0.113.0"],
-    ["203.0.113.0/24", "203.0.113.255"],
-    ["203.0.113.9/24", "203.0.113.77"],
-    ["10.0.0.0/8", "10.255.255.255"],
-    ["203.0.113.6/31", "203.0.113.6"],
-    ["203.0.113.6/31", "203.0.113.7"],
-    ["203.0.113.128/25", "203.0.113.128"],
-    ["0.0.0.0/0", "0.0.0.0"],
-    ["0.0.0.0/0", "255.255.255.255"],
-    ["0.0.0.0/1", "127.255.255.255"],
-    ["203.0.113.7", "::ffff:203.0.113.7"],
-    ["203.0.113.0/24", "::ffff:cb00:7109"],
-    ["2001:db8::1", "2001:db8::1"],
-    ["2001:db8::1", "2001:0DB8:0:0:0:0:0:1"],
-    ["2001:db8:1:2::/64", "2001:db8:1:2::"],
-    ["2001:db8:1:2::/64", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
-    ["2001:db8:1:2::9/64", "2001:db8:1:2::7"],
-    ["2001:db8::4/127", "2001:db8::5"],
-    ["::/0", "2001:db8::1"],
-  ] as const)("%s contains %s", ([range, address]) => {
-    expect(isWithin(address, ranges(range))).toBe(true);
-  });
-});
-
-describe("an address outside a range", () => {
-  test.for([
-    ["203.0.113.7", "203.0.113.6"],
-    ["203.0.113.7", "203.0.113.8"],
-    ["203.0.113.0/24", "203.0.112.255"],
-    ["203.0.113.0/24", "203.0.114.0"],
-    ["203.0.113.6/31", "203.0.113.5"],
-    ["203.0.113.6/31", "203.0.113.8"],
-    ["203.0.113.128/25", "203.0.113.127"],
-    ["0.0.0.0/1", "128.0.0.0"],
-    ["203.0.113.7", "::ffff:203.0.113.8"],
-    ["0.0.0.0/0", "2001:db8::1"],
-    ["::/0", "203.0.113.7"],
-    ["::/0", "::ffff:203.0.113.7"],
-    ["2001:db8::1", "2001:db8::2"],
-    ["2001:db8:1:2::/64", "2001:db8:1:1:ffff:ffff:ffff:ffff"],
-    ["2001:db8:1:2::/64", "2001:db8:1:3::"],
-    ["2001:db8::4/127", "2001:db8::6"],
-    ["203.0.113.7", "203.0.113"],
-    ["203.0.113.7", ""],
-    ["0.0.0.0/0", "nobody"],
-  ] as const)("%s does not contain %s", ([range, address]) => {
-    expect(isWithin(address, ranges(range))).toBe(false);
-  });
-
-  test("an empty whitelist contains no address", () => {
-    expect(isWithin("203.0.113.7", [])).toBe(false);
-  });
-});
-
-test("an address in the first or the last of 20 ranges is in the list", () => {
-  const twenty = ranges(...Array.from({ length: 20 }, (_, index) => `203.0.113.${index}`));
-  expect([isWithin("203.0.113.0", twenty), isWithin("203.0.113.19", twenty)]).toEqual([true, true]);
-  expect(isWithin("203.0.113.20", twenty)).toBe(false);
-});
 
 test("an IPv4-mapped range is refused or contains its IPv4 address", () => {
   for (const entry of ["::ffff:203.0.113.7", "::ffff:cb00:7107", "::ffff:203.0.113.7/128"]) {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { functionNames, specOf } from "../../../../infra/functions.ts";
 import { secretIds, secretNames, secretTable, secretValues } from "../../../../shared/platform/secret-table.ts";
@@ -22,4 +23,14 @@ test("values and ids are made for every secret, and an empty one is refused", ()
   expect(Object.keys(secretValues((name) => name))).toEqual([...secretNames]);
   expect(secretIds((name) => `id of ${name}`).REPLAY_KEY_SECRET_ID).toBe("id of replay-key");
   expect(() => secretIds((name) => (name === "webhook-token" ? "" : name))).toThrow("WEBHOOK_TOKEN_SECRET_ID");
+});
+
+test("the calendar of rotations has each secret, with the command for its kind", () => {
+  const calendar = readFileSync("docs/deployment.md", "utf8").split("\n");
+  for (const name of secretNames) {
+    const [row, ...others] = calendar.filter((line) => line.startsWith(`| \`${name}\` |`));
+    const commands = { filled: `secrets set ${name}`, generated: `secrets rotate ${name}`, fixed: "never" };
+    expect(row, name).toContain(commands[secretTable[name].kind]);
+    expect(others).toEqual([]);
+  }
 });

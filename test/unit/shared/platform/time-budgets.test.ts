@@ -75,6 +75,13 @@ test("counting a request, and waiting for another invocation's work, leave an or
   expect(leftMs).toBeGreaterThan(budgets.UPSTREAM_SHARE_MS + budgets.UPSTREAM_RESERVE_MS);
 });
 
+test("a check whose number KMS hashes in the last attempt has the time for its debit and the upstream", () => {
+  const hashMs = budgets.AWS_ATTEMPTS_MAX * (budgets.AWS_CONNECT_MS_MAX + budgets.AWS_RESPONSE_MS_MAX);
+  const leftMs =
+    budgets.API_FUNCTION_TIMEOUT_S * 1_000 - budgets.RATE_COUNT_RETRY_MS_MAX - budgets.JOIN_MS_MAX - hashMs;
+  expect(leftMs).toBeGreaterThan(budgets.UPSTREAM_SHARE_MS + budgets.UPSTREAM_RESERVE_MS);
+});
+
 test.each(Object.entries(queues))(
   "%s keeps a message invisible for six times its function's time-out",
   (_name, queue) => {
@@ -110,7 +117,7 @@ describe("the time of a scheduled run", () => {
 
   test("the last requeue of parked deliveries ends within the run, and the run before the next one", () => {
     const lastLookMs = budgets.BATCH_READ_RETRY_MS_MAX + budgets.CONTENTION_RETRY_MS_MAX;
-    const runMs = budgets.REQUEUE_ACCOUNTS_MS_MAX + lastLookMs + budgets.RUN_RESERVE_MS;
+    const runMs = budgets.REQUEUE_ENDPOINTS_MS_MAX + lastLookMs + budgets.RUN_RESERVE_MS;
     expect(runMs).toBeLessThan(budgets.SCHEDULE_MS);
     expect(functionSpecs["requeue-deliveries"].timeoutS * 1_000).toBeLessThanOrEqual(budgets.SCHEDULE_MS);
   });

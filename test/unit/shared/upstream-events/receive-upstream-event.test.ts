@@ -7,10 +7,10 @@ import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { receiveUpstreamEventRoutes } from "../../../../shared/contract/routes/receive-upstream-event.ts";
 import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
 import { apiHandler } from "../../../../shared/lambda/api-handler.ts";
-import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-queue.ts";
+import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
-import { documentedProfile, profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
+import { profileOf, type UpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import { eventMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { receiveUpstreamEvent } from "../../../../shared/upstream-events/receive-upstream-event.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
@@ -26,7 +26,7 @@ const data = { reference: "U-1", status: "success", amount: 500.5, type: "data",
 const receive = async (
   input: { event?: unknown; data?: unknown },
   trusted = true,
-  profile: UpstreamProfile = documentedProfile,
+  profile: UpstreamProfile = profileOf({}),
 ) => {
   const queued: { message: OutcomeMessage; delayS: number }[] = [];
   const answer = await receiveUpstreamEvent({

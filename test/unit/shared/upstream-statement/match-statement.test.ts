@@ -8,7 +8,7 @@ import {
   partsInMemory,
   statementMatcher,
 } from "../../../../shared/upstream-statement/match-statement.ts";
-import { statementCase } from "../../../builders/statement-edits.ts";
+import { likeOrdersCase, statementCase } from "../../../builders/statement-edits.ts";
 
 const WITHIN_MS = 30 * 60_000;
 const RUNS = 1_000;
@@ -61,6 +61,16 @@ test("each edit of a true statement is found once, and nothing else, whatever th
   fc.assert(
     fc.property(statementCase, fc.integer({ min: 1, max: 5 }), ({ orders, rows, expected }, parts) => {
       expect(compared(orders, rows, { parts })).toEqual(expected);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test("an edit among orders that are alike is found once, and nothing else", () => {
+  fc.assert(
+    fc.property(likeOrdersCase, fc.integer({ min: 1, max: 5 }), ({ orders, rows, expected }, parts) => {
+      const classes = findingsOf(orders, rows, { parts }).map(({ class: name }) => name);
+      expect(classes.toSorted()).toEqual(expected);
     }),
     { numRuns: RUNS },
   );
@@ -215,6 +225,21 @@ describe("by likeness", () => {
       "matched A own",
       "only_theirs A again",
     ]);
+  });
+
+  test("of several like orders with rows, a further row charges the nearest one again", () => {
+    const orders = [0, 600, 600, 1_200].map((seconds, index) => anOrder(`O${index}`, { at: at(seconds) }));
+    const own = orders.map(({ reference }, index) => aRow(`own${index}`, { reference, at: at(index * 100) }));
+    const again = [-1_800, 299, 301, 890, 910, 3_000].map((seconds) => aRow(`again${seconds}`, { at: at(seconds) }));
+    expect(compared(orders, [...own, ...again.toReversed()]).filter((each) => !each.startsWith("matched"))).toEqual([
+      "charged_twice O0 again-1800",
+      "charged_twice O0 again299",
+      "charged_twice O2 again301",
+      "charged_twice O2 again890",
+      "charged_twice O3 again3000",
+      "charged_twice O3 again910",
+    ]);
+    expect(compared(orders, [...own, aRow("far", { at: at(3_001) })])).toContain("only_theirs - far");
   });
 });
 

@@ -105,7 +105,7 @@ describe("spent keys", () => {
     expect(waitS("vtu")).toBe(30);
   });
 
-  test("the upstream takes so many requests a minute as it states, or else documents, from each healthy key", async () => {
+  test("the upstream takes as many requests a minute as it states, or else documents, from each healthy key", async () => {
     const { record, reject, perMinute } = await aPool("a", "b", "c");
     expect([perMinute("vtu"), perMinute("identity")]).toEqual([180, 90]);
     record("vtu", answered(200, { "x-ratelimit-limit": "100" }), "a");

@@ -4,10 +4,7 @@ import { requestCosts, restCosts } from "../../../../tools/costs/costs.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("an acceptance is estimated as each begun hour of a stage without egress, and each request as a purchase with its event and webhook", {
-  // It synthesises stages.
-  timeout: 60_000,
-}, () => {
+test("an acceptance is estimated as each begun hour of a stage without egress, and each request as a purchase with its event and webhook", () => {
   const monthly = restCosts().find(({ egress }) => egress === "none")?.total ?? Number.NaN;
   const requests = requestCosts().filter(({ title }) => ["live purchase", "upstream event", "webhook"].includes(title));
   const million = requests.reduce((sum, { total }) => sum + total, 0);

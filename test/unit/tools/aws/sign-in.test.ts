@@ -69,7 +69,7 @@ describe("the region", () => {
   test("another region than the stage's is refused before any request to AWS", async () => {
     aws.enter({ ...keys, AWS_DEFAULT_REGION: "us-east-1" });
     expect(await refusal(place, {})).toBe(
-      'SettingsError: Stage "prod" belongs to AWS region eu-west-1 (infra/stages.ts), but yours is us-east-1. Set AWS_REGION=eu-west-1. Nothing was changed.',
+      'SettingsError: Stage "prod" belongs to AWS region eu-west-1 (stages.ts), but yours is us-east-1. Set AWS_REGION=eu-west-1. Nothing was changed.',
     );
     expect(aws.requests).toEqual([]);
   });
@@ -84,13 +84,13 @@ describe("the account", () => {
   test("credentials of another account than the stage's are refused", async () => {
     aws.enter(keys);
     expect(await refusal({ ...place, account: "999900001111" }, {})).toBe(
-      `SettingsError: Stage "prod" belongs to AWS account 999900001111 (infra/stages.ts), but these credentials are of ${FAKE_ACCOUNT}: ${FAKE_ARN}. Nothing was changed.`,
+      `SettingsError: Stage "prod" belongs to AWS account 999900001111 (stages.ts), but these credentials are of ${FAKE_ACCOUNT}: ${FAKE_ARN}. Nothing was changed.`,
     );
   });
 
   test("the placeholder of the committed settings is refused before credentials are looked for", async () => {
     expect(await refusal({ ...place, account: "000000000000" }, {})).toBe(
-      'SettingsError: Stage "prod" has the placeholder 000000000000 as its account. Set its account and region in infra/stages.ts first.',
+      'SettingsError: Stage "prod" has the placeholder 000000000000 as its account. Set its account and region in stages.ts first.',
     );
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SettingsError } from "../../../../../infra/settings-error.ts";
-import { stages } from "../../../../../infra/stages.ts";
+import { stages } from "../../../../../stages.ts";
 import { assertNewStage, signInTo } from "../../../../../tools/acceptance/steps/check-place.ts";
 import { FAKE_ACCOUNT, startFakeAws } from "../../../../builders/fake-aws.ts";
 
@@ -23,15 +23,15 @@ test("the account of a stage that sells is refused before anything but the calle
 
 test("another account is accepted, in the region of the command and not in that of the environment", async () => {
   process.env.AWS_REGION = "us-west-2";
-  expect(await signInTo(place)).toBe(FAKE_ACCOUNT);
+  expect(await signInTo(place, stages)).toBe(FAKE_ACCOUNT);
   expect(process.env.AWS_REGION).toBe("eu-west-1");
 });
 
 test.each([
-  ["prod", 'Stage "prod" is in infra/stages.ts.'],
-  ["sandbox", 'Stage "sandbox" is in infra/stages.ts.'],
+  ["prod", 'Stage "prod" is in stages.ts.'],
+  ["sandbox", 'Stage "sandbox" is in stages.ts.'],
   ["Try", "A stage's name is 1 to 16 lower-case letters and digits"],
   ["try-again", "A stage's name is 1 to 16 lower-case letters and digits"],
 ])("the name %s of a throw-away stage is refused: %s", (stage, sentence) => {
-  expect(() => assertNewStage(stage)).toThrow(sentence);
+  expect(() => assertNewStage(stage, stages)).toThrow(sentence);
 });
