@@ -1,4 +1,4 @@
-import type { AuditItemKind, LedgerItemKind, ledgerIndexes } from "../shared/ledger/schema.ts";
+import type { AuditItemKind, auditIndexes, LedgerItemKind, ledgerIndexes } from "../shared/ledger/schema.ts";
 import type { CacheItemKind } from "../shared/platform/cache-keys.ts";
 import type { Variable } from "../shared/platform/env.ts";
 import type { Urgency } from "../shared/platform/log.ts";
@@ -18,12 +18,17 @@ export type ItemKinds = {
 /** The actions on a table with the kinds of items that they are for. Only reads may be of `any` kind. */
 export type TableGrants<Kind> = {
   readonly [Action in "PutItem" | "UpdateItem" | "ConditionCheckItem"]?: readonly Kind[];
-} & { readonly [Action in "GetItem" | "BatchGetItem" | "Query"]?: readonly Kind[] | "any" };
-type IndexName = (typeof ledgerIndexes)[keyof typeof ledgerIndexes]["name"];
+} & { readonly [Action in "GetItem" | "BatchGetItem" | "Query"]?: readonly Kind[] | "any" } & {
+  /** The only attributes that its updates of items name, in their condition too; absent: any. */
+  readonly updatedAttributes?: readonly string[];
+};
+type IndexName =
+  | (typeof ledgerIndexes)[keyof typeof ledgerIndexes]["name"]
+  | (typeof auditIndexes)[keyof typeof auditIndexes]["name"];
 /** Their settings are in infra/queues.ts. */
 export type QueueName = "outcomes" | "delivery";
 /** Their settings are in infra/streams.ts. */
-export type StreamName = "webhooks" | "statistics" | "attestations";
+export type StreamName = "webhooks" | "statistics" | "attestations" | "copies";
 
 /** What invokes a function. */
 export type Trigger =
@@ -61,6 +66,8 @@ export type FunctionSpec = {
   readonly needsConsole?: true;
   /** It exists only in a stage whose upstream can be asked for an order, or for our balance. */
   readonly asksUpstream?: true;
+  /** It exists only in a stage with `auditCopy`, and may put objects into its bucket. */
+  readonly copiesAudit?: true;
   /** It decides the share of a CPU too; decision 0009 has the measurements by which the sizes were chosen. */
   readonly memoryMb: number;
   readonly timeoutS: number;
@@ -73,9 +80,11 @@ export type FunctionSpec = {
   readonly canary?: true;
   /** What it does with which items of each table. A part of a transaction needs the action of its kind. */
   readonly tables?: { readonly [Table in TableName]?: TableGrants<ItemKinds[Table]> };
-  /** Indexes of the ledger that it queries. */
+  /** Indexes that it queries. */
   readonly queries?: readonly IndexName[];
   readonly sendsTo?: readonly QueueName[];
+  /** What it does with the topic of notifications, in a stage that has one: sends messages, or adds and removes addresses. */
+  readonly notifications?: "publishes" | "subscribes";
   /** It lists the dead letters of the whole stage, and moves those of these queues back. */
   readonly redrives?: readonly QueueName[];
   /** The variables that its handler parses. It may read the secrets, and use the key of KMS, whose ids are among them. */

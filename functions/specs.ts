@@ -2,6 +2,7 @@ import { openLists } from "../shared/ledger/schema.ts";
 import {
   API_FUNCTION_TIMEOUT_S,
   ASK_FUNCTION_TIMEOUT_S,
+  NOTIFY_FUNCTION_TIMEOUT_S,
   QUEUE_FUNCTION_TIMEOUT_S,
   RECONCILE_FUNCTION_TIMEOUT_S,
   REFRESH_FUNCTION_TIMEOUT_S,
@@ -122,6 +123,7 @@ export const receiveUpstreamEventSpec = {
     "OUTCOMES_QUEUE_URL",
     "UPSTREAM_PROFILE",
     "UPSTREAM_WEBHOOK_IPS",
+    "AWS_CALLS",
     "REFERENCE_KEY_SECRET_ID",
     "WEBHOOK_TOKEN_SECRET_ID",
     "UPSTREAM_HMAC_SECRET_ID",
@@ -151,8 +153,10 @@ export const enqueueWebhooksSpec = {
   invokedBy: { kind: "stream", stream: "webhooks" },
   memoryMb: 512,
   timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+  // An account says which of its endpoints get the event.
+  tables: { ledger: { GetItem: ["account"] } },
   sendsTo: ["delivery"],
-  environment: ["DELIVERY_QUEUE_URL"],
+  environment: ["LEDGER_TABLE", "DELIVERY_QUEUE_URL", "AWS_CALLS"],
   impact: "Apps receive no webhooks; those that the stream drops after a day are sent again by `admin announce`.",
 } as const satisfies FunctionSpec;
 
@@ -239,7 +243,11 @@ export const askUpstreamSpec = {
     kind: "schedule",
     urgency: "ticket",
     isWorker: true,
-    idleRun: { calls: [...openLists.map(() => "Query"), "GetItem"], readUnits: 4.5, logBytes: 140 },
+    idleRun: {
+      calls: [...openLists.map(() => "Query"), "GetItem"],
+      readUnits: openLists.length / 2 + 0.5,
+      logBytes: 140,
+    },
   },
   asksUpstream: true,
   memoryMb: 256,
@@ -303,7 +311,7 @@ export const reconcileLedgerSpec = {
     idleRun: {
       // The lists of open orders, and that of the accounts.
       calls: [...openLists.map(() => "Query"), "Query", "BatchGetItem", "GetItem", "GetItem", "GetItem"],
-      readUnits: 8,
+      readUnits: openLists.length / 2 + 4,
       putsMetrics: true,
       logBytes: 480,
     },
@@ -315,12 +323,48 @@ export const reconcileLedgerSpec = {
       GetItem: "any",
       BatchGetItem: "any",
       PutItem: ["refund", "checkpoint", "phone-retention", "order-sums", "period-verification"],
-      UpdateItem: ["transaction", "wallet", "key-usage", "event", "order-day", "float"],
+      UpdateItem: ["transaction", "wallet", "key-usage", "consent", "event", "delivery", "order-day", "float"],
     },
   },
   queries: ["by_list", "by_open"],
-  environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "TIME_ZONE", "AWS_CALLS"],
+  environment: ["LEDGER_TABLE", "PHONE_RETENTION_DAYS", "CONSENT_RETENTION_DAYS", "TIME_ZONE", "AWS_CALLS"],
   impact: "Abandoned identity checks are not refunded, and stuck transactions and wrong balances are not noticed.",
+} as const satisfies FunctionSpec;
+
+/** It opens connections to hosts that people choose: it may write nothing that other functions trust. */
+export const sendNotificationsSpec = {
+  invokedBy: {
+    kind: "schedule",
+    urgency: "ticket",
+    isWorker: true,
+    idleRun: { calls: ["Query"], readUnits: 0.5, logBytes: 110 },
+  },
+  needsConsole: true,
+  memoryMb: 256,
+  timeoutS: NOTIFY_FUNCTION_TIMEOUT_S,
+  egress: true,
+  tables: {
+    ledger: {
+      BatchGetItem: [
+        ...(["recipient", "notified", "person", "owner", "account"] as const),
+        ...(["wallet", "endpoint-health", "transaction", "period"] as const),
+      ],
+      PutItem: ["notified"],
+    },
+  },
+  queries: ["by_list", "by_open"],
+  notifications: "publishes",
+  environment: [
+    "LEDGER_TABLE",
+    "NOTIFICATIONS_TOPIC_ARN",
+    "CONSOLE_URL",
+    "WEBHOOK_ALLOWED_CIDRS",
+    "WEBHOOK_REFUSED_HOSTS",
+    "TIME_ZONE",
+    "AWS_CALLS",
+    "WEBHOOK_KEY_SECRET_ID",
+  ],
+  impact: "People are not notified of what they chose in the console, such as a low wallet; no app is affected.",
 } as const satisfies FunctionSpec;
 
 export const serveDocsSpec = {
@@ -362,21 +406,34 @@ export const consoleApiSpec = {
         "period-replacement",
         "parked",
         "subscription",
+        "recipient",
+        "proposal",
       ],
-      UpdateItem: ["transaction", "wallet", "key-usage", "event", "upstream-reference", "owner", "float"],
+      UpdateItem: [
+        "transaction",
+        "wallet",
+        "key-usage",
+        "event",
+        "upstream-reference",
+        "owner",
+        "person",
+        "float",
+        "proposal",
+      ],
       ConditionCheckItem: ["period", "period-replacement"],
     },
     audit: { Query: "any", PutItem: ["entry"] },
     cache: {
       GetItem: "any",
       BatchGetItem: "any",
-      PutItem: ["purchases", "catalog"],
+      PutItem: ["purchases", "purchases-parts", "catalog"],
       UpdateItem: ["searches", "upstream-lookup"],
     },
   },
-  queries: ["by_list", "by_upstream_reference", "by_open", "by_phone"],
+  queries: ["by_list", "by_upstream_reference", "by_open", "by_phone", "by_time"],
   sendsTo: ["outcomes", "delivery"],
   redrives: ["outcomes", "delivery"],
+  notifications: "subscribes",
   environment: [
     "ACCESS_TABLE",
     "LEDGER_TABLE",
@@ -384,6 +441,7 @@ export const consoleApiSpec = {
     "CACHE_TABLE",
     "OUTCOMES_QUEUE_URL",
     "DELIVERY_QUEUE_URL",
+    "NOTIFICATIONS_TOPIC_ARN",
     "WEBHOOK_ALLOWED_CIDRS",
     "WEBHOOK_REFUSED_HOSTS",
     "UPSTREAM_BASE_URL",
@@ -393,6 +451,8 @@ export const consoleApiSpec = {
     "PURCHASES_INITIALLY",
     "QUEUE_MINUTES",
     "OPERATOR_ACT_MAX_NAIRA",
+    "FOUR_EYES",
+    "FLOAT_ALARM_HOURS",
     "TIME_ZONE",
     "WORKERS",
     "SELLS",
@@ -432,6 +492,38 @@ export const reconcileStatementSpec = {
   impact: "The upstream's statements can be neither imported nor compared; no app is affected.",
 } as const satisfies FunctionSpec;
 
+/** It may hash a person's number, so it is no part of console-api, which many people may ask much of. */
+export const answerSubjectsSpec = {
+  invokedBy: { kind: "routes" },
+  memoryMb: 512,
+  timeoutS: API_FUNCTION_TIMEOUT_S,
+  tables: {
+    ledger: {
+      GetItem: ["reference-key"],
+      BatchGetItem: ["account", "transaction", "consent", "event", "delivery"],
+      UpdateItem: ["transaction", "consent", "event", "delivery"],
+      // What it erases: no status, amount or token of an order.
+      updatedAttributes: [
+        ...["fingerprint", "phone_number", "phone_key", "description"],
+        ...["subject", "subject_key", "phone_masked", "attempts"],
+      ],
+    },
+    audit: { Query: "any", PutItem: ["entry"] },
+    cache: { UpdateItem: ["searches"] },
+  },
+  queries: ["by_list", "by_phone", "by_subject"],
+  environment: [
+    "LEDGER_TABLE",
+    "AUDIT_TABLE",
+    "CACHE_TABLE",
+    "IDENTITY_KEY_ARN",
+    "CONSOLE",
+    "AWS_CALLS",
+    "REFERENCE_KEY_SECRET_ID",
+  ],
+  impact: "Nobody can be answered what was looked up about them, nor erased; no app is affected.",
+} as const satisfies FunctionSpec;
+
 export const serveConsoleSpec = {
   invokedBy: { kind: "routes" },
   needsConsole: true,
@@ -461,6 +553,15 @@ export const attestAuditSpec = {
   impact: "Nobody notices when an audit entry is overwritten; no app is affected.",
 } as const satisfies FunctionSpec;
 
+export const copyAuditSpec = {
+  invokedBy: { kind: "stream", stream: "copies" },
+  copiesAudit: true,
+  memoryMb: 256,
+  timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
+  environment: ["AUDIT_COPY_BUCKET"],
+  impact: "New audit entries have no copy that nobody can delete; no app is affected.",
+} as const satisfies FunctionSpec;
+
 /**
  * Every function: one entry for each folder beside this file. Its role, environment, alarms, invocations and budgets,
  * the local service and the tables of the docs are made from its spec. A bundle contains its own spec alone.
@@ -479,11 +580,14 @@ export const functionSpecs = {
   "ask-upstream": askUpstreamSpec,
   "refresh-catalog": refreshCatalogSpec,
   "reconcile-ledger": reconcileLedgerSpec,
+  "send-notifications": sendNotificationsSpec,
   "serve-docs": serveDocsSpec,
   "not-found": notFoundSpec,
   "console-api": consoleApiSpec,
   "reconcile-statement": reconcileStatementSpec,
+  "answer-subjects": answerSubjectsSpec,
   "serve-console": serveConsoleSpec,
   "count-transactions": countTransactionsSpec,
   "attest-audit": attestAuditSpec,
+  "copy-audit": copyAuditSpec,
 } as const satisfies Record<string, FunctionSpec>;

@@ -1,8 +1,8 @@
 import { createPostpone } from "../../shared/lambda/postpone.ts";
 import { queueHandler } from "../../shared/lambda/queue-handler.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
-import { outcomeMessage } from "../../shared/orders/outcome-queue.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { outcomeMessage } from "../../shared/orders/outcome-message.ts";
+import { documentClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../shared/platform/secrets.ts";
@@ -21,5 +21,5 @@ const deps = {
 export const handler = queueHandler(
   outcomeMessage,
   applyOutcomeMessage(deps),
-  createPostpone(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  createPostpone(queueClient(), env.OUTCOMES_QUEUE_URL),
 );

@@ -1,7 +1,7 @@
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -17,7 +17,7 @@ const profile = parseUpstreamProfile(env.UPSTREAM_PROFILE);
 const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
   cache: { db, table: env.CACHE_TABLE },
-  outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  outcomeQueue: outcomeQueue(queueClient(), env.OUTCOMES_QUEUE_URL),
   costs: parseUpstreamCosts(env.UPSTREAM_COSTS),
   profile,
   reader: upstreamReader({

@@ -9,7 +9,7 @@ import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
-import { documentClient, kmsClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, keysClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { preload } from "../../shared/platform/preload.ts";
@@ -33,15 +33,16 @@ const deps = {
   ledger,
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "record")),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, profile, liveKey }), test: sandboxUpstream },
-  outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  outcomeQueue: outcomeQueue(queueClient(), env.OUTCOMES_QUEUE_URL),
   costs: parseUpstreamCosts(env.UPSTREAM_COSTS),
   prices: priceRules(ledger),
   timeZone: env.TIME_ZONE,
   gate: orderGate({ db, table: env.CACHE_TABLE, initially: env.PURCHASES_INITIALLY }, systemClock, "identity"),
   upstreamDates: profile.dates,
+  takesVirtualNin: profile.virtual_nin,
   identityPrices: parseIdentityPrices(env.IDENTITY_PRICES),
   replays: replayStore(db, env.CACHE_TABLE, replayKey, systemClock),
-  hashSubject: subjectHashing(kmsClient(), env.IDENTITY_KEY_ARN),
+  hashSubject: subjectHashing(keysClient(), env.IDENTITY_KEY_ARN),
 };
 const checksumKey = loadChecksumKey(secret(secrets, env.CHECKSUM_KEY_SECRET_ID));
 await preload(checksumKey, deps.keyedHashes, deps.gate.purchases, liveKey.value, replayKey.value);

@@ -1,3 +1,5 @@
+import { parseFourEyes } from "../../shared/actions/four-eyes.ts";
+import { propose } from "../../shared/actions/proposals.ts";
 import { consoleRuns } from "../../shared/actions/runs.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { consoleHandler } from "../../shared/console/console-handler.ts";
@@ -7,7 +9,7 @@ import { koboFromNaira } from "../../shared/contract/money.ts";
 import { parseIdentityPrices } from "../../shared/identity/prices.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -19,6 +21,8 @@ import { parseUpstreamProfile } from "../../shared/upstream/profile.ts";
 import { splitList, systemResolve } from "../../shared/webhooks/address-guard.ts";
 import { consoleApiSpec } from "../specs.ts";
 
+// Dead letters are received by the SDK.
+const { openSns, openSqs } = await import("#aws-sdk");
 const env = readEnv(consoleApiSpec.environment);
 const db = documentClient();
 const secrets = secretsClient();
@@ -28,11 +32,13 @@ const accounts = { db, accessTable: env.ACCESS_TABLE, ledgerTable: env.LEDGER_TA
 const ledger = { db, table: env.LEDGER_TABLE, auditTable: env.AUDIT_TABLE, clock };
 const stage = stageName();
 
+const consoleSettings = env.CONSOLE === "" ? undefined : parseConsoleSettings(env.CONSOLE);
+
 /** The actions of the console, and of operators. */
 export const handler = consoleHandler(
   consoleActions,
   consoleRuns,
-  env.CONSOLE === "" ? undefined : parseConsoleSettings(env.CONSOLE),
+  consoleSettings,
   {
     ledger,
     accounts,
@@ -53,14 +59,18 @@ export const handler = consoleHandler(
     },
     queueMinutes: env.QUEUE_MINUTES,
     operatorActMax: koboFromNaira(env.OPERATOR_ACT_MAX_NAIRA),
+    fourEyes: parseFourEyes(env.FOUR_EYES, consoleSettings?.issuer),
+    floatAlarmHours: env.FLOAT_ALARM_HOURS,
     timeZone: env.TIME_ZONE,
     facts: { sells: env.SELLS === "yes", workers: env.WORKERS },
     keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "ignore")),
-    sqs: sqsClient(),
+    mail: env.NOTIFICATIONS_TOPIC_ARN === "" ? undefined : { sns: openSns(), arn: env.NOTIFICATIONS_TOPIC_ARN },
+    sqs: openSqs(),
     queues: queueUrls({
       outcomes: env.OUTCOMES_QUEUE_URL,
       delivery: env.DELIVERY_QUEUE_URL,
       stage: stage === LOCAL_STAGE ? undefined : stage,
     }),
   },
+  { propose },
 );

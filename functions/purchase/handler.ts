@@ -9,7 +9,7 @@ import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { cancelOrder } from "../../shared/orders/cancel-order.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { preload } from "../../shared/platform/preload.ts";
@@ -34,7 +34,7 @@ const deps = {
   ledger,
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID), checkReferenceKey(ledger, "record")),
   upstreams: { live: httpUpstream({ baseUrl: env.UPSTREAM_BASE_URL, profile, liveKey }), test: sandboxUpstream },
-  outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  outcomeQueue: outcomeQueue(queueClient(), env.OUTCOMES_QUEUE_URL),
   costs: parseUpstreamCosts(env.UPSTREAM_COSTS),
   prices: priceRules(ledger),
   timeZone: env.TIME_ZONE,

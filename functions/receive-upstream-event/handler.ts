@@ -1,7 +1,7 @@
 import { receiveUpstreamEventRoutes } from "../../shared/contract/routes/receive-upstream-event.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
-import { secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { parseIpRanges } from "../../shared/platform/ip-range.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
@@ -27,7 +27,7 @@ const authentication = {
 };
 const deps = {
   profile,
-  outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  outcomeQueue: outcomeQueue(queueClient(), env.OUTCOMES_QUEUE_URL),
   keyedHashes: loadKeyedHashes(secret(secrets, env.REFERENCE_KEY_SECRET_ID)),
   isAuthenticated: authenticatesEvents(authentication),
   clock: systemClock,

@@ -1,7 +1,7 @@
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { refreshCatalog } from "../../shared/catalog/refresh-catalog.ts";
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -22,7 +22,7 @@ const deps = {
   }),
   announce: enqueueCatalogUpdated({
     ledger: { db, table: env.LEDGER_TABLE },
-    queue: deliveryQueue(sqsClient(), env.DELIVERY_QUEUE_URL),
+    queue: deliveryQueue(queueClient(), env.DELIVERY_QUEUE_URL),
   }),
   clock: systemClock,
 };

@@ -3,7 +3,7 @@ import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { scheduleHandler } from "../../shared/lambda/schedule-handler.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
-import { documentClient, secretsClient, sqsClient } from "../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";
 import { secret } from "../../shared/platform/secrets.ts";
 import { systemClock } from "../../shared/platform/time.ts";
@@ -19,7 +19,7 @@ const cache = { db, table: env.CACHE_TABLE };
 const deps = {
   ledger: { db, table: env.LEDGER_TABLE, clock: systemClock },
   cache,
-  outcomeQueue: outcomeQueue(sqsClient(), env.OUTCOMES_QUEUE_URL),
+  outcomeQueue: outcomeQueue(queueClient(), env.OUTCOMES_QUEUE_URL),
   costs: parseUpstreamCosts(env.UPSTREAM_COSTS),
   gate: orderGate({ ...cache, initially: env.PURCHASES_INITIALLY }, systemClock, "vtu"),
   catalog: catalogMemory(catalogStore(db, env.CACHE_TABLE), systemClock),

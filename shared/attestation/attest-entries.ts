@@ -1,11 +1,11 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import * as z from "zod";
 import type { Change } from "../call/change.ts";
 import { type Attestation, attestationSchema, NO_HASH, readAttested } from "../ledger/audit-chain.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { attestationsPk, auditLogOf, isEntryPk, placeOf } from "../ledger/schema.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { log } from "../platform/log.ts";
 
 const itemKey = z.object({ pk: z.string(), sequence: z.string() });
@@ -62,15 +62,15 @@ const attestEntry = async (
 
 /** The hash that is kept: the first one of each place. */
 const attest = async ({ db, table }: Table, Item: Attestation): Promise<string> => {
-  const put = new PutCommand({
+  const put: PutCommandInput = {
     ...{ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" },
     ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-  });
+  };
   try {
-    await db.send(put);
+    await db.put(put);
     return Item.hash;
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException && error.Item)) throw error;
+    if (!(isConditionFailure(error) && error.Item)) throw error;
     return attestationSchema.parse(unmarshall(error.Item)).hash;
   }
 };

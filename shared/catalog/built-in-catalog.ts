@@ -17,5 +17,6 @@ const catalog: Catalog = {
   ],
 };
 
-export const builtInSnapshot = snapshotOf(catalog, 0);
+// The mark lets esbuild leave it out of bundles that do not use it.
+export const builtInSnapshot = /* @__PURE__ */ snapshotOf(catalog, 0);
 export const builtInPlans = indexPlans(catalog);

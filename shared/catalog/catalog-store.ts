@@ -1,6 +1,7 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, GetCommand, PutCommand, type PutCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { isConditionFailure } from "../platform/aws/errors.ts";
+import type { DocumentClient } from "../platform/aws-clients.ts";
 import { isoTime } from "../platform/time.ts";
 import { catalogChange } from "./catalog-change.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -10,7 +11,7 @@ import { droppedEntry } from "./usable-catalog.ts";
  * The cache table's catalog items: the catalog that is served, and the latest refused one, which an operator may
  * accept. They do not expire: a stale catalog is better than none.
  */
-const catalogItem = z.object({
+export const catalogItem = z.object({
   pk: z.enum(["catalog", "catalog-candidate"]),
   gzip: z.instanceof(Uint8Array),
   etag: z.string(),
@@ -32,9 +33,9 @@ export type CatalogStore = {
 
 type Pk = z.infer<typeof catalogItem>["pk"];
 
-export const catalogStore = (db: DynamoDBDocumentClient, table: string): CatalogStore => {
+export const catalogStore = (db: DocumentClient, table: string): CatalogStore => {
   const read = async (pk: Pk): Promise<Snapshot | undefined> => {
-    const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
+    const { Item } = await db.get({ TableName: table, Key: { pk } });
     if (Item === undefined) return undefined;
     const { gzip, etag, fetched_at, dropped, unannounced } = catalogItem.parse(Item);
     return { gzip, etag, fetchedAtMs: Date.parse(fetched_at), dropped, unannounced };
@@ -56,10 +57,10 @@ export const catalogStore = (db: DynamoDBDocumentClient, table: string): Catalog
     condition: Pick<PutCommandInput, "ConditionExpression" | "ExpressionAttributeValues">,
   ): Promise<boolean> => {
     try {
-      await db.send(new PutCommand({ ...put(pk, snapshot), ...condition }));
+      await db.put({ ...put(pk, snapshot), ...condition });
       return true;
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      if (!isConditionFailure(error)) throw error;
       return false;
     }
   };

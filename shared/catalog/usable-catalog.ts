@@ -1,12 +1,17 @@
 import * as z from "zod";
 import { type Catalog, dataPlanSchema, networkSchema } from "../contract/catalog.ts";
+import { lazyObject } from "../contract/lazy-object.ts";
 
 /** An entry of the upstream's catalog that is not served, and the field that is invalid. */
-export const droppedEntry = z.object({ kind: z.enum(["network", "plan"]), id: z.string(), field: z.string() });
+export const droppedEntry = lazyObject(() => ({
+  kind: z.enum(["network", "plan"]),
+  id: z.string(),
+  field: z.string(),
+}));
 export type DroppedEntry = z.infer<typeof droppedEntry>;
 
 /** Lenient: the entries are validated one by one. */
-export const sentCatalog = z.object({ networks: z.array(z.unknown()), data_plans: z.array(z.unknown()) });
+export const sentCatalog = lazyObject(() => ({ networks: z.array(z.unknown()), data_plans: z.array(z.unknown()) }));
 
 /**
  * The part of the upstream's catalog that can be served: invalid entries are dropped, and plans without their network.
@@ -67,7 +72,7 @@ const NUMBERS = ["id", "network_id", "price"] as const;
 const WHOLE_ENTRY = "entry";
 const fieldOf = (error: z.ZodError | undefined): string => String(error?.issues[0]?.path[0] ?? WHOLE_ENTRY);
 
-const anyId = z.object({ id: z.union([z.number(), z.string().regex(/^[\w.:-]{1,20}$/)]) });
+const anyId = lazyObject(() => ({ id: z.union([z.number(), z.string().regex(/^[\w.:-]{1,20}$/)]) }));
 /** The entry's id, text in quotes; without a readable id its position in the list, from 1. */
 const idOf = (entry: unknown, index: number): string => {
   const { data } = anyId.safeParse(entry);

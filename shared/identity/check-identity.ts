@@ -1,17 +1,20 @@
 import type * as z from "zod";
 import type { Call } from "../call/call.ts";
+import { invalid } from "../call/invalid.ts";
 import type { DateOrder } from "../contract/date-order.ts";
 import { OutcomeUnknown, ServiceError } from "../contract/errors.ts";
 import {
   bvnAdvancedResult,
   bvnBasicResult,
   bvnRetrieveResult,
+  type ConsentEvidence,
   type IdentityMode,
   ninAdvancedResult,
   ninBasicResult,
   ninRetrieveResult,
 } from "../contract/identity.ts";
 import type { Kobo } from "../contract/money.ts";
+import { isVirtualNin } from "../contract/own-number.ts";
 import type { Entitlement } from "../contract/permission.ts";
 import type { Mode, TransactionType } from "../contract/transaction.ts";
 import { consentPk } from "../ledger/schema.ts";
@@ -32,6 +35,7 @@ import { withUpstreamFacts } from "../orders/settlement-facts.ts";
 import type { RefusalNotes } from "../orders/upstream-refusal.ts";
 import { beforeSettlementMs, type Deadline } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
+import { isoTime } from "../platform/time.ts";
 import { priceOrder } from "../prices/price-order.ts";
 import type { CheckOutcome, IdentityCheck, Upstream } from "../upstream/upstream.ts";
 import type { Consent } from "./consent.ts";
@@ -47,6 +51,7 @@ export type IdentityDeps = OrderDeps & {
   readonly identityPrices: IdentityPrices;
   /** How the upstream orders day and month in dates without a month's name. */
   readonly upstreamDates: DateOrder;
+  readonly takesVirtualNin: boolean;
   readonly replays: ReplayStore;
   readonly hashSubject: HashSubject;
 };
@@ -63,17 +68,24 @@ const products = {
   },
 } as const satisfies Record<IdentityCheck["idType"], Record<string, { type: TransactionType; title: string }>>;
 
-type CommonInput = { readonly purpose?: string | undefined; readonly reference?: string | undefined };
+type CommonInput = {
+  readonly purpose?: string | undefined;
+  readonly consent_evidence?: ConsentEvidence | undefined;
+  readonly reference?: string | undefined;
+};
 type Verification = CommonInput & { readonly mode: IdentityMode };
 type Retrieval = CommonInput & { readonly phone_number: string };
 type IdentityCall<Input> = Pick<Call<Input>, "input" | "caller" | "request" | "deadline">;
 
 /** POST /identity/nin/verify. */
-export const verifyNin = (deps: IdentityDeps) => (call: IdentityCall<Verification & { readonly nin: string }>) =>
-  checkIdentity(deps, call, {
-    ...verification(deps, "nin", call.input.nin, call.input.mode),
-    result: call.input.mode === "advanced" ? ninAdvancedResult : ninBasicResult,
-  });
+export const verifyNin =
+  (deps: IdentityDeps) => async (call: IdentityCall<Verification & { readonly nin: string }>) => {
+    const { nin, mode } = call.input;
+    if (isVirtualNin(nin) && !deps.takesVirtualNin)
+      throw invalid({ nin: ["Is a virtual NIN: this upstream takes the 11-digit number only"] });
+    const result = mode === "advanced" ? ninAdvancedResult : ninBasicResult;
+    return checkIdentity(deps, call, { ...verification(deps, "nin", nin, mode), result });
+  };
 
 /** POST /identity/bvn/verify. */
 export const verifyBvn = (deps: IdentityDeps) => (call: IdentityCall<Verification & { readonly bvn: string }>) =>
@@ -146,6 +158,7 @@ const checkIdentity = async <Result extends z.ZodObject>(
   identityRequest: IdentityRequest<Result>,
 ) => {
   const { type, title, faceKobo, check, subject, extent } = identityRequest;
+  refuseFutureConsent(input.consent_evidence, deps.ledger.clock());
   const [quote, hashed] = await Promise.all([
     deps.upstreams[caller.mode]
       .assertReady(check, deadline)
@@ -158,11 +171,19 @@ const checkIdentity = async <Result extends z.ZodObject>(
   const fields = [subject.field, hashed.hash, extent];
   const prepared = await prepareOrder(deps, { ...order, type, entitlement: entitlementFor[extent], fields }, quote);
   if (prepared.kind === "placed") return responseFor(deps.replays, prepared.placed, identityRequest, undefined);
-  const records = [newConsent(prepared.transaction, hashed, extent, requestId, input.purpose)];
+  const records = [newConsent(prepared.transaction, hashed, extent, requestId, input)];
   const opened = await openOrder(deps, prepared, { records }, deadline);
   if (opened.kind === "placed") return responseFor(deps.replays, opened.placed, identityRequest, undefined);
   const { placed, found } = await checkAndFinalise(deps, identityRequest, opened.transaction, deadline);
   return responseFor(deps.replays, placed, identityRequest, found);
+};
+
+/** By how much a caller's clock may be ahead. */
+const CLOCK_AHEAD_MS_MAX = 5 * 60_000;
+
+const refuseFutureConsent = (evidence: ConsentEvidence | undefined, nowMs: number): void => {
+  if (evidence === undefined || Date.parse(evidence.obtained_at) <= nowMs + CLOCK_AHEAD_MS_MAX) return;
+  throw invalid({ consent_evidence: ["obtained_at: Must not be in the future"] });
 };
 
 const KEY_RETRY_S = 5;
@@ -199,7 +220,7 @@ const checkAndFinalise = async <Result extends z.ZodObject>(
 /** The result of a check that found a record; undefined if there is none, or none that can be returned. */
 const readResult = <Result extends z.ZodObject>(
   { upstreamDates, ledger }: IdentityDeps,
-  { result, subject }: IdentityRequest<Result>,
+  { result, subject: { field, number } }: IdentityRequest<Result>,
   transaction: Transaction,
   outcome: CheckOutcome,
 ): z.output<Result> | undefined => {
@@ -207,7 +228,8 @@ const readResult = <Result extends z.ZodObject>(
   const found = normaliseRecord(
     outcome.record,
     result,
-    { [subject.field]: subject.number },
+    // A virtual NIN is not the person's NIN, which the upstream may leave out.
+    isVirtualNin(number) ? {} : { [field]: number },
     {
       order: upstreamDates,
       nowMs: ledger.clock(),
@@ -313,7 +335,7 @@ const newConsent = (
   { hash, keyId }: SubjectHash,
   extent: Consent["extent"],
   requestId: string,
-  purpose: string | undefined,
+  { purpose, consent_evidence: evidence }: CommonInput,
 ): Consent => ({
   pk: consentPk(transaction),
   account_id: transaction.account_id,
@@ -324,6 +346,7 @@ const newConsent = (
   operation: transaction.type,
   extent,
   ...(purpose !== undefined && { purpose }),
+  ...(evidence && { evidence: { ...evidence, obtained_at: isoTime(Date.parse(evidence.obtained_at)) } }),
   request_id: requestId,
   created_at: transaction.created_at,
 });

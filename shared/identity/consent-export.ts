@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
 import { type ChainEnd, type ChainedLine, chainedLines, type VerifiedFile } from "../platform/chained-lines.ts";
-import { type Consent, consentView } from "./consent.ts";
+import { type Consent, consentView, evidenceSchema } from "./consent.ts";
 
 /** The consents of one account as chained lines. Subjects are left out. */
 export const exportHeaderSchema = z.strictObject({
@@ -22,6 +22,7 @@ const { recordLine, ...lines } = chainedLines(
     operation: transactionType,
     extent: z.string(),
     purpose: z.string().nullable(),
+    evidence: evidenceSchema.nullable(),
     created_at: z.iso.datetime(),
     request_id: z.string(),
   },

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { consentMethod } from "../contract/identity.ts";
 import { modeSchema, transactionType } from "../contract/transaction.ts";
 import type { AccountMode } from "../ledger/find-transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -7,20 +8,32 @@ import { type IndexKey, queryList, type TimeRange } from "../ledger/query-index.
 import { consentPk, transactionList, transactionPkOfConsent } from "../ledger/schema.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 
+/** How the person consented, as the caller says. */
+export const evidenceSchema = z.strictObject({
+  method: consentMethod,
+  id: z.string(),
+  obtained_at: z.iso.datetime(),
+  text_version: z.string().optional(),
+});
+
 /**
  * Who requested whose record, and for what purpose. Stored for every accepted identity request, with its transaction.
  */
-const consentSchema = z.object({
+export const consentSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   key_id: z.string(),
   mode: modeSchema,
-  /** HMAC of the number that identifies the subject, and the id of the key in KMS that made it. */
-  subject: z.string(),
-  subject_key: z.string(),
+  /**
+   * HMAC of the number that identifies the subject, and the id of the key in KMS that made it. Absent once the subject was
+   * erased, or the retention of consents has ended.
+   */
+  subject: z.string().optional(),
+  subject_key: z.string().optional(),
   operation: transactionType,
   extent: z.enum(["basic", "advanced", "retrieval"]),
   purpose: z.string().optional(),
+  evidence: evidenceSchema.optional(),
   request_id: z.string(),
   created_at: z.iso.datetime(),
 });
@@ -32,7 +45,17 @@ export const readConsent = (ledger: Ledger, transaction: Transaction): Promise<C
 
 /** A consent as it is shown, without its subject: only the subject's keyed hash is stored. */
 export const consentView = (consent: Consent) => {
-  const { account_id, key_id, mode, operation, extent, purpose = null, created_at, request_id } = consent;
+  const {
+    account_id,
+    key_id,
+    mode,
+    operation,
+    extent,
+    purpose = null,
+    evidence = null,
+    created_at,
+    request_id,
+  } = consent;
   return {
     reference: referenceOf({ pk: transactionPkOfConsent(consent), type: operation, mode }),
     account_id,
@@ -41,6 +64,7 @@ export const consentView = (consent: Consent) => {
     operation,
     extent,
     purpose,
+    evidence,
     created_at,
     request_id,
   };

@@ -1,14 +1,16 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand, type UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import type { Ledger } from "../ledger/ledger.ts";
 import { emptyCheckCount, emptyRunStart, type Wallet, walletSchema } from "../ledger/wallet.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.ts";
 import { errorFields, log } from "../platform/log.ts";
 
 /** A caller that asks for this many missing people in a row is probably guessing numbers: such checks cost nothing. */
 const EMPTY_RUN_MIN = 8;
+/** The answer waits for the count, and is settled already. */
+const COUNT_MS_MAX = 2_000;
 
 /**
  * Counts a live check that found nobody, and raises an alarm from the eighth in a row of its account on. Debits count
@@ -16,20 +18,20 @@ const EMPTY_RUN_MIN = 8;
  * not rise. Checks in flight are in that difference. A failure does not fail the request, which is settled already.
  */
 export const noteEmptyCheck = async (ledger: Ledger, accountId: string, deadline: Deadline): Promise<void> => {
-  const limitMs = settleBudgetMs(deadline);
+  const limitMs = Math.min(COUNT_MS_MAX, settleBudgetMs(deadline));
   /** The wallet after the update, or as it is if the update's condition fails. */
   const update = async (change: Omit<UpdateCommandInput, "TableName">): Promise<Wallet> => {
-    const command = new UpdateCommand({
+    const command: UpdateCommandInput = {
       TableName: ledger.table,
       ReturnValues: "ALL_NEW",
       ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       ...change,
-    });
+    };
     try {
-      const send = () => ledger.db.send(command, { abortSignal: abortAfter(limitMs) });
+      const send = () => ledger.db.update(command, { abortSignal: abortAfter(limitMs) });
       return walletSchema.parse((await retryContention(send, limitMs)).Attributes);
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException && error.Item) {
+      if (isConditionFailure(error) && error.Item) {
         return walletSchema.parse(unmarshall(error.Item));
       }
       throw error;

@@ -1,7 +1,7 @@
-import { type DynamoDBDocumentClient, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Transaction } from "../ledger/transaction.ts";
+import type { DocumentClient } from "../platform/aws-clients.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { withTimeout } from "../platform/deadline.ts";
 import { seal, sealingKey, unseal } from "../platform/seal.ts";
@@ -14,7 +14,7 @@ const REPLAY_S = 600;
 const RESULT_BYTES_MAX = 350 * 1_024;
 
 /** The only place where a result is stored: encrypted, for 10 minutes. */
-const replayItem = z.object({
+export const replayItem = z.object({
   pk: z.string(),
   sealed: z.instanceof(Uint8Array),
   /** Checked on read too, because DynamoDB deletes expired items up to days late. */
@@ -32,19 +32,14 @@ export type ReplayStore = {
   readonly find: (transaction: Transaction) => Promise<unknown>;
 };
 
-export const replayStore = (
-  db: DynamoDBDocumentClient,
-  table: string,
-  replayKey: Secret,
-  clock: Clock,
-): ReplayStore => ({
+export const replayStore = (db: DocumentClient, table: string, replayKey: Secret, clock: Clock): ReplayStore => ({
   store: async (transaction, result, limitMs) => {
     const plain = Buffer.from(JSON.stringify(result));
     if (plain.length > RESULT_BYTES_MAX) return;
     await withTimeout(limitMs, async (abortSignal) => {
       const sealed = seal(await sealingKey(replayKey), encryptionContext(transaction), plain);
       const Item = { pk: replayPk(transaction), sealed, expires_at_s: Math.floor(clock() / 1_000) + REPLAY_S };
-      await db.send(new PutCommand({ TableName: table, Item }), { abortSignal });
+      await db.put({ TableName: table, Item }, { abortSignal });
     });
   },
   find: async (transaction) => {

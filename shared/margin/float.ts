@@ -1,18 +1,19 @@
-import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { accountIdsOf } from "../ledger/query-index.ts";
-import { FLOAT_PK, floatPaymentPk } from "../ledger/schema.ts";
+import { accountIdsOf, type IndexKey, queryListedItems } from "../ledger/query-index.ts";
+import { FLOAT_PAYMENTS_LIST, FLOAT_PK, floatPaymentPk } from "../ledger/schema.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
+import { isCancelledTransaction } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
-import { advanceSums, consumedKobo, type LedgerInZone, ordersBeside, readSums } from "./order-sums.ts";
+import { dateIn, datesUntil, dayStartMs } from "../platform/time-zone.ts";
+import { advanceSums, consumedKobo, type LedgerInZone, ordersBeside, readDays, readSums } from "./order-sums.ts";
 
 /** What we have paid to the upstream, and when the float was measured last. */
 export const floatSchema = z.object({
@@ -21,11 +22,14 @@ export const floatSchema = z.object({
   payments_kobo: z.int().optional(),
   measured_at: z.iso.datetime().default(EPOCH),
   hours_left: z.number().optional(),
+  /** Of the purchases of the last 24 hours that have ended, those that ended within 30 s; absent of few. */
+  at_once_percent: z.number().optional(),
 });
 
 /** A payment to the upstream: it is booked once by the bank's reference. */
 export const floatPaymentSchema = z.object({
   pk: z.string(),
+  list_key: z.literal(FLOAT_PAYMENTS_LIST),
   payment_id: z.string(),
   amount_kobo: koboSchema,
   created_at: z.iso.datetime(),
@@ -45,6 +49,7 @@ export const recordPayment = async (
 ): Promise<PaymentResult> => {
   const Item: FloatPayment = {
     pk: floatPaymentPk(paymentId),
+    list_key: FLOAT_PAYMENTS_LIST,
     payment_id: paymentId,
     amount_kobo: amountKobo,
     created_at: isoTime(ledger.clock()),
@@ -64,9 +69,7 @@ export const recordPayment = async (
     ]);
     return { kind: "recorded" };
   } catch (error) {
-    const isKnown =
-      error instanceof TransactionCanceledException &&
-      error.CancellationReasons?.[0]?.Code === "ConditionalCheckFailed";
+    const isKnown = isCancelledTransaction(error) && error.CancellationReasons?.[0]?.Code === "ConditionalCheckFailed";
     const payment = isKnown ? await getItem(ledger, Item.pk, floatPaymentSchema) : undefined;
     if (payment === undefined) throw error;
     return { kind: "already_recorded", payment };
@@ -118,24 +121,89 @@ export const readFloat = async (ledger: Ledger): Promise<Float> => {
   return { paymentsKobo, ...total, expectedKobo, hoursLeft };
 };
 
+const DAYS_BACK_MAX = 7;
+
+/**
+ * What the books expect to have been left at a midnight of the stage's zone: payments that were booked before, less orders
+ * that were placed before and are delivered or open now. Undefined without such a payment, at another time of day, and more
+ * than a week ago.
+ */
+export const expectedAt = async (ledger: LedgerInZone, atMs: number): Promise<number | undefined> => {
+  const { timeZone } = ledger;
+  const day = dateIn(atMs, timeZone);
+  const days = datesUntil(dateIn(ledger.clock(), timeZone), DAYS_BACK_MAX).filter((date) => date >= day);
+  if (dayStartMs(day, timeZone) !== atMs || !days.includes(day)) return undefined;
+  const paymentsKobo = await paymentsBefore(ledger, isoTime(atMs));
+  if (paymentsKobo === undefined) return undefined;
+  const accountIds = await accountIdsOf(ledger);
+  const sums = await readSums(ledger, accountIds);
+  let consumed = 0;
+  for (const { sums: since } of await readDays(ledger, accountIds, days))
+    consumed -= (since.cost ?? 0) + (since.unknown_price ?? 0);
+  for (const accountId of accountIds) {
+    const known = sums.get(accountId);
+    consumed += (known?.cost_kobo ?? 0) + (known?.unknown_kobo ?? 0);
+    for (const order of await ordersBeside(ledger, accountId, known))
+      consumed += order.created_at < isoTime(atMs) ? consumedKobo(order) : 0;
+  }
+  return paymentsKobo - consumed;
+};
+
+const paymentsBefore = async (ledger: Ledger, at: string): Promise<number | undefined> => {
+  let sum: number | undefined;
+  let start: IndexKey | undefined;
+  do {
+    const range = { from: "0000", to: at };
+    const page = await queryListedItems(ledger, FLOAT_PAYMENTS_LIST, range, start, PAYMENTS_PER_READ, listedPayment);
+    for (const { amount_kobo, created_at } of page.items) if (created_at < at) sum = (sum ?? 0) + amount_kobo;
+    start = page.next;
+  } while (start !== undefined);
+  return sum;
+};
+
+const PAYMENTS_PER_READ = 1_000;
+const listedPayment = floatPaymentSchema.pick({ pk: true, amount_kobo: true, created_at: true });
+
 const MEASURED_EVERY_MS = 3_600_000;
+/** For how many hours the float lasted when it was measured last; undefined until a payment is booked. */
+export const readHoursLeft = async (ledger: Ledger): Promise<number | undefined> =>
+  (await getItem(ledger, FLOAT_PK, floatSchema))?.hours_left;
+
 /** What the metric says of a float that no order takes from. */
 const HOURS_MAX = 10_000;
 
-/** Of the last measurement too, so that its alarm does not end between two of them. Nothing without a payment. */
-const putHoursLeft = (hours: number | undefined, nowMs: number): void => {
+/** What was measured, or is known of the last measurement, so that its alarms do not end between two of them. */
+type Measured = Pick<z.output<typeof floatSchema>, "hours_left" | "at_once_percent">;
+
+/** Nothing of the float without a payment. */
+const putMeasured = ({ hours_left: hours, at_once_percent: percent }: Measured, nowMs: number): void => {
   if (hours !== undefined) putMetrics({ FloatHoursLeft: hours }, nowMs);
+  if (percent !== undefined) putMetrics({ EndedIn30sPercent: percent }, nowMs);
+};
+
+/** One late order of a quiet night says nothing. */
+const ENDED_MIN = 20;
+
+/** Undefined while too few purchases have ended. */
+const readAtOncePercent = async (ledger: Ledger): Promise<number | undefined> => {
+  const dayBegan = isoTime(ledger.clock() - DAY_MS);
+  const sums = await readSums(ledger, await accountIdsOf(ledger));
+  const hours = [...sums.values()].flatMap((each) => each.hours).filter(({ hour }) => hour >= dayBegan);
+  const ended = hours.reduce((total, hour) => total + hour.ended, 0);
+  const atOnce = hours.reduce((total, hour) => total + hour.at_once, 0);
+  return ended < ENDED_MIN ? undefined : Math.floor((atOnce / ended) * 10_000) / 100;
 };
 
 /**
- * Each hour: adds what has ended to the sums of all accounts, and measures how long the float lasts. A run that is out of
+ * Each hour: adds what has ended to the sums of all accounts, and measures how long the float lasts and how many purchases
+ * ended at once. A run that is out of
  * time is continued by the next one. Resolves with whether it measured.
  */
 export const measureFloat = async (ledger: LedgerInZone, deadline: Deadline): Promise<boolean> => {
   const stored = await getItem(ledger, FLOAT_PK, floatSchema);
   const nowMs = ledger.clock();
   if (nowMs - Date.parse(stored?.measured_at ?? EPOCH) < MEASURED_EVERY_MS) {
-    putHoursLeft(stored?.hours_left, nowMs);
+    putMeasured(stored ?? {}, nowMs);
     return false;
   }
   for (const accountId of await accountIdsOf(ledger)) {
@@ -148,14 +216,20 @@ export const measureFloat = async (ledger: LedgerInZone, deadline: Deadline): Pr
     }
   }
   const { paymentsKobo, hoursLeft } = await readFloat(ledger);
-  const metric = paymentsKobo === undefined ? undefined : Math.round(Math.min(hoursLeft ?? HOURS_MAX, HOURS_MAX));
-  putHoursLeft(metric, nowMs);
-  const update = new UpdateCommand({
+  const measured: Measured = {
+    ...(paymentsKobo !== undefined && { hours_left: Math.round(Math.min(hoursLeft ?? HOURS_MAX, HOURS_MAX)) }),
+    at_once_percent: await readAtOncePercent(ledger),
+  };
+  putMeasured(measured, nowMs);
+  const sets = Object.entries({ measured_at: isoTime(nowMs), ...measured }).filter(([, value]) => value !== undefined);
+  const update: UpdateCommandInput = {
     TableName: ledger.table,
     Key: { pk: FLOAT_PK },
-    UpdateExpression: `SET measured_at = :now${metric === undefined ? "" : ", hours_left = :hours"}`,
-    ExpressionAttributeValues: { ":now": isoTime(nowMs), ...(metric !== undefined && { ":hours": metric }) },
-  });
-  await retryContention(() => ledger.db.send(update));
+    UpdateExpression: `SET ${sets.map(([name]) => `${name} = :${name}`).join(", ")}${
+      measured.at_once_percent === undefined ? " REMOVE at_once_percent" : ""
+    }`,
+    ExpressionAttributeValues: Object.fromEntries(sets.map(([name, value]) => [`:${name}`, value])),
+  };
+  await retryContention(() => ledger.db.update(update));
   return true;
 };

@@ -1,21 +1,22 @@
-import { TransactWriteCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { AT_ONCE_MS, type CountedEnd, countedEnds, PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { BATCH_KEYS_MAX, getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import { type IndexKey, queryList } from "../ledger/query-index.ts";
 import { orderDayPk, orderSumsPk, transactionList } from "../ledger/schema.ts";
-import type { Transaction } from "../ledger/transaction.ts";
+import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { dateIn } from "../platform/time-zone.ts";
 
 /**
- * What an account's delivered orders cost and earned: one item for each day, and how far the ledger was read. Each order
+ * What an account's delivered orders cost and earned, and how long after its debit each order ended: one item for each
+ * day, and how far the ledger was read. Each order
  * is added once, when it is older than an hour and has ended: until then it is read again.
  */
-const orderSumsSchema = z.object({
+export const orderSumsSchema = z.object({
   pk: z.string(),
   account_id: z.string(),
   version: z.int(),
@@ -25,8 +26,11 @@ const orderSumsSchema = z.object({
   /** Of delivered orders: what they cost, and the price of those whose cost is unknown. */
   cost_kobo: z.int(),
   unknown_kobo: z.int(),
-  /** The same of the last hours, by the hour in which the orders were created. */
-  hours: z.array(z.object({ hour: z.iso.datetime(), kobo: z.int() })),
+  /**
+   * Of the last hours, by the hour in which the orders were created: what the delivered ones cost, and how many purchases have
+   * ended, and of them at once.
+   */
+  hours: z.array(z.object({ hour: z.iso.datetime(), kobo: z.int(), ended: z.int(), at_once: z.int() })),
 });
 export type OrderSums = z.infer<typeof orderSumsSchema>;
 
@@ -49,6 +53,8 @@ const HOURS_KEPT_MS = 25 * HOUR_MS;
 const ORDERS_AT_ONCE = 1_000;
 const OPEN_KEYS_MAX = 40;
 const DAYS_AT_ONCE = 50;
+/** Bounds an update's expression, which may have 4 KB; what open orders add that ended comes on top. */
+const DAY_NAMES_AT_ONCE = 100;
 
 const dayOf = ({ created_at }: Pick<Transaction, "created_at">, timeZone: string): string =>
   dateIn(Date.parse(created_at), timeZone);
@@ -69,7 +75,7 @@ export const advanceSums = async (ledger: LedgerInZone, accountId: string, deadl
   for (;;) {
     const before = (await getItem(ledger, orderSumsPk(accountId), orderSumsSchema)) ?? firstSums(accountId);
     const step = await nextStep(ledger, before);
-    if (step.delivered.length > 0 || step.next.up_to !== before.up_to || hasFewerKeys(before, step.next)) {
+    if (step.ended.length > 0 || step.next.up_to !== before.up_to || hasFewerKeys(before, step.next)) {
       await writeStep(ledger, before, step);
     }
     if (step.isLast) return true;
@@ -79,7 +85,7 @@ export const advanceSums = async (ledger: LedgerInZone, accountId: string, deadl
 
 const hasFewerKeys = (before: OrderSums, next: OrderSums): boolean => next.open_keys.length < before.open_keys.length;
 
-type Step = { readonly next: OrderSums; readonly delivered: readonly Transaction[]; readonly isLast: boolean };
+type Step = { readonly next: OrderSums; readonly ended: readonly Transaction[]; readonly isLast: boolean };
 
 const nextStep = async (ledger: LedgerInZone, before: OrderSums): Promise<Step> => {
   const limit = isoTime(ledger.clock() - SETTLED_AGE_MS);
@@ -92,13 +98,20 @@ const nextStep = async (ledger: LedgerInZone, before: OrderSums): Promise<Step> 
   const stillHeld = held.filter(({ status }) => status === "processing");
   const taken = cutOff(orders, OPEN_KEYS_MAX - stillHeld.length, ledger.timeZone);
   const isWhole = taken.length === orders.length;
-  const ended = [...held, ...taken].filter(({ status }) => status !== "processing");
+  const ended = [...held, ...taken].filter(({ status, debit }) => status !== "processing" && debit === undefined);
   const delivered = ended.filter(({ status }) => status === "success");
   const upTo = isWhole && page.isLast ? maxOf(before.up_to, limit) : (taken.at(-1)?.created_at ?? before.up_to);
-  const hours = new Map(before.hours.map(({ hour, kobo }) => [hour, kobo]));
-  for (const order of delivered) {
+  const hours = new Map(before.hours.map((each) => [each.hour, each]));
+  for (const order of ended) {
     const hour = hourOf(Date.parse(order.created_at));
-    hours.set(hour, (hours.get(hour) ?? 0) + consumedKobo(order));
+    const { kobo, ended: all, at_once } = hours.get(hour) ?? { kobo: 0, ended: 0, at_once: 0 };
+    const isPurchase = !isIdentityCheck(order);
+    hours.set(hour, {
+      hour,
+      kobo: kobo + consumedKobo(order),
+      ended: all + (isPurchase ? 1 : 0),
+      at_once: at_once + (isPurchase && afterMs(order) <= AT_ONCE_MS ? 1 : 0),
+    });
   }
   const oldest = isoTime(ledger.clock() - HOURS_KEPT_MS);
   const known = delivered.filter(({ cost_kobo }) => cost_kobo !== undefined);
@@ -110,9 +123,9 @@ const nextStep = async (ledger: LedgerInZone, before: OrderSums): Promise<Step> 
     open_keys: [...stillHeld, ...taken.filter(({ status }) => status === "processing")].map(({ pk }) => pk),
     cost_kobo: before.cost_kobo + sumOf(known, ({ cost_kobo = 0 }) => cost_kobo),
     unknown_kobo: before.unknown_kobo + sumOf(unknown, ({ amount_kobo }) => amount_kobo),
-    hours: [...hours].map(([hour, kobo]) => ({ hour, kobo })).filter(({ hour }) => hour >= oldest),
+    hours: [...hours.values()].filter(({ hour }) => hour >= oldest),
   };
-  return { next, delivered, isLast: (isWhole && page.isLast) || taken.length === 0 };
+  return { next, ended, isLast: (isWhole && page.isLast) || taken.length === 0 };
 };
 
 const maxOf = (one: string, other: string): string => (one > other ? one : other);
@@ -136,12 +149,15 @@ const withoutLastMoment = <Dated extends Pick<IndexKey, "created_at">>(dated: re
 
 /** The oldest of the orders that one write can take. */
 const cutOff = (orders: readonly Transaction[], openMax: number, timeZone: string): readonly Transaction[] => {
-  const days = new Set<string>();
+  const days = new Map<string, Set<string>>();
   let open = 0;
   const beyond = orders.findIndex((order) => {
-    days.add(dayOf(order, timeZone));
+    const day = dayOf(order, timeZone);
+    const names = days.get(day) ?? new Set<string>();
+    for (const [name] of incrementsOf(order)) names.add(name);
+    days.set(day, names);
     open += order.status === "processing" ? 1 : 0;
-    return days.size > DAYS_AT_ONCE || open > openMax;
+    return days.size > DAYS_AT_ONCE || names.size > DAY_NAMES_AT_ONCE || open > openMax;
   });
   const first = orders[beyond]?.created_at;
   return first === undefined ? orders : orders.filter(({ created_at }) => created_at < first);
@@ -153,61 +169,62 @@ const sumOf = (orders: readonly Transaction[], koboOf: (order: Transaction) => n
 const WHATS = ["orders", "price", "cost", "unknown_orders", "unknown_price"] as const;
 type What = (typeof WHATS)[number];
 
+/** How long after its debit an order ended. `updated_at` is the time of the end: nothing sets it later. */
+const afterMs = ({ created_at, updated_at }: Transaction): number => Date.parse(updated_at) - Date.parse(created_at);
+
+const endOf = (order: Transaction): CountedEnd => {
+  const { status, resolved_by } = order;
+  const end = resolved_by === "operator" ? "resolved" : status === "success" ? "delivered" : "refunded";
+  const ms = afterMs(order);
+  return `${end}_${ms <= AT_ONCE_MS ? "30_s" : ms <= PENDING_MS_MAX ? "24_h" : "later"}`;
+};
+
 /** What an order adds to its day: `airtime|MTN|price`. */
-const incrementsOf = ({
-  type,
-  network = "",
-  amount_kobo,
-  cost_kobo,
-}: Transaction): readonly (readonly [string, number])[] => {
-  const name = (what: What): string => [type, network, what].join("|");
-  return cost_kobo === undefined
-    ? [
-        [name("unknown_orders"), 1],
-        [name("unknown_price"), amount_kobo],
-      ]
-    : [
-        [name("orders"), 1],
-        [name("price"), amount_kobo],
-        [name("cost"), cost_kobo],
-      ];
+const incrementsOf = (order: Transaction): readonly (readonly [string, number])[] => {
+  const { type, network = "", status, amount_kobo, cost_kobo } = order;
+  const add = (what: What | CountedEnd, value: number) => [[type, network, what].join("|"), value] as const;
+  if (status !== "success") return [add(endOf(order), 1)];
+  return [
+    add(endOf(order), 1),
+    ...(cost_kobo === undefined
+      ? [add("unknown_orders", 1), add("unknown_price", amount_kobo)]
+      : [add("orders", 1), add("price", amount_kobo), add("cost", cost_kobo)]),
+  ];
 };
 
 const writeStep = async (
   { db, table, timeZone }: LedgerInZone,
   before: OrderSums,
-  { next, delivered }: Step,
+  { next, ended }: Step,
 ): Promise<void> => {
   const days = new Map<string, Map<string, number>>();
-  for (const order of delivered) {
+  for (const order of ended) {
     const day = dayOf(order, timeZone);
     const sums = days.get(day) ?? new Map<string, number>();
     days.set(day, sums);
     for (const [name, amount] of incrementsOf(order)) sums.set(name, (sums.get(name) ?? 0) + amount);
   }
-  await db.send(
-    new TransactWriteCommand({
-      TransactItems: [
-        {
-          Put: {
-            TableName: table,
-            Item: next,
-            ConditionExpression: before.version === 0 ? "attribute_not_exists(pk)" : "version = :read",
-            ...(before.version > 0 && { ExpressionAttributeValues: { ":read": before.version } }),
-          },
+  await db.transactWrite({
+    TransactItems: [
+      {
+        Put: {
+          TableName: table,
+          Item: next,
+          ConditionExpression: before.version === 0 ? "attribute_not_exists(pk)" : "version = :read",
+          ...(before.version > 0 && { ExpressionAttributeValues: { ":read": before.version } }),
         },
-        ...[...days].map(([day, sums]) => ({
-          Update: {
-            TableName: table,
-            Key: { pk: orderDayPk(before.account_id, day) },
-            UpdateExpression: `ADD ${[...sums].map((_, index) => `#${index} :${index}`).join(", ")}`,
-            ExpressionAttributeNames: Object.fromEntries([...sums].map(([name], index) => [`#${index}`, name])),
-            ExpressionAttributeValues: Object.fromEntries([...sums].map(([, sum], index) => [`:${index}`, sum])),
-          },
-        })),
-      ],
-    }),
-  );
+      },
+      ...[...days].map(([day, sums]) => ({
+        Update: {
+          TableName: table,
+          Key: { pk: orderDayPk(before.account_id, day) },
+          UpdateExpression: `ADD ${[...sums].map((_, index) => `#${index} :${index}`).join(", ")}`,
+          ExpressionAttributeNames: Object.fromEntries([...sums].map(([name], index) => [`#${index}`, name])),
+          ExpressionAttributeValues: Object.fromEntries([...sums].map(([, sum], index) => [`:${index}`, sum])),
+        },
+      })),
+    ],
+  });
 };
 
 /** The sums of accounts, by id; those of an account without a run are left out. */
@@ -243,13 +260,15 @@ export type DaySum = {
   readonly day: string;
   readonly type: TransactionType;
   readonly network: string | null;
-  readonly sums: Readonly<Record<What, number>>;
+  readonly sums: Readonly<Partial<Record<What | CountedEnd, number>>>;
 };
 
 const dayItem = z.looseObject({ pk: z.string() });
-const SUM_NAME = new RegExp(`^(${transactionType.options.join("|")})\\|(.*)\\|(${WHATS.join("|")})$`, "s");
-const sumName = z.tuple([z.string(), transactionType, z.string(), z.enum(WHATS)]);
-const NOTHING: DaySum["sums"] = { orders: 0, price: 0, cost: 0, unknown_orders: 0, unknown_price: 0 };
+const SUM_NAME = new RegExp(
+  `^(${transactionType.options.join("|")})\\|(.*)\\|(${[...WHATS, ...countedEnds].join("|")})$`,
+  "s",
+);
+const sumName = z.tuple([z.string(), transactionType, z.string(), z.enum([...WHATS, ...countedEnds])]);
 
 /** The sums of accounts on days, by kind and network. */
 export const readDays = async (
@@ -276,7 +295,7 @@ export const readDays = async (
       if (parsed === undefined || typeof value !== "number") continue;
       const [, type, network, what] = parsed;
       const key = `${type}|${network}`;
-      const sum = sums.get(key) ?? { accountId, day, type, network: network === "" ? null : network, sums: NOTHING };
+      const sum = sums.get(key) ?? { accountId, day, type, network: network === "" ? null : network, sums: {} };
       sums.set(key, { ...sum, sums: { ...sum.sums, [what]: value } });
     }
     return [...sums.values()];

@@ -48,7 +48,9 @@ export type Price = {
 
 export type Quote = Price & {
   readonly description: string;
+  /** Its name, and its code in the catalog. */
   readonly network?: string;
+  readonly networkCode?: string;
   readonly phoneNumber?: string;
 };
 

@@ -1,125 +1,7 @@
-import { SendMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
-import * as z from "zod";
-import { koboSchema } from "../contract/money.ts";
-import { modeSchema } from "../contract/transaction.ts";
-import { settlementSchema } from "../ledger/settle-transaction.ts";
-import { orderToSendSchema, transactionSchema } from "../ledger/transaction.ts";
+import type { QueueClient } from "../platform/aws-clients.ts";
 import { abortAfter, type Deadline } from "../platform/deadline.ts";
 import { RESPONSE_RESERVE_MS } from "../platform/time-budgets.ts";
-
-/**
- * A settlement for one transaction, sent by the service itself. `mode` and `write_token` make sure that it
- * is applied to that transaction only. The token is random and leaves the ledger only in these messages, so a person
- * who can only write to the queue cannot forge one.
- */
-const settlementMessage = z.object({
-  kind: z.literal("settlement"),
-  mode: modeSchema,
-  transaction_pk: z.string(),
-  write_token: z.string(),
-  settlement: settlementSchema,
-});
-
-/**
- * An order whose debit got no response, and which was not sent: it is refunded if the debit was made, and otherwise
- * recorded as it is here, so that the debit can no longer be made. Its phone number is masked. The message alone moves
- * no money: only a debit with its write token is refunded.
- */
-const voidMessage = z.object({ kind: z.literal("void"), item: transactionSchema });
-export type VoidMessage = z.infer<typeof voidMessage>;
-
-/**
- * An order that must wait, and whose write got no response. `claim` is the claim under which it was not carried out; a
- * message that comes late has no effect after another claim. `table` is the ledger in which it was not carried out: a
- * copy that was restored from a backup may lack that other claim.
- */
-const enqueueMessage = z.object({
-  kind: z.literal("wait"),
-  mode: modeSchema,
-  transaction_pk: z.string(),
-  write_token: z.string(),
-  account_id: z.string(),
-  claim: z.string().optional(),
-  table: z.string(),
-  refusals: z.int().min(1).optional(),
-  claimed: z
-    .object({
-      number: z.int().min(1).optional(),
-      turnUntil: z.iso.datetime().optional(),
-      isIndeterminate: z.boolean().optional(),
-    })
-    .optional(),
-  order: orderToSendSchema,
-});
-export type EnqueueMessage = z.infer<typeof enqueueMessage>;
-
-/** An upstream event. Its phone number is an HMAC, and a masked number for operators. */
-const eventMessage = z.object({
-  kind: z.literal("event"),
-  /** Set by the receiver, not read from the event. */
-  mode: z.literal("live"),
-  received_at: z.iso.datetime(),
-  /**
-   * Set only if an address list or a signature authenticates the event in addition to the path token; see event-mac.ts.
-   */
-  mac: z.string().max(100).optional(),
-  reference: z.string(),
-  status: z.enum(["success", "failed"]),
-  /** Absent if none was sent, or if it is not a whole number of kobo. */
-  amount_kobo: koboSchema.optional(),
-  type: z.string().optional(),
-  phone: z.object({ hmac: z.string(), masked: z.string() }).optional(),
-});
-export type EventMessage = z.infer<typeof eventMessage>;
-
-/** An upstream event that cannot be read. It is stored for an operator and moves no money, so it has no MAC. */
-const unreadableMessage = z.object({
-  kind: z.literal("unreadable_event"),
-  mode: z.literal("live"),
-  /** A keyed hash of the event: a duplicate is stored once. */
-  digest: z.string().regex(/^[\w-]{43}$/),
-  reference: z.string().max(100).optional(),
-  /** What could not be read, and the status: `reference absent, status reversed`. */
-  problem: z.string().regex(/^[\x20-\x7e]{1,200}$/),
-});
-export type UnreadableMessage = z.infer<typeof unreadableMessage>;
-
-const answerTarget = {
-  kind: z.literal("answer"),
-  mode: z.literal("live"),
-  transaction_pk: z.string(),
-  write_token: z.string(),
-  /** The claim under which the order was sent when the upstream was asked. */
-  claim: z.string().optional(),
-};
-
-/** What the upstream reports about one of its orders. */
-const reportedOrder = eventMessage
-  .pick({ reference: true, status: true, amount_kobo: true, type: true })
-  .extend({ phone: z.object({ masked: z.string() }).optional() });
-
-/**
- * What the upstream answered when it was asked for an open order: an outcome, or something that a person must see. As
- * in a settlement, the token makes sure that it is applied to that transaction only.
- */
-const answerMessage = z.discriminatedUnion("finding", [
-  z.object({ ...answerTarget, finding: z.enum(["outcome", "another_order"]), event: reportedOrder }),
-  /** The upstream does not know the order, by the reference that it was asked for. */
-  z.object({ ...answerTarget, finding: z.literal("not_found"), reference: z.string() }),
-]);
-export type AnswerMessage = z.infer<typeof answerMessage>;
-
-/** A message of the outcomes queue. It holds no personal data. */
-export const outcomeMessage = z.discriminatedUnion("kind", [
-  settlementMessage,
-  voidMessage,
-  enqueueMessage,
-  eventMessage,
-  unreadableMessage,
-  answerMessage,
-]);
-export type OutcomeMessage = z.infer<typeof outcomeMessage>;
-export type SettlementMessage = z.infer<typeof settlementMessage>;
+import type { OutcomeMessage } from "./outcome-message.ts";
 
 export type OutcomeQueue = {
   /**
@@ -128,13 +10,9 @@ export type OutcomeQueue = {
   readonly send: (message: OutcomeMessage, delayS: number, deadline: Deadline) => Promise<void>;
 };
 
-export const outcomeQueue = (sqs: SQSClient, queueUrl: string): OutcomeQueue => ({
+export const outcomeQueue = (sqs: Pick<QueueClient, "sendMessage">, queueUrl: string): OutcomeQueue => ({
   send: async (message, delayS, deadline) => {
-    const command = new SendMessageCommand({
-      QueueUrl: queueUrl,
-      MessageBody: JSON.stringify(message),
-      DelaySeconds: delayS,
-    });
-    await sqs.send(command, { abortSignal: abortAfter(deadline.remainingMs() - RESPONSE_RESERVE_MS) });
+    const sent = { QueueUrl: queueUrl, MessageBody: JSON.stringify(message), DelaySeconds: delayS };
+    await sqs.sendMessage(sent, { abortSignal: abortAfter(deadline.remainingMs() - RESPONSE_RESERVE_MS) });
   },
 });

@@ -23,7 +23,8 @@ import type { Hashes, KeyedHashes } from "../platform/keyed-hashes.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { isoTime, secondsToMidnightInLagos } from "../platform/time.ts";
 import type { FinalisedOrder, Fulfilment, OrderDeps, OrderRequest, PlacedOrder, QueuePolicy, Quote } from "./order.ts";
-import type { OutcomeMessage, OutcomeQueue } from "./outcome-queue.ts";
+import type { OutcomeMessage } from "./outcome-message.ts";
+import type { OutcomeQueue } from "./outcome-queue.ts";
 import { refusalByGate } from "./purchases-switch.ts";
 
 /**
@@ -57,13 +58,20 @@ export const prepareOrder = async <Priced extends Quote>(
 ): Promise<PreparedOrder<Priced> | Placed> => {
   const keyedHashes = await hashesFor(deps, request);
   const fingerprints = keyedHashes.fingerprints([request.type, ...request.fields]);
-  const refusal = refusalByEntitlement(request) ?? (await refusalByGate(deps.gate));
+  const refusal = refusalByEntitlement(request) ?? (await refusalByGate(deps.gate, partsOf(request, quote)));
   if (refusal !== undefined) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, refusal);
   if (quote instanceof ServiceError) return replayOrThrow(deps.ledger, keyedHashes, request, fingerprints, quote);
   const { caller, callerReference, entitlement } = request;
   const transaction = newTransaction(deps.ledger, keyedHashes, request, quote, fingerprints[0]);
   return { kind: "prepared", caller, callerReference, entitlement, transaction, quote, keyedHashes, fingerprints };
 };
+
+/** What can be switched off beside the whole: a kind of orders, and a network, which is known once the order has a price. */
+const partsOf = ({ type, entitlement }: OrderRequest, quote: Quote | ServiceError): readonly (string | undefined)[] => [
+  type,
+  entitlement.split(":")[0],
+  "networkCode" in quote ? quote.networkCode : undefined,
+];
 
 /** Admission has checked the endpoint, whose orders may need different entitlements. */
 const refusalByEntitlement = ({ caller, entitlement }: OrderRequest): ServiceError | undefined =>

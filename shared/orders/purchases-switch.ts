@@ -1,7 +1,8 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { type DynamoDBDocumentClient, GetCommand, PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { ServiceError } from "../contract/errors.ts";
+import { lazyObject } from "../contract/lazy-object.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
+import type { DocumentClient } from "../platform/aws-clients.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { errorFields, log } from "../platform/log.ts";
 
@@ -10,14 +11,14 @@ export type OnOrOff = "on" | "off";
 export const PURCHASES_PK = cachePk("purchases");
 
 /** Who switched purchases on or off, when and why. */
-export const purchasesSwitch = z.object({
+export const purchasesSwitch = lazyObject(() => ({
   purchases: z.enum(["on", "off"]),
   since: z.iso.datetime(),
   by: z.string(),
   /** On AWS, the identity that AWS STS gave for the operator's credentials. */
   caller_arn: z.string().optional(),
   why: z.string().optional(),
-});
+}));
 export type PurchasesSwitch = z.output<typeof purchasesSwitch>;
 /** Only `purchases` is known where the switch was never used. */
 export type PurchasesState = Pick<PurchasesSwitch, "purchases"> & Partial<PurchasesSwitch>;
@@ -27,14 +28,66 @@ export type PurchasesState = Pick<PurchasesSwitch, "purchases"> & Partial<Purcha
  * other tables brings no earlier switch back. `initially` holds until an operator uses the switch for the first time.
  */
 export type PurchasesStore = {
-  readonly db: DynamoDBDocumentClient;
+  readonly db: DocumentClient;
   readonly table: string;
   readonly initially: OnOrOff;
 };
 
+export const PARTS_PK = cachePk("purchases-parts");
+
+/** The kinds of orders that can be switched off beside the whole; a network can, by its code. */
+export const orderKinds = ["data", "airtime", "identity"] as const;
+
+/** The parts that are off, by their names, which are all that an order needs of them. */
+export const partsOff = z.record(z.string(), z.unknown());
+
+type SwitchedPart = Omit<PurchasesSwitch, "purchases">;
+
+/** `version` counts the changes. */
+export const partsSchema = lazyObject(() => ({
+  version: z.int().min(0),
+  off: z.record(z.string(), purchasesSwitch.omit({ purchases: true })),
+}));
+type Parts = z.output<typeof partsSchema>;
+
+export const readParts = async ({ db, table }: Pick<PurchasesStore, "db" | "table">): Promise<Parts> => {
+  const { Item } = await db.get({ TableName: table, Key: { pk: PARTS_PK }, ConsistentRead: true });
+  return Item === undefined ? { version: 0, off: {} } : partsSchema.parse(Item);
+};
+
+/** Switches a part on or off; the others stay as they are. Resolves with whether that changed it. */
+export const writePart = async (
+  { db, table }: Pick<PurchasesStore, "db" | "table">,
+  part: string,
+  next: SwitchedPart,
+  to: OnOrOff,
+): Promise<boolean> => {
+  for (let left = WRITES_MAX - 1; ; left -= 1) {
+    const { version, off } = await readParts({ db, table });
+    if (Object.hasOwn(off, part) === (to === "off")) return false;
+    const { [part]: _replaced, ...others } = off;
+    const Item: Parts & { readonly pk: string } = {
+      pk: PARTS_PK,
+      version: version + 1,
+      off: to === "off" ? { ...others, [part]: next } : others,
+    };
+    const condition =
+      version === 0
+        ? { ConditionExpression: "attribute_not_exists(pk)" }
+        : { ConditionExpression: "version = :version", ExpressionAttributeValues: { ":version": version } };
+    try {
+      await db.put({ TableName: table, Item, ...condition });
+      return true;
+    } catch (error) {
+      // Another write came first.
+      if (!isConditionFailure(error) || left === 0) throw error;
+    }
+  }
+};
+
 /** The switch as it is now. */
 export const readPurchasesSwitch = async ({ db, table, initially }: PurchasesStore): Promise<PurchasesState> => {
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk: PURCHASES_PK }, ConsistentRead: true }));
+  const { Item } = await db.get({ TableName: table, Key: { pk: PURCHASES_PK }, ConsistentRead: true });
   return Item === undefined ? { purchases: initially } : purchasesSwitch.parse(Item);
 };
 
@@ -48,18 +101,18 @@ const WRITES_MAX = 5;
 export const writePurchasesSwitch = async ({ db, table }: PurchasesStore, next: PurchasesSwitch): Promise<void> => {
   const key = { TableName: table, Key: { pk: PURCHASES_PK } };
   for (let left = WRITES_MAX - 1; ; left -= 1) {
-    const { Item } = await db.send(new GetCommand({ ...key, ConsistentRead: true }));
+    const { Item } = await db.get({ ...key, ConsistentRead: true });
     const { since } = replacedSwitch.parse(Item ?? {});
     const condition =
       since === undefined
         ? { ConditionExpression: "attribute_not_exists(since)" }
         : { ConditionExpression: "since = :since", ExpressionAttributeValues: { ":since": since } };
     try {
-      await db.send(new PutCommand({ TableName: table, Item: { pk: PURCHASES_PK, ...next }, ...condition }));
+      await db.put({ TableName: table, Item: { pk: PURCHASES_PK, ...next }, ...condition });
       return;
     } catch (error) {
       // Another write came first.
-      if (!(error instanceof ConditionalCheckFailedException) || left === 0) throw error;
+      if (!isConditionFailure(error) || left === 0) throw error;
     }
   }
 };
@@ -67,16 +120,19 @@ export const writePurchasesSwitch = async ({ db, table }: PurchasesStore, next: 
 /** The switch, as it was read at most 10 seconds ago. */
 export type PurchasesGate = {
   /**
-   * Throws if the switch cannot be read when the 10 seconds are over: an older reading could debit a ledger that is
-   * being restored.
+   * Of the whole, or of an order that belongs to these parts. Throws if the switch cannot be read when the 10 seconds are
+   * over: an older reading could debit a ledger that is being restored.
    */
-  readonly purchases: () => Promise<OnOrOff>;
+  readonly purchases: (parts?: readonly (string | undefined)[]) => Promise<OnOrOff>;
 };
 
-/** Why no order may be placed now; undefined if orders may be. */
-export const refusalByGate = async (gate: PurchasesGate): Promise<ServiceError | undefined> => {
+/** Why no order that belongs to these parts may be placed now; undefined if one may be. */
+export const refusalByGate = async (
+  gate: PurchasesGate,
+  parts?: readonly (string | undefined)[],
+): Promise<ServiceError | undefined> => {
   try {
-    const isOff = (await gate.purchases()) === "off";
+    const isOff = (await gate.purchases(parts)) === "off";
     return isOff ? new ServiceError("provider_unavailable", { retryAfterS: 300 }) : undefined;
   } catch (error) {
     log.alarm("purchases.unreadable", errorFields(error));

@@ -1,9 +1,9 @@
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import type { RateGroup } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
@@ -66,13 +66,13 @@ export const noteRefusal = async (
   nowMs: number,
   abortSignal: AbortSignal,
 ): Promise<void> => {
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk: upstreamRefusalPk(group) },
     UpdateExpression: "SET reason = :reason, refused_at = :now, since = if_not_exists(since, :now)",
     ExpressionAttributeValues: { ":reason": reason, ":now": isoTime(nowMs) },
-  });
-  await db.send(update, { abortSignal });
+  };
+  await db.update(update, { abortSignal });
 };
 
 /** Notes that an order was accepted after the refusal that was read. A later refusal stays. */
@@ -81,17 +81,17 @@ export const noteAcceptance = async (
   { pk, refused_at }: UpstreamRefusal,
   abortSignal: AbortSignal,
 ): Promise<void> => {
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk },
     UpdateExpression: "REMOVE since",
     ConditionExpression: "refused_at = :read",
     ExpressionAttributeValues: { ":read": refused_at },
-  });
+  };
   try {
-    await db.send(update, { abortSignal });
+    await db.update(update, { abortSignal });
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };
 

@@ -1,4 +1,3 @@
-import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -18,7 +17,7 @@ const OVERDUE_MS = 2 * DAY_MS;
 const PERIODS_MAX = 120;
 
 /** How far the closed months are verified. */
-const verificationSchema = z.object({
+export const verificationSchema = z.object({
   pk: z.literal(PERIOD_VERIFICATION_PK),
   /** When the latest round began. */
   begun_at: z.iso.datetime(),
@@ -69,7 +68,7 @@ const readVerification = async (ledger: Ledger): Promise<Verification> =>
   };
 
 const writeVerification = async ({ db, table }: Ledger, Item: Verification): Promise<void> => {
-  await retryContention(() => db.send(new PutCommand({ TableName: table, Item })));
+  await retryContention(() => db.put({ TableName: table, Item }));
 };
 
 const monthsOfRound = async (ledger: Ledger): Promise<string[]> => {

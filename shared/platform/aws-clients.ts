@@ -1,66 +1,106 @@
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import { KMSClient } from "@aws-sdk/client-kms";
-import { SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
-import { SQSClient } from "@aws-sdk/client-sqs";
-import { DynamoDBDocumentClient } from "@aws-sdk/lib-dynamodb";
-import type * as z from "zod";
-import { withShortPath } from "./dynamodb/short-path.ts";
-import { type environment, readEnv } from "./env.ts";
-import { AWS_ATTEMPTS_MAX, AWS_CONNECT_MS_MAX, AWS_RESPONSE_MS_MAX } from "./time-budgets.ts";
+import { randomUUID } from "node:crypto";
+import type { GenerateMacCommandInput } from "@aws-sdk/client-kms";
+import type { GetSecretValueCommandInput } from "@aws-sdk/client-secrets-manager";
+import type { ListSubscriptionsByTopicCommandInput, PublishCommandInput } from "@aws-sdk/client-sns";
+import type {
+  ChangeMessageVisibilityCommandInput,
+  SendMessageBatchCommandInput,
+  SendMessageCommandInput,
+} from "@aws-sdk/client-sqs";
+import type {
+  BatchGetCommandInput,
+  GetCommandInput,
+  PutCommandInput,
+  QueryCommandInput,
+  TransactWriteCommandInput,
+  UpdateCommandInput,
+} from "@aws-sdk/lib-dynamodb";
+import type { DocumentOutput } from "./aws/json.ts";
+import {
+  dynamoDb,
+  kms,
+  type MacOutput,
+  type SecretOutput,
+  type SentOutput,
+  secretsManager,
+  sqs,
+} from "./aws/services.ts";
+import { type Call, callsOf } from "./aws/short-path.ts";
 
-// As in shared/upstream/exchange.ts: an import would also evaluate fetch.
-const { Agent: HttpAgent } = process.getBuiltinModule("node:http");
-const { Agent: HttpsAgent } = process.getBuiltinModule("node:https");
+/** DynamoDB's operations on items. The SDK's `DynamoDBDocument` has them too. */
+export type DocumentClient = {
+  readonly get: Call<GetCommandInput, DocumentOutput>;
+  readonly put: Call<PutCommandInput, DocumentOutput>;
+  readonly update: Call<UpdateCommandInput, DocumentOutput>;
+  readonly query: Call<QueryCommandInput, DocumentOutput>;
+  readonly batchGet: Call<BatchGetCommandInput, DocumentOutput>;
+  readonly transactWrite: Call<TransactWriteCommandInput, DocumentOutput>;
+};
+
+export const documentClient = (): DocumentClient => {
+  const call = callsOf(dynamoDb, (sdk, handler) => sdk.openDynamoDb(handler));
+  const transactWrite = call("TransactWriteItems", (client, input: TransactWriteCommandInput, options) =>
+    client.transactWrite(input, options),
+  );
+  return {
+    get: call("GetItem", (client, input, options) => client.get(input, options)),
+    put: call("PutItem", (client, input, options) => client.put(input, options)),
+    update: call("UpdateItem", (client, input, options) => client.update(input, options)),
+    query: call("Query", (client, input, options) => client.query(input, options)),
+    batchGet: call("BatchGetItem", (client, input, options) => client.batchGet(input, options)),
+    // All attempts of one call have one token, so that DynamoDB carries out one of them.
+    transactWrite: ({ ClientRequestToken = randomUUID(), ...input }, options) =>
+      transactWrite({ ClientRequestToken, ...input }, options),
+  };
+};
+
+/** What functions do with the messages of SQS. The SDK's `SQS` has it too. */
+export type QueueClient = {
+  readonly sendMessage: Call<SendMessageCommandInput, SentOutput>;
+  readonly sendMessageBatch: Call<SendMessageBatchCommandInput, SentOutput>;
+  readonly changeMessageVisibility: Call<ChangeMessageVisibilityCommandInput, SentOutput>;
+};
+
+export const queueClient = (): QueueClient => {
+  const call = callsOf(sqs, (sdk, handler) => sdk.openSqs(handler));
+  return {
+    sendMessage: call("SendMessage", (client, input, options) => client.sendMessage(input, options)),
+    sendMessageBatch: call("SendMessageBatch", (client, input, options) => client.sendMessageBatch(input, options)),
+    changeMessageVisibility: call("ChangeMessageVisibility", (client, input, options) =>
+      client.changeMessageVisibility(input, options),
+    ),
+  };
+};
+
+/** The reading of secrets. The SDK's `SecretsManager` has it too. */
+export type SecretsClient = { readonly getSecretValue: Call<GetSecretValueCommandInput, SecretOutput> };
+
+export const secretsClient = (): SecretsClient => {
+  const call = callsOf(secretsManager, (sdk, handler) => sdk.openSecretsManager(handler));
+  return { getSecretValue: call("GetSecretValue", (client, input, options) => client.getSecretValue(input, options)) };
+};
 
 /**
- * When one connection ends, the agent ends those that are idle: what ended it has probably ended them too. A frozen
- * function notices nothing. A NAT gateway, for example, forgets a connection after 350 s, and tells only who uses it.
- * So a call that met a dead connection is sent again over a new one, and both of its attempts are never lost to a
- * freeze. Source: AWS, "Troubleshoot NAT gateways", "Internet connection drops after 350 seconds".
+ * Sends messages to topics of SNS, and lists who gets them. They are few, and SNS takes no JSON, which the short path is made of: the SDK sends
+ * them.
  */
-const endingIdle = (agent: InstanceType<typeof HttpAgent>): InstanceType<typeof HttpAgent> => {
-  const connect = agent.createConnection;
-  const endIdle = (): void => {
-    for (const idle of Object.values(agent.freeSockets)) for (const socket of idle ?? []) socket.destroy();
+export const notificationsClient = () => {
+  let opened: ReturnType<typeof import("#aws-sdk")["openSns"]> | undefined;
+  const open = async () => {
+    opened ??= (await import("#aws-sdk")).openSns();
+    return opened;
   };
-  return Object.assign(agent, {
-    createConnection: (...args: Parameters<typeof connect>) => connect.apply(agent, args)?.once("close", endIdle),
-  });
+  return {
+    publish: async (input: PublishCommandInput) => (await open()).publish(input),
+    listSubscriptionsByTopic: async (input: ListSubscriptionsByTopicCommandInput) =>
+      (await open()).listSubscriptionsByTopic(input),
+  };
 };
 
-/** The options of one client. A call that hangs must not use up the time that its request needs for a response. */
-const options = () => ({
-  maxAttempts: AWS_ATTEMPTS_MAX,
-  requestHandler: {
-    connectionTimeout: AWS_CONNECT_MS_MAX,
-    // Ends with the response's headers; `socketTimeout` ends a body that does not come.
-    requestTimeout: AWS_RESPONSE_MS_MAX,
-    socketTimeout: AWS_RESPONSE_MS_MAX,
-    throwOnRequestTimeout: true,
-    // Emulators have no TLS.
-    httpAgent: endingIdle(new HttpAgent(POOL)),
-    httpsAgent: endingIdle(new HttpsAgent(POOL)),
-  },
-});
+/** The use of keys of KMS. */
+export type KeysClient = { readonly generateMac: Call<GenerateMacCommandInput, MacOutput> };
 
-/** As the SDK has them. */
-const POOL = { keepAlive: true, maxSockets: 50 } as const;
-
-/** `calls`: as in the process's own environment, unless the setting of another service counts. */
-export const documentClient = (
-  calls: z.output<typeof environment>["AWS_CALLS"] = readEnv(["AWS_CALLS"]).AWS_CALLS,
-): DynamoDBDocumentClient => {
-  const marshallOptions = { removeUndefinedValues: true };
-  const client = new DynamoDBClient(options());
-  // It copies each input and output for a logger that logs nothing: a fifth of the CPU time of a large read.
-  client.middlewareStack.remove("loggerMiddleware");
-  const db = DynamoDBDocumentClient.from(client, { marshallOptions });
-  return calls === "sdk" ? db : withShortPath(db);
+export const keysClient = (): KeysClient => {
+  const call = callsOf(kms, (sdk, handler) => sdk.openKms(handler));
+  return { generateMac: call("GenerateMac", (client, input, options) => client.generateMac(input, options)) };
 };
-
-/** The region's endpoint is used rather than the queue's URL, whose host an emulator cannot always resolve. */
-export const sqsClient = (): SQSClient => new SQSClient({ ...options(), useQueueUrlAsEndpoint: false });
-
-export const kmsClient = (): KMSClient => new KMSClient(options());
-
-export const secretsClient = (): SecretsManagerClient => new SecretsManagerClient(options());

@@ -1,4 +1,4 @@
-import { TransactionCanceledException } from "@aws-sdk/client-dynamodb";
+import { isCancelledTransaction } from "./aws/errors.ts";
 import { deadlineIn } from "./deadline.ts";
 import { sleep } from "./time.ts";
 import { CONTENTION_RETRY_MS_MAX } from "./time-budgets.ts";
@@ -40,7 +40,7 @@ const CONTENTION_ERRORS = new Set([
 
 /** Another transaction held an item, or DynamoDB throttled: nothing was written, and the call is safe to retry. */
 export const isContention = (error: unknown): boolean =>
-  error instanceof TransactionCanceledException
+  isCancelledTransaction(error)
     ? (error.CancellationReasons ?? []).some(({ Code = "" }) => CONTENTION_REASONS.has(Code))
     : error instanceof Error && CONTENTION_ERRORS.has(error.name);
 

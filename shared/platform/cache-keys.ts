@@ -3,6 +3,7 @@
 /** The kinds with one item, whose `pk` is the kind. */
 const singleKinds = [
   "purchases", // shared/orders/purchases-switch.ts
+  "purchases-parts", // shared/orders/purchases-switch.ts
   "upstream-pace", // shared/queued-orders/upstream-pace.ts
   "upstream-balance", // shared/upstream-lookup/upstream-balance.ts
   "catalog", // shared/catalog/catalog-store.ts
@@ -15,7 +16,7 @@ const manyKinds = [
   "upstream-lookup", // shared/upstream-lookup/lookup-record.ts, by open order
   "replay", // shared/identity/replay-store.ts, by identity check
   "searches", // shared/actions/search-limit.ts, by person and minute
-  "statistics", // shared/statistics/hourly-counts.ts, by hour
+  "statistics", // shared/statistics/hourly-counts.ts, by hour, and by account and day
   "balances", // shared/statistics/daily-balances.ts, by account and day
 ] as const;
 

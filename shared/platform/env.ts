@@ -7,55 +7,76 @@ import type { SecretVariable } from "./secret-table.ts";
  */
 export const PHONE_RETENTION_DAYS_MIN = 35;
 
+/** A return to the Commission is about a year, and its consents must be there. */
+export const CONSENT_RETENTION_DAYS_MIN = 365;
+
 /** An order that waits for longer is worth nothing to its caller. */
 export const QUEUE_MINUTES_MAX = 24 * 60;
 
+const text = z.string().min(1);
+const anyText = z.string();
+const url = z.url();
+const positive = z.coerce.number().int().positive();
+const onOrOff = z.enum(["on", "off"]);
+
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
 export const environment = z.object({
-  ACCESS_TABLE: z.string().min(1),
-  LEDGER_TABLE: z.string().min(1),
-  AUDIT_TABLE: z.string().min(1),
-  CACHE_TABLE: z.string().min(1),
-  OUTCOMES_QUEUE_URL: z.url(),
-  DELIVERY_QUEUE_URL: z.url(),
+  ACCESS_TABLE: text,
+  LEDGER_TABLE: text,
+  AUDIT_TABLE: text,
+  CACHE_TABLE: text,
+  /** The bucket with the copy of the audit log; empty if there is none. */
+  AUDIT_COPY_BUCKET: anyText,
+  OUTCOMES_QUEUE_URL: url,
+  DELIVERY_QUEUE_URL: url,
+  /** The topic of notifications by e-mail; empty in a stage without a console. */
+  NOTIFICATIONS_TOPIC_ARN: anyText,
+  /** Where people open the console; empty in a stage without one. */
+  CONSOLE_URL: anyText,
   /** Addresses and CIDR ranges from which the upstream sends its events, comma-separated; may be empty. */
-  UPSTREAM_WEBHOOK_IPS: z.string(),
+  UPSTREAM_WEBHOOK_IPS: anyText,
   /** Base URL of the upstream, `/v1` included. */
   UPSTREAM_BASE_URL: z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, "")),
   /** How the upstream differs from the document, as JSON (shared/upstream/profile.ts). */
-  UPSTREAM_PROFILE: z.string().min(1),
+  UPSTREAM_PROFILE: text,
   /** Private ranges that webhooks may reach, also over plain http and at any port; comma-separated, may be empty. */
-  WEBHOOK_ALLOWED_CIDRS: z.string(),
+  WEBHOOK_ALLOWED_CIDRS: anyText,
   /** Hosts of the service and the upstream, which no webhook may call; comma-separated, may be empty. */
-  WEBHOOK_REFUSED_HOSTS: z.string(),
+  WEBHOOK_REFUSED_HOSTS: anyText,
   /** The key in KMS that hashes the numbers of identity checks. */
   IDENTITY_KEY_ARN: z.string().startsWith("arn:"),
   /** Prices of identity requests in NGN, as JSON (shared/identity/prices.ts). */
-  IDENTITY_PRICES: z.string().min(1),
+  IDENTITY_PRICES: text,
   /** What the upstream's `amount` is, and what orders cost, as JSON (shared/ledger/upstream-costs.ts). */
-  UPSTREAM_COSTS: z.string().min(1),
+  UPSTREAM_COSTS: text,
   /** Largest airtime top-up, NGN. */
-  AIRTIME_NAIRA_MAX: z.coerce.number().int().positive(),
+  AIRTIME_NAIRA_MAX: positive,
   /** Largest amount of one funding or adjustment, NGN. */
-  OPERATOR_ACT_MAX_NAIRA: z.coerce.number().int().positive(),
+  OPERATOR_ACT_MAX_NAIRA: positive,
+  /** The stage's setting `fourEyes`, as JSON (shared/actions/four-eyes.ts); empty if one person may do everything. */
+  FOUR_EYES: anyText,
+  /** The float is low if it lasts for fewer hours. */
+  FLOAT_ALARM_HOURS: positive,
   /** Where days and months of statements, periods and charts begin. */
-  TIME_ZONE: z.string().min(1),
+  TIME_ZONE: text,
   /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
   PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
+  /** After this many days a consent no longer says whom a check was about, why, and how the person consented. */
+  CONSENT_RETENTION_DAYS: z.coerce.number().int().min(CONSENT_RETENTION_DAYS_MIN),
   /**
    * What holds until an operator switches purchases for the first time (shared/orders/purchases-switch.ts): `off` in a
    * stage that adopts a ledger.
    */
-  PURCHASES_INITIALLY: z.enum(["on", "off"]),
+  PURCHASES_INITIALLY: onOrOff,
   /** How long an order may wait for the upstream's limit; 0 if no order waits. */
   QUEUE_MINUTES: z.coerce.number().int().min(0).max(QUEUE_MINUTES_MAX),
   /** `off` stops background changes of the ledger. The doctor of the console and of the admin commands says so. */
-  WORKERS: z.enum(["on", "off"]),
+  WORKERS: onOrOff,
   /** `no`: the stage serves test keys only. */
   SELLS: z.enum(["yes", "no"]),
   /** The stage's setting `console`, as JSON (shared/console/console-settings.ts); empty if it has no console. */
-  CONSOLE: z.string(),
-  /** `sdk` switches the short path of DynamoDB calls off everywhere (shared/platform/dynamodb/short-path.ts). */
+  CONSOLE: anyText,
+  /** `sdk` has the SDK send all calls to AWS (shared/platform/aws/short-path.ts). */
   AWS_CALLS: z.enum(["short", "sdk"]).default("short"),
 });
 
@@ -65,10 +86,8 @@ export type Variable = keyof Variables;
 /** The text of every variable of a stage. */
 export type FunctionEnvironment = Readonly<Record<Variable, string>>;
 
-const secretId = z.string().min(1);
-
 /** How the text of a variable is read. */
-export const variableSchema = (name: Variable): z.ZodType => (isSecret(name) ? secretId : environment.shape[name]);
+export const variableSchema = (name: Variable): z.ZodType => (isSecret(name) ? text : environment.shape[name]);
 const isSecret = (name: Variable): name is SecretVariable => !(name in environment.shape);
 
 /**

@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import { prefixMask } from "./ip-address.ts";
 
 /**
  * One range of addresses as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at
@@ -14,7 +15,7 @@ export const parseIpRange = (text: string): IpRange | undefined => {
   const bytes = ipaddr.parse(address).toByteArray();
   const prefixBits = bits === undefined ? bytes.length * 8 : Number(bits);
   if (prefixBits > bytes.length * 8) return undefined;
-  return Uint8Array.of(prefixBits, ...bytes.map((byte, index) => byte & mask(prefixBits, index)));
+  return Uint8Array.of(prefixBits, ...bytes.map((byte, index) => byte & prefixMask(prefixBits, index)));
 };
 
 /** The range as text: the network address, and the prefix length unless it is a single address. */
@@ -23,23 +24,11 @@ export const formatIpRange = ([prefixBits = 0, ...network]: IpRange): string => 
   return prefixBits === network.length * 8 ? address : `${address}/${prefixBits}`;
 };
 
-/** Whether an address is in one of the ranges; false if there is no range. */
-export const isWithin = (address: string, ranges: Iterable<IpRange>): boolean => {
-  if (!ipaddr.isValid(address)) return false;
-  // `process` converts an IPv4-mapped IPv6 address to IPv4.
-  const bytes = ipaddr.process(address).toByteArray();
-  for (const [prefixBits = 0, ...network] of ranges) {
-    if (network.length !== bytes.length) continue;
-    if (network.every((byte, index) => ((bytes[index] ?? 0) & mask(prefixBits, index)) === byte)) return true;
-  }
-  return false;
-};
-
 /** Whether all addresses of one range are in the other. */
 const isRangeWithin = ([innerBits = 0, ...inner]: IpRange, [outerBits = 0, ...outer]: IpRange): boolean =>
   inner.length === outer.length &&
   innerBits >= outerBits &&
-  outer.every((byte, index) => ((inner[index] ?? 0) & mask(outerBits, index)) === byte);
+  outer.every((byte, index) => ((inner[index] ?? 0) & prefixMask(outerBits, index)) === byte);
 
 /** The intersection of two lists. Two ranges overlap only if one contains the other, so no new range is needed. */
 export const commonRanges = (some: readonly IpRange[], others: readonly IpRange[]): readonly IpRange[] => {
@@ -61,12 +50,6 @@ export const parseIpRanges = (list: string): readonly IpRange[] =>
       if (range === undefined) throw new Error(`"${entry}" is no IP address or CIDR range`);
       return range;
     });
-
-/** The bits of one byte of an address that a prefix covers. */
-const mask = (prefixBits: number, byteIndex: number): number => {
-  const covered = Math.min(8, Math.max(0, prefixBits - byteIndex * 8));
-  return (0xff << (8 - covered)) & 0xff;
-};
 
 /**
  * Dotted decimal with four parts, or IPv6 without a zone: not the shorthands such as `127.1` or `0x7f.1`, and no IPv4

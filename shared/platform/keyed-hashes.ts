@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { Mode } from "../contract/transaction.ts";
+import { base32 } from "./base32.ts";
 import { parseReferenceKey, type ReferenceKeyVersions, type Version, versionInUse } from "./reference-key-versions.ts";
 import type { Secret } from "./secrets.ts";
 import { type Clock, systemClock } from "./time.ts";
@@ -108,17 +109,3 @@ const createKeyedHashes = (versions: ReferenceKeyVersions, clock: Clock): KeyedH
 /** The lengths distinguish the lists `a`, `bc` and `ab`, `c`. */
 export const lengthPrefixed = (fields: readonly string[]): string =>
   fields.map((field) => `${Buffer.byteLength(field)}:${field}`).join("");
-
-/** Crockford's Base32: upper case without I, L, O and U, so a reference can be read out by phone. */
-const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-
-/** 16 bytes as 26 characters. */
-const base32 = (bytes: Buffer): string => {
-  let rest = BigInt(`0x${bytes.toString("hex")}`);
-  let text = "";
-  for (let digit = 0; digit < 26; digit += 1) {
-    text = `${ALPHABET[Number(rest & 31n)]}${text}`;
-    rest >>= 5n;
-  }
-  return text;
-};

@@ -112,6 +112,13 @@ export const logEvents = {
     meaning: "Orders are refused (503): purchases have been off for more than an hour.",
     action: "admin purchases show, then admin purchases on, unless a restore is under way.",
   },
+  "purchases.part_still_off": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { part: "string", since: "string" },
+    meaning: "Orders of a network or a kind are refused (503): it has been off for more than an hour.",
+    action: "admin purchases show, then admin purchases on --part, unless it is to stay off.",
+  },
   "order.claim_lookup_failed": {
     level: "warn",
     fields: { write_token: "string", ...thrown },
@@ -234,7 +241,7 @@ export const logEvents = {
     urgency: "page",
     fields: { transaction: "string?", ours: "number?", theirs: "number?", upstream_reference: "string?" },
     meaning: "The upstream states another amount for an order than is expected: it may cost more than it should.",
-    action: "Ask the upstream, then correct identityPrices or upstreamCosts in infra/stages.ts.",
+    action: "Ask the upstream, then correct identityPrices or upstreamCosts in stages.ts.",
   },
   "upstream.outcome_unknown": {
     level: "warn",
@@ -290,7 +297,7 @@ export const logEvents = {
     meaning:
       "A customer's purchase stays `processing`, or a check is refunded: an answer came that is not the upstream's own.",
     action:
-      "Check upstreamBaseUrl in infra/stages.ts; if it repeats, admin purchases off. Ask the upstream about each reference.",
+      "Check upstreamBaseUrl in stages.ts; if it repeats, admin purchases off. Ask the upstream about each reference.",
   },
   "upstream.not_ready": {
     level: "warn",
@@ -456,9 +463,9 @@ export const logEvents = {
   },
   "requeue-deliveries.ran": {
     level: "info",
-    fields: { accounts: "number", requeued: "number", low_balances: "number", near_limits: "number" },
+    fields: { endpoints: "number", requeued: "number", low_balances: "number", near_limits: "number" },
     meaning:
-      "The run of this minute over accounts with parked deliveries, balances that may be low, and limits of which little may be left has ended.",
+      "The run of this minute over endpoints with parked deliveries, balances that may be low, and limits of which little may be left has ended.",
     action: "None.",
   },
   "ask-upstream.ran": {
@@ -580,6 +587,12 @@ export const logEvents = {
     meaning: "The hashes of new audit entries were kept.",
     action: "None.",
   },
+  "audit.copied": {
+    level: "info",
+    fields: { changes: "number", copied: "number" },
+    meaning: "New audit entries were copied to the bucket of `auditCopy`.",
+    action: "None.",
+  },
   "audit.tampered": {
     level: "alarm",
     urgency: "page",
@@ -588,10 +601,18 @@ export const logEvents = {
       "An audit entry was overwritten, removed, unreadable or out of place. No code of the service does that; only out_of_order can follow once from a restore or from entries that attest-audit lost.",
     action: "admin audit verify, then find out whose credentials wrote it (docs/runbook.md).",
   },
+  "proposal.broke_glass": {
+    level: "alarm",
+    urgency: "page",
+    fields: { proposal: "string", action: "string", account: "string?" },
+    meaning: "One person carried out alone what two people decide: money, or a limit of an account.",
+    action: 'admin proposals list --state all, then speak with the person: "Break-glass" in docs/runbook.md.',
+  },
   "webhook.attempted": {
     level: "info",
     fields: {
       account: "string",
+      endpoint: "string",
       webhook_id: "string",
       number: "number",
       at: "string",
@@ -606,26 +627,26 @@ export const logEvents = {
   },
   "webhook.exhausted": {
     level: "warn",
-    fields: { account: "string" },
+    fields: { account: "string", endpoint: "string" },
     meaning: "An app did not receive a webhook in any of its attempts.",
-    action: "Tell the app's owner. admin announce sends it again.",
+    action: "Tell the app's owner. admin deliveries recover sends it again.",
   },
   "webhook.endpoint_down": {
     level: "warn",
-    fields: { account: "string" },
+    fields: { account: "string", endpoint: "string" },
     meaning: "An app's endpoint is down: its webhooks wait, and one at a time is sent as a probe.",
     action: "Tell the app's owner if it lasts. admin webhook show.",
   },
   "deliveries.requeue_delayed": {
     level: "warn",
-    fields: { account: "string", ...thrown },
+    fields: { account: "string", endpoint: "string", ...thrown },
     meaning: "An app's parked deliveries wait longer, because AWS did not answer a call, or throttled it.",
     action: "None: the next run tries again. If it goes on for 15 minutes, deliveries.not_requeued is raised.",
   },
   "deliveries.not_requeued": {
     level: "alarm",
     urgency: "ticket",
-    fields: { account: "string", ...thrown },
+    fields: { account: "string", endpoint: "string", ...thrown },
     meaning:
       "An app's webhooks wait: its parked deliveries could not be put back into the queue. The next run tries again.",
     action: "Read the log of requeue-deliveries.",
@@ -641,9 +662,35 @@ export const logEvents = {
   "webhook.switched_off": {
     level: "alarm",
     urgency: "ticket",
-    fields: { account: "string", reason: "string" },
+    fields: { account: "string", endpoint: "string", reason: "string" },
     meaning: "An app receives no webhooks: its endpoint was switched off, because it is gone or kept failing.",
     action: "Tell the app's owner. admin webhook.",
+  },
+  "send-notifications.ran": {
+    level: "info",
+    fields: { recipients: "number", sent: "number", not_sent: "number" },
+    meaning: "People were notified of what they chose in the console.",
+    action: "None.",
+  },
+  "notification.not_sent": {
+    level: "warn",
+    fields: { recipient: "string", channel: "string", reason: "string", attempts: "number" },
+    meaning: "A person was not notified: SNS or the person's chat did not take the message. A later run tries again.",
+    action: "None: after 8 attempts notification.given_up is raised.",
+  },
+  "notification.given_up": {
+    level: "alarm",
+    urgency: "ticket",
+    fields: { recipient: "string", channel: "string", reason: "string", attempts: "number" },
+    meaning:
+      "A person is not notified any more of what they chose: SNS or the person's chat took no message for 11 hours.",
+    action: 'admin notifications list says who: "Notification given up" in docs/runbook.md.',
+  },
+  "notification.not_unsubscribed": {
+    level: "warn",
+    fields: { recipient: "string", ...thrown },
+    meaning: "An address that nobody is notified at is still in the topic of notifications. Nothing is sent to it.",
+    action: "Remove the subscription in SNS.",
   },
   "rate_counters.not_removed": {
     level: "warn",

@@ -86,9 +86,16 @@ export const errorFields = (error: unknown): { readonly error: string; readonly 
   return { error: error.name, at: place?.trim().slice(0, 160) };
 };
 
-/** Metrics for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. */
-export const putMetrics = (values: Readonly<Record<string, number>>, nowMs: number): void => {
-  logOutput.write(JSON.stringify(embedded(nowMs, [{ values, dimensions: { Stage: stageName() } }])));
+/**
+ * Metrics for alarms and the dashboard, in CloudWatch's embedded metric format: the log line is the metric. With more dimensions
+ * than the stage each combination is a metric of its own, which is paid for.
+ */
+export const putMetrics = (
+  values: Readonly<Record<string, number>>,
+  nowMs: number,
+  dimensions: Readonly<Record<string, string>> = {},
+): void => {
+  logOutput.write(JSON.stringify(embedded(nowMs, [{ values, dimensions: { Stage: stageName(), ...dimensions } }])));
 };
 export const METRICS_NAMESPACE = "AirtimeDataIdentity";
 /** Counts the `faultEvents` of one version of a function. */

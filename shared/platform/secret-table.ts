@@ -13,7 +13,7 @@ type SecretSpec = {
    */
   readonly kind: SecretKind;
   readonly lengthMin: number;
-  /** The setting of a stage (infra/stages.ts) that names an existing `fixed` secret. */
+  /** The setting of a stage (infra/stage-settings.ts) that names an existing `fixed` secret. */
   readonly adoptedAs?: `${string}SecretArn`;
   /** The upstream sends it or signs with it: an event that fits no known version makes the functions fetch it again. */
   readonly isPresented?: true;
@@ -81,7 +81,7 @@ export const secretTable = {
   },
   "webhook-key": {
     variable: "WEBHOOK_KEY_SECRET_ID",
-    description: "Seals the accounts' webhook secrets",
+    description: "Seals the accounts' webhook secrets, and the URLs of people's chats",
     kind: "fixed",
     adoptedAs: "webhookKeySecretArn",
     lengthMin: SECRET_LENGTH_MIN,

@@ -1,4 +1,4 @@
-import { GetSecretValueCommand, type SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
+import type { SecretsClient } from "./aws-clients.ts";
 import { withTimeout } from "./deadline.ts";
 import { type Clock, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
@@ -24,7 +24,7 @@ export type Secret = {
 
 /** Reads a secret through a cache. While Secrets Manager fails or is slow, the cached value or absence stays in use. */
 export const secret = (
-  client: SecretsManagerClient,
+  client: SecretsClient,
   secretId: string,
   clock: Clock = systemClock,
   stage: "AWSCURRENT" | "AWSPREVIOUS" = "AWSCURRENT",
@@ -72,12 +72,12 @@ export const secret = (
 };
 
 const read = async (
-  client: SecretsManagerClient,
+  client: SecretsClient,
   secretId: string,
   stage: "AWSCURRENT" | "AWSPREVIOUS",
 ): Promise<string | undefined> => {
   try {
-    const { SecretString } = await client.send(new GetSecretValueCommand({ SecretId: secretId, VersionStage: stage }));
+    const { SecretString } = await client.getSecretValue({ SecretId: secretId, VersionStage: stage });
     return SecretString?.trim() || undefined;
   } catch (error) {
     // AWS reports this error for a secret that was created without a value.

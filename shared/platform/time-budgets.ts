@@ -12,6 +12,7 @@ export const REFRESH_FUNCTION_TIMEOUT_S = 60;
 export const RECONCILE_FUNCTION_TIMEOUT_S = 300;
 export const REQUEUE_FUNCTION_TIMEOUT_S = 60;
 export const SEND_FUNCTION_TIMEOUT_S = 60;
+export const NOTIFY_FUNCTION_TIMEOUT_S = 60;
 export const ASK_FUNCTION_TIMEOUT_S = 60;
 
 /** One call of the AWS SDK, which by default has no time-out. */
@@ -89,8 +90,8 @@ export const CLOCK_DIFFERENCE_MS_MAX = 10_000;
 export const CLAIM_MS_MAX = 3_000 + QUEUE_RESERVE_MS;
 /** From its claim on, a queued order has as long as a request: after the grace period an operator may resolve it. */
 export const CLAIMED_ORDER_MS_MAX = API_FUNCTION_TIMEOUT_S * 1_000;
-/** No account's parked deliveries are requeued later in a run, which then ends before the next one starts. */
-export const REQUEUE_ACCOUNTS_MS_MAX = 30_000;
+/** No endpoint's parked deliveries are requeued later in a run, which then ends before the next one starts. */
+export const REQUEUE_ENDPOINTS_MS_MAX = 30_000;
 /** How long the upstream has for the answer to a lookup. */
 export const LOOKUP_MS_MAX = 5_000;
 /** No lookup is begun with less time: its answer is queued and noted before the next run starts. */

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { priceListPk } from "../ledger/schema.ts";
@@ -6,11 +7,15 @@ import type { Writes } from "../ledger/transact.ts";
 import { type PriceRule, priceRuleSchema } from "./price-rule.ts";
 
 /** The price rules of an account; `version` rises with every change, and the items of the account's keys have it too. */
-export const priceListSchema = z.object({ version: z.int().min(1), rules: z.array(priceRuleSchema) });
+export const priceListSchema = lazyObject(() => ({ version: z.int().min(1), rules: z.array(priceRuleSchema) }));
 export type PriceList = z.infer<typeof priceListSchema>;
 
 /** A copy of the account's list, for functions that may not read accounts. */
-export const priceListItemSchema = priceListSchema.extend({ pk: z.string(), account_id: z.string() });
+export const priceListItemSchema = lazyObject(() => ({
+  ...priceListSchema.shape,
+  pk: z.string(),
+  account_id: z.string(),
+}));
 
 type Priced = { readonly account_id: string; readonly price_list?: PriceList | undefined };
 

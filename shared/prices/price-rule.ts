@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { changedByPercent, type Kobo, koboSchema } from "../contract/money.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 
@@ -6,7 +7,7 @@ import { type TransactionType, transactionType } from "../contract/transaction.t
  * A price of one account that differs from the face value, from a time on. The latest rule for the same orders counts; a
  * rule for a plan comes before one for its network, and that before one for all orders of the kind.
  */
-export const priceRuleSchema = z.object({
+export const priceRuleSchema = lazyObject(() => ({
   id: z.string(),
   kind: transactionType,
   /** Code of the network; absent: all networks. Of data and airtime. */
@@ -25,7 +26,7 @@ export const priceRuleSchema = z.object({
    * if a price below cost is meant.
    */
   discount_percent_max: z.number().optional(),
-});
+}));
 export type PriceRule = z.infer<typeof priceRuleSchema>;
 
 export type FaceValue = {

@@ -40,6 +40,7 @@ const quoteAirtime = async (deps: AirtimeDeps, { input, caller, deadline }: Airt
     ...price,
     description: `${network.name} ${topUp} for ${phoneNumber}`,
     network: network.name,
+    networkCode: network.code,
     phoneNumber,
   };
 };

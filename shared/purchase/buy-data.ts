@@ -51,8 +51,9 @@ const quotePlan = async (
   return {
     order: { kind: "data", networkId: network_id, planId: plan_id, phoneNumber: phone_number },
     ...price,
-    description: `${bundleName(network, plan).slice(0, BUNDLE_NAME_LENGTH_MAX)} data for ${phone_number}`,
+    description: `${bundleName(network, plan).slice(0, BUNDLE_NAME_LENGTH_MAX).toWellFormed()} data for ${phone_number}`,
     network: network.name,
+    networkCode: network.code,
     phoneNumber: phone_number,
   };
 };

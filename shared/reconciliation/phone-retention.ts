@@ -1,11 +1,12 @@
-import { GetCommand, PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
-import { type Mode, modeSchema } from "../contract/transaction.ts";
+import { modeSchema } from "../contract/transaction.ts";
+import { consentSchema } from "../identity/consent.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { maskedNumber, maskedText } from "../ledger/mask-phone.ts";
 import { accountIdsOf, listKeyBatches } from "../ledger/query-index.ts";
-import { EVENTS_LIST, phoneRetentionPk, transactionList } from "../ledger/schema.ts";
+import { type Replacements, replaceFields } from "../ledger/replace-fields.ts";
+import { consentPk, deliveriesList, EVENTS_LIST, phoneRetentionPk, transactionList } from "../ledger/schema.ts";
 import { classifyWriteError } from "../ledger/transact.ts";
 import { transactionSchema } from "../ledger/transaction.ts";
 import { type Deadline, deadlineIn } from "../platform/deadline.ts";
@@ -13,20 +14,27 @@ import { errorFields, log } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { MASK_PHONES_MS_MAX, RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import { readableEventSchema } from "../upstream-events/stored-event.ts";
+import { deliverySchema } from "../webhooks/delivery.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const UPDATES_AT_ONCE = 10;
 
+/** After how many days personal data goes. */
+export type RetentionDays = { readonly phones: number; readonly consents: number };
+
 /**
  * Masks the phone numbers of transactions and stored events that are older than the retention, once a day: all but the
- * last two digits. It reads them by list and time, from where the previous pass ended. Resolves with the number of
- * masked items.
+ * last two digits. Of deliveries it removes what endpoints answered, and of consents, which have a retention of their own,
+ * whom they are about, purpose and evidence. It reads them by list and time, from where the
+ * previous pass ended. Resolves with the number of changed items.
  *
  * An open live transaction keeps its number, because an event may still be matched by it, until the first pass after
  * its final status.
  */
-export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadline: Deadline): Promise<number> => {
-  const before = `${isoTime(ledger.clock() - retentionDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
+export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadline: Deadline): Promise<number> => {
+  const midnightBefore = (ageDays: number): string =>
+    `${isoTime(ledger.clock() - ageDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
+  const before = midnightBefore(days.phones);
   const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
   const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
   let masked = 0;
@@ -34,8 +42,8 @@ export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadl
   try {
     const pass = await readProgress(ledger, ALL_LISTS);
     if (pass.finished_before >= before) return 0;
-    for (const part of await partsOf(ledger)) {
-      const result = await maskPart(ledger, part, before, hasTime);
+    for (const part of await partsOf(ledger, before, midnightBefore(days.consents))) {
+      const result = await maskPart(ledger, part, hasTime);
       masked += result.masked;
       isComplete &&= result.isComplete;
       if (!hasTime()) break;
@@ -48,7 +56,7 @@ export const maskOldPhones = async (ledger: Ledger, retentionDays: number, deadl
 };
 
 /** How far the items of a list are masked. */
-const progressSchema = z.object({
+export const progressSchema = z.object({
   pk: z.string(),
   /** The next run begins here. */
   position: z.iso.datetime(),
@@ -65,44 +73,54 @@ const ALL_LISTS = "";
 /** Not read strongly: an older state only repeats a part of the work. */
 const readProgress = async ({ db, table }: Ledger, listKey: string): Promise<MaskingProgress> => {
   const pk = phoneRetentionPk(listKey);
-  const { Item } = await db.send(new GetCommand({ TableName: table, Key: { pk } }));
+  const { Item } = await db.get({ TableName: table, Key: { pk } });
   return Item === undefined ? { pk, position: EPOCH, finished_before: EPOCH } : progressSchema.parse(Item);
 };
 
 const writeProgress = async ({ db, table }: Ledger, Item: MaskingProgress): Promise<void> => {
-  await db.send(new PutCommand({ TableName: table, Item }));
+  await db.put({ TableName: table, Item });
 };
-
-/** Attributes with their stored and their masked values; without the latter it is removed. */
-type MaskingUpdate = Readonly<Record<string, { readonly from: string; readonly to?: string }>>;
 
 /** An item to mask: `change` is empty if no number is left to mask; `waits` is true if the number is kept for now. */
 type Maskable = {
   readonly pk: string;
   readonly created_at: string;
   readonly waits: boolean;
-  readonly change: MaskingUpdate;
+  readonly change: Replacements;
 };
 
-/** The items of one list. */
-type Part = { readonly listKey: string; readonly schema: z.ZodType<Maskable> };
+/** What is masked by one list: its items, or those that belong to them. */
+type Part = {
+  readonly listKey: string;
+  /** Names its progress. */
+  readonly name: string;
+  readonly before: string;
+  readonly pkOf: (item: { readonly pk: string }) => string;
+  readonly schema: z.ZodType<Maskable>;
+};
 
-const partsOf = async (ledger: Ledger): Promise<readonly Part[]> => {
+const partsOf = async (ledger: Ledger, before: string, consentsBefore: string): Promise<readonly Part[]> => {
   const accountIds = await accountIdsOf(ledger);
-  const partOf = (accountId: string) => (mode: Mode) => ({
-    listKey: transactionList(accountId, mode),
-    schema: maskableTransaction,
+  const own = (listKey: string, schema: Part["schema"]): Part => ({
+    ...{ listKey, name: listKey, before, schema },
+    pkOf: ({ pk }) => pk,
   });
+  const lists = accountIds.flatMap((accountId) => modeSchema.options.map((mode) => transactionList(accountId, mode)));
   return [
-    ...accountIds.flatMap((accountId) => modeSchema.options.map(partOf(accountId))),
-    { listKey: EVENTS_LIST, schema: maskableEvent },
+    ...lists.map((list) => own(list, maskableTransaction)),
+    ...accountIds.map((accountId) => own(deliveriesList(accountId), maskableDelivery)),
+    own(EVENTS_LIST, maskableEvent),
+    ...lists.map((listKey) => ({
+      ...{ listKey, name: `${listKey}#consents`, before: consentsBefore },
+      ...{ pkOf: consentPk, schema: reducedConsent },
+    })),
   ];
 };
 
-const changeOf = (name: string, from: string, to: string): MaskingUpdate =>
+const changeOf = (name: string, from: string, to: string): Replacements =>
   from === to ? {} : { [name]: { from, to } };
 
-const maskableTransaction = transactionSchema
+export const maskableTransaction = transactionSchema
   .pick({
     pk: true,
     mode: true,
@@ -124,24 +142,44 @@ const maskableTransaction = transactionSchema
   });
 
 /** An event is stored with the beginning and the end of its number. */
-const maskableEvent = readableEventSchema
+export const maskableEvent = readableEventSchema
   .pick({ pk: true, phone_masked: true, created_at: true })
   .transform(({ pk, phone_masked: number = "", created_at }): Maskable => {
     return { pk, created_at, waits: false, change: changeOf("phone_masked", number, maskedNumber(number)) };
   });
 
+/** What an endpoint answered is a text of its app, which may name a person. */
+export const maskableDelivery = deliverySchema.transform(({ pk, created_at, attempts }): Maskable => {
+  const hasBody = attempts.some(({ response_body }) => response_body !== undefined);
+  const to = attempts.map(({ response_body: _body, ...attempt }) => attempt);
+  return { pk, created_at, waits: false, change: hasBody ? { attempts: { from: attempts, to } } : {} };
+});
+
+/** The rest says who asked, when and for what, and is kept with the order. */
+const reducedConsent = consentSchema
+  .pick({ pk: true, created_at: true, subject: true, subject_key: true, purpose: true, evidence: true })
+  .transform(({ pk, created_at, ...gone }): Maskable => {
+    const stored = Object.entries(gone).filter(([, value]) => value !== undefined);
+    return { pk, created_at, waits: false, change: Object.fromEntries(stored.map(([name, from]) => [name, { from }])) };
+  });
+
 type PartResult = { readonly masked: number; readonly isComplete: boolean };
 
 /** Masks one list's items, from where the pass is; an error stops this list's part until the next run. */
-const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () => boolean): Promise<PartResult> => {
+const maskPart = async (ledger: Ledger, part: Part, hasTime: () => boolean): Promise<PartResult> => {
+  const { before } = part;
   let count = 0;
   try {
-    let progress = await readProgress(ledger, part.listKey);
+    let progress = await readProgress(ledger, part.name);
     if (progress.finished_before >= before) return { masked: 0, isComplete: true };
     const range = { from: progress.position, to: before };
     for await (const keys of listKeyBatches(ledger, part.listKey, range)) {
       if (!hasTime()) return { masked: count, isComplete: false };
-      const items = await getItems(ledger, keys, part.schema);
+      const items = await getItems(
+        ledger,
+        keys.map((key) => ({ pk: part.pkOf(key) })),
+        part.schema,
+      );
       const due = items.filter(({ change }) => Object.keys(change).length > 0);
       count += await maskAll(
         ledger,
@@ -160,7 +198,7 @@ const maskPart = async (ledger: Ledger, part: Part, before: string, hasTime: () 
   } catch (error) {
     // A held item is retried in the next run, without an alarm.
     if (classifyWriteError(error).kind !== "conflict") {
-      log.alarm("phone_numbers.not_masked", { list: part.listKey, ...errorFields(error) });
+      log.alarm("phone_numbers.not_masked", { list: part.name, ...errorFields(error) });
     }
     return { masked: count, isComplete: false };
   }
@@ -170,41 +208,9 @@ const maskAll = async (ledger: Ledger, items: readonly Maskable[]): Promise<numb
   let count = 0;
   for (let start = 0; start < items.length; start += UPDATES_AT_ONCE) {
     const written = await Promise.all(
-      items.slice(start, start + UPDATES_AT_ONCE).map((item) => maskItem(ledger, item)),
+      items.slice(start, start + UPDATES_AT_ONCE).map(({ pk, change }) => replaceFields(ledger, pk, change)),
     );
     count += written.filter(Boolean).length;
   }
   return count;
-};
-
-/** DynamoDB refuses a clause without a part. */
-const clause = (name: "SET" | "REMOVE", parts: readonly string[]): string =>
-  parts.length === 0 ? "" : `${name} ${parts.join(", ")}`;
-
-/** False if another run has masked the item since it was read. */
-const maskItem = async ({ db, table }: Ledger, { pk, change }: Maskable): Promise<boolean> => {
-  const changes = Object.entries(change);
-  const sets = changes.flatMap(([, { to }], index) => (to === undefined ? [] : [`#${index} = :to${index}`]));
-  const removes = changes.flatMap(([, { to }], index) => (to === undefined ? [`#${index}`] : []));
-  try {
-    await db.send(
-      new UpdateCommand({
-        TableName: table,
-        Key: { pk },
-        UpdateExpression: [clause("SET", sets), clause("REMOVE", removes)].join(" "),
-        ConditionExpression: changes.map((_, index) => `#${index} = :from${index}`).join(" AND "),
-        ExpressionAttributeNames: Object.fromEntries(changes.map(([name], index) => [`#${index}`, name])),
-        ExpressionAttributeValues: Object.fromEntries(
-          changes.flatMap(([, { from, to }], index) => [
-            [`:from${index}`, from],
-            ...(to === undefined ? [] : [[`:to${index}`, to]]),
-          ]),
-        ),
-      }),
-    );
-    return true;
-  } catch (error) {
-    if (classifyWriteError(error).kind === "condition_failed") return false;
-    throw error;
-  }
 };

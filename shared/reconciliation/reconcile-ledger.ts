@@ -1,3 +1,4 @@
+import { PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
 import { type Checkpoint, readCheckpoints } from "../ledger/checkpoint.ts";
 import { openTransactions } from "../ledger/find-transactions.ts";
 import { BATCH_KEYS_MAX } from "../ledger/get-item.ts";
@@ -38,15 +39,20 @@ export const reconcileLedger = async (
   const abandoned = open.filter(
     (transaction) => isIdentityCheck(transaction) && ageMs(transaction) > CHECK_OPEN_MS_MAX,
   );
+  const pending = open.filter(({ created_at }) => Date.parse(created_at) < nowMs - PENDING_MS_MAX);
   // Published before the work, so even a run that is cut short publishes them.
   putMetrics(
     {
       OldestOpenSeconds: oldestS(open),
       StuckTransactions: open.filter((transaction) => ageMs(transaction) > STUCK_MS).length,
       OldestUnrefundedSeconds: oldestS(abandoned),
+      OpenOver24Hours: pending.length,
     },
     nowMs,
   );
+  for (const [Kind, each] of Map.groupBy(pending, ({ type }) => type)) {
+    putMetrics({ OpenOver24Hours: each.length }, nowMs, { Kind });
+  }
   const refunded = await refundAll(ledger, abandoned, () => reconcileDeadline.remainingMs() > 0, deadline);
   const { reconciled, mismatches } = await reconcileDue(ledger, reconcileDeadline);
   if (reconciled > 0) putMetrics({ LedgerMismatches: mismatches }, nowMs);

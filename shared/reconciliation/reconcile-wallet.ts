@@ -1,10 +1,4 @@
-import {
-  type Checkpoint,
-  firstCheckpoint,
-  readCheckpoint,
-  replaceCheckpoint,
-  writeCheckpoint,
-} from "../ledger/checkpoint.ts";
+import { type Checkpoint, firstCheckpoint, readCheckpoint, replaceCheckpoint } from "../ledger/checkpoint.ts";
 import { getItemBatches, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { INDEXED_AGE_MS, listKeys } from "../ledger/query-index.ts";
@@ -56,7 +50,10 @@ export const reconcileWallet = async (ledger: Ledger, accountId: string): Promis
 export const confirmedReconciliation = async (
   ledger: Ledger,
   accountId: string,
-  pause: () => Promise<void>,
+  {
+    pause,
+    resetCheckpoint,
+  }: { readonly pause: () => Promise<void>; readonly resetCheckpoint: (accountId: string) => Promise<void> },
 ): Promise<Reconciliation | undefined> => {
   const first = await reconcileWallet(ledger, accountId);
   if (first === undefined || first.difference_kobo === 0) return first;
@@ -65,7 +62,7 @@ export const confirmedReconciliation = async (
   if (second === undefined || !isMismatch(first, second)) return second;
   const whole = reconciliationIn(await reconcileFrom(ledger, firstCheckpoint(accountId), noDeadline));
   if (whole !== undefined && whole.difference_kobo !== second.difference_kobo) {
-    await writeCheckpoint(ledger, firstCheckpoint(accountId));
+    await resetCheckpoint(accountId);
   }
   return whole;
 };

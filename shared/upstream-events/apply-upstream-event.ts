@@ -33,7 +33,7 @@ import type {
   SettlementMessage,
   UnreadableMessage,
   VoidMessage,
-} from "../orders/outcome-queue.ts";
+} from "../orders/outcome-message.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import { log } from "../platform/log.ts";

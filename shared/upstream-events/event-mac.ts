@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { EventMessage } from "../orders/outcome-queue.ts";
+import type { EventMessage } from "../orders/outcome-message.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 
 export type UnsignedEvent = Omit<EventMessage, "mac">;

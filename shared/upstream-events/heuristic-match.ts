@@ -2,7 +2,7 @@ import { openTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { sentAt, type Transaction } from "../ledger/transaction.ts";
 import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
-import type { EventMessage } from "../orders/outcome-queue.ts";
+import type { EventMessage } from "../orders/outcome-message.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
 import type { EventReason } from "./stored-event.ts";
 

@@ -2,6 +2,7 @@ import { type Kobo, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
 import type { AuditedLedger, Ledger } from "../ledger/ledger.ts";
 import {
+  isOfClosedAccount,
   type ReferenceCondition,
   refundRefusedBy,
   type SeenByRefund,
@@ -18,6 +19,7 @@ import {
   type Transaction,
 } from "../ledger/transaction.ts";
 import { amountFacts, expectedAmount, isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
+import { closedError } from "../ledger/wallet.ts";
 import { InFlightError, OperatorError } from "../platform/operator-error.ts";
 import { ORDER_GRACE_MS } from "../platform/time-budgets.ts";
 import { eventSummary, isReadable, type ReadableEvent, type StoredEvent, storedEventId } from "./stored-event.ts";
@@ -41,6 +43,19 @@ export const resolveTransaction = async (
   status: "success" | "failed",
   decision: Decision,
 ): Promise<void> => {
+  assertResolvable(ledger, transaction, status);
+  const action = {
+    ...decision,
+    ...auditPlace(transaction),
+    action: "transactions resolve",
+    details: { reference: referenceOf(transaction), status },
+  };
+  const audit = auditPut(ledger, auditEntry(action, ledger.clock()));
+  await settle(ledger, transaction, settlementWithStatus(status), "any", [audit]);
+};
+
+/** Throws OperatorError if an operator cannot settle the transaction so now. */
+export const assertResolvable = (ledger: Ledger, transaction: Transaction, status: "success" | "failed"): void => {
   assertOpen(transaction, ledger.clock());
   if (status === "success" && isIdentityCheck(transaction)) {
     throw new OperatorError(
@@ -53,14 +68,6 @@ export const resolveTransaction = async (
       `${referenceOf(transaction)} waits and was not sent: it can only be resolved as failed, which refunds it`,
     );
   }
-  const action = {
-    ...decision,
-    ...auditPlace(transaction),
-    action: "transactions resolve",
-    details: { reference: referenceOf(transaction), status },
-  };
-  const audit = auditPut(ledger, auditEntry(action, ledger.clock()));
-  await settle(ledger, transaction, settlementWithStatus(status), "any", [audit]);
 };
 
 /**
@@ -69,33 +76,18 @@ export const resolveTransaction = async (
  * differences. Resolves with the differences.
  */
 export const matchEvent = async (
-  { ledger, costs }: { readonly ledger: AuditedLedger; readonly costs: UpstreamCosts },
-  event: StoredEvent,
+  { ledger, costs }: Matching,
+  stored: StoredEvent,
   transaction: Transaction,
   decision: Decision,
   { acceptsDifferences = false } = {},
 ): Promise<readonly Difference[]> => {
-  assertOpenEvent(event);
-  if (!isReadable(event)) {
-    throw new OperatorError(`${storedEventId(event)} reports no status (${event.problem})`, {
-      command: "settle its transaction with transactions resolve, then discard it",
-      separator: ": ",
-    });
-  }
-  assertOpen(transaction, ledger.clock());
-  if (transaction.mode !== "live") {
-    throw new OperatorError(`${referenceOf(transaction)} is a sandbox transaction: no event is about it`);
-  }
-  // An event under our own reference does not say what the upstream calls the order.
-  const hasOwnReference = event.reference === referenceOf(transaction);
-  if (!hasOwnReference) {
-    assertUpstreamReference(transaction, event);
-    assertSent(transaction);
-  }
-  const differences = differencesOf(costs, event, transaction);
-  if (!hasOwnReference && transaction.upstream_reference === undefined && !acceptsDifferences) {
-    assertNoDifferences(transaction, differences);
-  }
+  const { event, hasOwnReference, differences } = requireMatch(
+    { ledger, costs },
+    stored,
+    transaction,
+    acceptsDifferences,
+  );
   const settlement = {
     ...settlementWithStatus(event.says),
     ...upstreamFactsOf(costs, event),
@@ -117,6 +109,39 @@ export const matchEvent = async (
     auditPut(ledger, auditEntry(action, ledger.clock())),
   ]);
   return differences;
+};
+
+type Matching = { readonly ledger: AuditedLedger; readonly costs: UpstreamCosts };
+
+/** How the event and the transaction fit. Throws OperatorError if they cannot be matched now. */
+export const requireMatch = (
+  { ledger, costs }: Matching,
+  event: StoredEvent,
+  transaction: Transaction,
+  acceptsDifferences: boolean,
+) => {
+  assertOpenEvent(event);
+  if (!isReadable(event)) {
+    throw new OperatorError(`${storedEventId(event)} reports no status (${event.problem})`, {
+      command: "settle its transaction with transactions resolve, then discard it",
+      separator: ": ",
+    });
+  }
+  assertOpen(transaction, ledger.clock());
+  if (transaction.mode !== "live") {
+    throw new OperatorError(`${referenceOf(transaction)} is a sandbox transaction: no event is about it`);
+  }
+  // An event under our own reference does not say what the upstream calls the order.
+  const hasOwnReference = event.reference === referenceOf(transaction);
+  if (!hasOwnReference) {
+    assertUpstreamReference(transaction, event);
+    assertSent(transaction);
+  }
+  const differences = differencesOf(costs, event, transaction);
+  if (!hasOwnReference && transaction.upstream_reference === undefined && !acceptsDifferences) {
+    assertNoDifferences(transaction, differences);
+  }
+  return { event, hasOwnReference, differences };
 };
 
 /** A field in which an event and a transaction differ, with both values formatted for an operator. */
@@ -206,10 +231,16 @@ const assertOpen = (transaction: Transaction, nowMs: number): void => {
   );
 };
 
+/** The command that corrects a wrong final status, once, even if two operators run it. */
+export const correctionOf = (transaction: Transaction): string =>
+  transaction.status === "success"
+    ? "transactions refund gives the amount back, once"
+    : `wallet adjust takes the amount of one that was delivered, once, with --id delivered-${referenceOf(transaction)}`;
+
 const finalStatusError = (transaction: Transaction): OperatorError =>
   new OperatorError(
     `${referenceOf(transaction)} was settled as ${transaction.status} at ${transaction.updated_at}; that is final`,
-    { command: "wallet adjust corrects the balance", separator: ": " },
+    { command: correctionOf(transaction), separator: ": " },
   );
 
 const assertUpstreamReference = ({ upstream_reference, ...transaction }: Transaction, event: ReadableEvent): void => {
@@ -259,6 +290,7 @@ const settle = async (
   const write = (seen: SeenByRefund) =>
     writeOrRefuse(ledger, [...settlementWrites(ledger, transaction, resolved, condition, seen), ...otherWrites]);
   let result = await write({});
+  if (isOfClosedAccount(result)) throw closedError(transaction.account_id);
   for (let seen = refundRefusedBy(result, {}); seen !== undefined; seen = refundRefusedBy(result, seen)) {
     result = await write(seen);
   }

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
-import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
-import { PutCommand, UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { PutCommandInput, UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { koboSchema } from "../contract/money.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES, queryList, queryOpen } from "../ledger/query-index.ts";
 import { EVENTS_LIST, eventHashOf, eventPk, OPEN_EVENTS } from "../ledger/schema.ts";
-import type { EventMessage, UnreadableMessage } from "../orders/outcome-queue.ts";
+import type { EventMessage, UnreadableMessage } from "../orders/outcome-message.ts";
+import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 
@@ -144,10 +144,10 @@ const newEvent = (
 
 const store = async ({ db, table }: Ledger, Item: StoredEvent): Promise<void> => {
   try {
-    const put = new PutCommand({ TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" });
-    await retryContention(() => db.send(put));
+    const put: PutCommandInput = { TableName: table, Item, ConditionExpression: "attribute_not_exists(pk)" };
+    await retryContention(() => db.put(put));
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };
 
@@ -158,7 +158,7 @@ export const changeReason = async (
   reason: EventReason,
   transactionPk?: string,
 ): Promise<void> => {
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk },
     UpdateExpression: `SET reason = :reason${transactionPk === undefined ? "" : ", transaction_pk = :transaction"}`,
@@ -169,11 +169,11 @@ export const changeReason = async (
       ":open": "open",
       ...(transactionPk !== undefined && { ":transaction": transactionPk }),
     },
-  });
+  };
   try {
-    await retryContention(() => db.send(update));
+    await retryContention(() => db.update(update));
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isConditionFailure(error)) throw error;
   }
 };
 

@@ -13,7 +13,8 @@ import {
   type Transaction,
 } from "../ledger/transaction.ts";
 import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
-import type { AnswerMessage, OutcomeQueue } from "../orders/outcome-queue.ts";
+import type { AnswerMessage } from "../orders/outcome-message.ts";
+import type { OutcomeQueue } from "../orders/outcome-queue.ts";
 import { type Deadline, deadlineIn, earlierDeadline } from "../platform/deadline.ts";
 import { type LogFields, log } from "../platform/log.ts";
 import { isoTime } from "../platform/time.ts";

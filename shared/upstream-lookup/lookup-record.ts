@@ -1,4 +1,4 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type LookupFinding, lookupFindings } from "../contract/actions/transactions.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
@@ -19,7 +19,7 @@ const KEPT_S = 90 * 86_400;
  * When the upstream is asked for an open order next, and what it answered last: an item of the cache table. An order
  * without one was never asked for. It decides only when a question is sent, so losing it costs a question and no money.
  */
-const lookupRecordSchema = z.object({
+export const lookupRecordSchema = z.object({
   pk: z.string(),
   next_at: z.iso.datetime(),
   /** How often the upstream was asked. */
@@ -86,24 +86,24 @@ export const noteAnswer = async (
     ...(details !== undefined && { details }),
     ...(escalated !== undefined && { escalated }),
   };
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk: lookupPk(transaction) },
     UpdateExpression: `SET ${Object.keys(values)
       .map((name) => `${name} = :${name}`)
       .join(", ")}${details === undefined ? " REMOVE details" : ""}`,
     ExpressionAttributeValues: Object.fromEntries(Object.entries(values).map(([name, value]) => [`:${name}`, value])),
-  });
-  await retryContention(() => db.send(update));
+  };
+  await retryContention(() => db.update(update));
 };
 
 /** The next run asks for the order. */
 export const askNow = async ({ db, table }: Table, transaction: Target, nowMs: number): Promise<void> => {
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: table,
     Key: { pk: lookupPk(transaction) },
     UpdateExpression: "SET next_at = :now, expires_at_s = :expires",
     ExpressionAttributeValues: { ":now": isoTime(nowMs), ":expires": Math.floor(nowMs / 1_000) + KEPT_S },
-  });
-  await retryContention(() => db.send(update));
+  };
+  await retryContention(() => db.update(update));
 };

@@ -1,4 +1,4 @@
-import { UpdateCommand } from "@aws-sdk/lib-dynamodb";
+import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { koboSchema, nairaFromKobo } from "../contract/money.ts";
 import { getItem } from "../ledger/get-item.ts";
@@ -16,7 +16,7 @@ const READ_EVERY_MS = 3_600_000;
 const RETRIED_AFTER_MS = 10 * 60_000;
 
 /** What the upstream said last of our balance there: an item of the cache table. To lose it costs a question. */
-const upstreamBalanceSchema = z.object({
+export const upstreamBalanceSchema = z.object({
   pk: z.string(),
   next_at: z.iso.datetime(),
   /** Absent until an answer could be read. */
@@ -48,7 +48,7 @@ export const askForBalance = async (
   if (answer.kind === "unclear") log.warn("upstream.balance_not_read", { reason: answer.reason });
   else putMetrics({ UpstreamBalanceNaira: nairaFromKobo(answer.balanceKobo) }, nowMs);
   const isRead = answer.kind === "read";
-  const update = new UpdateCommand({
+  const update: UpdateCommandInput = {
     TableName: cache.table,
     Key: { pk: PK },
     UpdateExpression: `SET next_at = :next${isRead ? ", balance_kobo = :balance, read_at = :now" : ""}`,
@@ -56,7 +56,7 @@ export const askForBalance = async (
       ":next": isoTime(nowMs + (isRead ? READ_EVERY_MS : RETRIED_AFTER_MS)),
       ...(isRead && { ":balance": answer.balanceKobo, ":now": isoTime(nowMs) }),
     },
-  });
-  await retryContention(() => cache.db.send(update));
+  };
+  await retryContention(() => cache.db.update(update));
   return isRead;
 };

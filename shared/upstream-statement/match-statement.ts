@@ -233,10 +233,14 @@ const joinByLikeness = (candidates: readonly Candidate[], rows: readonly Charged
         }
       }
     }
+    const owners = orders.filter((order) => taken.has(order));
+    let nearest = 0;
     for (const row of left) {
-      const order = orders.find((each) => taken.has(each) && isInTime(each, row, clocks));
-      if (order === undefined) unknown.push(row);
-      else repeats.push({ order, row });
+      // Both are sorted by time, so the nearest owner of a later row is no earlier one.
+      while (distanceMs(owners[nearest + 1], row, clocks) <= distanceMs(owners[nearest], row, clocks)) nearest += 1;
+      const order = owners[nearest];
+      if (order !== undefined && isInTime(order, row, clocks)) repeats.push({ order, row });
+      else unknown.push(row);
     }
   }
   return {
@@ -247,8 +251,12 @@ const joinByLikeness = (candidates: readonly Candidate[], rows: readonly Charged
   };
 };
 
-const isInTime = (order: BookedOrder, row: ChargedRow, { aheadMs, withinMs }: Clocks): boolean =>
-  Math.abs(msBetween(order, row) - aheadMs) <= withinMs;
+/** NaN, which compares as false, where there is no order. */
+const distanceMs = (order: BookedOrder | undefined, row: ChargedRow, { aheadMs }: Clocks): number =>
+  order === undefined ? Number.NaN : Math.abs(msBetween(order, row) - aheadMs);
+
+const isInTime = (order: BookedOrder, row: ChargedRow, clocks: Clocks): boolean =>
+  distanceMs(order, row, clocks) <= clocks.withinMs;
 
 /** As many pairs as possible of orders and rows that are both sorted by time. */
 const pairsInTime = (orders: readonly BookedOrder[], rows: readonly ChargedRow[], clocks: Clocks): readonly Pair[] => {

@@ -1,10 +1,10 @@
-import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import { findingClasses } from "../contract/upstream-statement.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
 import { transactWithRetry, type Writes } from "../ledger/transact.ts";
+import { isCancelledTransaction, isConditionFailure } from "../platform/aws/errors.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 
 const fileSchema = z.object({
@@ -115,6 +115,6 @@ const statementPut = ({ table }: Ledger, Item: Statement, version: number) => ({
 });
 
 const isConditionFailed = (error: unknown): boolean =>
-  error instanceof ConditionalCheckFailedException ||
-  (error instanceof TransactionCanceledException &&
+  isConditionFailure(error) ||
+  (isCancelledTransaction(error) &&
     (error.CancellationReasons ?? []).some(({ Code }) => Code === "ConditionalCheckFailed"));

@@ -112,12 +112,15 @@ export const httpUpstream = (access: UpstreamAccess): HttpUpstream => {
       return classifyCheck(profile, await sendOrder(client, request, deadline), request.fields);
     },
     fetchCatalog: async (deadline) => {
+      let limited: ExchangeResult | undefined;
       for (;;) {
         await pool.load();
         const { result } = await sendWithPool(client, catalogRequest(profile), deadline);
+        if (limited !== undefined && result.kind === "never_sent") return limited;
         const waitMs = (pool.waitS("catalog") || retryAfterS(result) || 1) * 1_000;
         const isLimited = result.kind === "answered" && result.status === 429;
         if (!isLimited || !(await waitInTime(waitMs, deadline))) return result;
+        limited = result;
       }
     },
   };

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
 import { isOfUpstream, responseBody, saysNotFound } from "./classify.ts";
@@ -50,9 +51,11 @@ export type LookupAnswer =
   /** Nothing was sent. */
   | { readonly kind: "not_asked"; readonly reason: string };
 
-const typeWord = z.string().max(40).trim().toLowerCase().optional().catch(undefined);
-const phoneText = z.string().min(1).max(20).optional().catch(undefined);
-const sentReference = upstreamReferenceSchema.optional().catch(undefined);
+const sentFields = lazyObject(() => ({
+  reference: upstreamReferenceSchema.optional().catch(undefined),
+  type: z.string().max(40).trim().toLowerCase().optional().catch(undefined),
+  phone: z.string().min(1).max(20).optional().catch(undefined),
+}));
 const sentOrder = z.record(z.string(), z.unknown());
 
 export const readLookup = (profile: UpstreamProfile, names: LookupProfile, result: ExchangeResult): LookupAnswer => {
@@ -80,11 +83,12 @@ const orderOf = (
 ): FoundOrder => {
   const { [names.status]: word } = sent;
   const status = finalStatusOf(statuses, typeof word === "string" ? word.trim().toLowerCase() : "");
-  const reference = sentReference.parse(sent[names.reference]);
-  const ourReference = names.our_reference === undefined ? undefined : sentReference.parse(sent[names.our_reference]);
+  const reference = sentFields.shape.reference.parse(sent[names.reference]);
+  const ourReference =
+    names.our_reference === undefined ? undefined : sentFields.shape.reference.parse(sent[names.our_reference]);
   const amountKobo = koboFromSentNaira(sent[names.amount]);
-  const type = typeWord.parse(sent[names.type]);
-  const phoneNumber = phoneText.parse(sent[names.phone_number]);
+  const type = sentFields.shape.type.parse(sent[names.type]);
+  const phoneNumber = sentFields.shape.phone.parse(sent[names.phone_number]);
   return {
     ...(reference !== undefined && { reference }),
     ...(ourReference !== undefined && { ourReference }),

@@ -10,10 +10,10 @@ import { isUsableKey, TEST_KEY_PREFIX } from "./key-pool.ts";
 import { type FoundOrder, lookupRequest, readLookup } from "./lookup.ts";
 import {
   type BalanceProfile,
-  documentedProfile,
   type LookupProfile,
   type OrderKind,
   type ProfileChanges,
+  profileOf,
   type UpstreamProfile,
 } from "./profile.ts";
 import { catalogRequest, checkRequest, httpRequest, type OrderRequest, orderRequest } from "./requests.ts";
@@ -323,8 +323,9 @@ const conclusionOf = (
       ([group, limit]) => `The limit of ${group} is ${limit} a minute, and the profile says ${limitOf(profile, group)}`,
     ),
   ];
+  const documented = profileOf({});
   const changedLimits = Object.fromEntries(
-    Object.entries(limits).filter(([group, limit]) => limitOf(documentedProfile, group) !== limit),
+    Object.entries(limits).filter(([group, limit]) => limitOf(documented, group) !== limit),
   );
   if (!isSure) return { findings };
   return { findings, proposed: { reference, ...(Object.keys(changedLimits).length > 0 && { limits: changedLimits }) } };

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { dateOrders } from "../contract/date-order.ts";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { rateGroups } from "../contract/limits.ts";
 import { transactionType } from "../contract/transaction.ts";
 import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
@@ -20,25 +21,24 @@ const headerName = z
   .string()
   .regex(/^[A-Za-z0-9-]{1,100}$/, "A header's name has letters, digits and hyphens only")
   .transform((name) => name.toLowerCase());
-const words = (...documented: readonly string[]) =>
-  z
-    .array(
-      z
-        .string()
-        .regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")
-        .transform((word) => word.toLowerCase()),
-      "Words are a list of texts",
-    )
-    .min(1, "Name a word at least")
-    .default([...documented]);
-const requestsPerMinute = (documented: number) =>
-  z.int("A limit is a whole number of requests in a minute").min(1, "A limit is at least 1").default(documented);
+const ownWords = z
+  .array(
+    z
+      .string()
+      .regex(/^\S(.{0,38}\S)?$/, "A word has 1 to 40 characters, and no space around it")
+      .transform((word) => word.toLowerCase()),
+    "Words are a list of texts",
+  )
+  .min(1, "Name a word at least");
+const words = (...documented: readonly string[]) => ownWords.default([...documented]);
+const ownLimit = z.int("A limit is a whole number of requests in a minute").min(1, "A limit is at least 1");
+const requestsPerMinute = (documented: number) => ownLimit.default(documented);
 
 /**
  * How the upstream signs its events: HMAC-SHA256 over the exact bytes of the body. Its interface names neither header
  * nor encoding.
  */
-export const eventSignature = z.strictObject({
+export const eventSignature = lazyObject(() => ({
   header: headerName,
   encoding: z.enum(["hex", "base64"], "The encoding must be hex or base64"),
   /** Precedes the signature in the header, such as `sha256=`. */
@@ -46,7 +46,7 @@ export const eventSignature = z.strictObject({
     .string()
     .regex(/^[\x21-\x7e]{0,20}$/, "A prefix has at most 20 printable characters")
     .default(""),
-});
+})).strict();
 export type EventSignature = z.output<typeof eventSignature>;
 
 /** Statuses by which the upstream may refuse an order for certain. Every other one needs the message too. */
@@ -67,25 +67,25 @@ export const REFERENCE_PLACE = "{reference}";
  * How the upstream is asked for an order. The reference is a part of the path, a parameter of a GET's query, or a field
  * of a POST's body. An answer is in the upstream's envelope, with the order in `data`.
  */
-const lookup = z
-  .strictObject({
-    method: z.enum(["GET", "POST"], "A lookup is a GET or a POST").default("GET"),
-    path: z
-      .string(PATH_IS_TEXT)
-      .regex(
-        /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
-        `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
-      ),
-    field: ownFieldName.optional(),
-    transaction: fieldName("transaction"),
-    reference: fieldName("reference"),
-    /** Has the reference that we gave the order. Without it the upstream's own must be known before `failed` refunds. */
-    our_reference: ownFieldName.optional(),
-    status: fieldName("status"),
-    amount: fieldName("amount"),
-    type: fieldName("type"),
-    phone_number: fieldName("phone_number"),
-  })
+const lookup = lazyObject(() => ({
+  method: z.enum(["GET", "POST"], "A lookup is a GET or a POST").default("GET"),
+  path: z
+    .string(PATH_IS_TEXT)
+    .regex(
+      /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
+      `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
+    ),
+  field: ownFieldName.optional(),
+  transaction: fieldName("transaction"),
+  reference: fieldName("reference"),
+  /** Has the reference that we gave the order. Without it the upstream's own must be known before `failed` refunds. */
+  our_reference: ownFieldName.optional(),
+  status: fieldName("status"),
+  amount: fieldName("amount"),
+  type: fieldName("type"),
+  phone_number: fieldName("phone_number"),
+}))
+  .strict()
   .refine(({ path, field }) => path.includes(REFERENCE_PLACE) !== (field !== undefined), {
     error: `The reference goes into the path, as ${REFERENCE_PLACE}, or into a field`,
   })
@@ -95,12 +95,12 @@ const lookup = z
   });
 
 /** How the upstream is asked for our balance, in NGN: a GET, whose answer is in the upstream's envelope. */
-const balance = z.strictObject({
+const balance = lazyObject(() => ({
   path: ownPath,
   /** The field of `data` that has the field of the balance; absent if `data` itself has it. */
   object: ownFieldName.optional(),
   field: fieldName("balance"),
-});
+})).strict();
 
 /** The default of each entry is what docs/interface.md says of the upstream, to the letter. */
 const entries = {
@@ -168,10 +168,10 @@ const entries = {
       /** With these statuses only together with exactly this message, upper and lower case being the same. */
       messages: z
         .array(
-          z.strictObject({
+          lazyObject(() => ({
             status: z.int().min(200, "A status is 200 to 599").max(599, "A status is 200 to 599"),
             message: z.string().min(5, "A message that refuses for certain has at least 5 characters").max(200),
-          }),
+          })).strict(),
         )
         .default([]),
     })
@@ -208,6 +208,8 @@ const entries = {
   balance: balance.optional(),
   /** Which number comes first in the upstream's dates, such as `01/02/1990`. */
   dates: z.enum(dateOrders, `Dates are ${dateOrders.join(" or ")}`).default("day-first"),
+  /** Whether it takes a virtual NIN of 16 characters in place of a NIN. */
+  virtual_nin: z.boolean("virtual_nin is true or false").default(false),
 } as const;
 
 const reference = z.enum(referenceScopes, 'The reference goes with "all" orders, or with those "documented"');
@@ -245,8 +247,6 @@ const DOCUMENTED = { reference: "documented" } as const satisfies ProfileChanges
 export const profileOf = (changes: ProfileChanges): UpstreamProfile =>
   upstreamProfile.parse({ ...DOCUMENTED, ...changes });
 
-export const documentedProfile: UpstreamProfile = profileOf({});
-
 /** A setting of a stage: each mistake is an issue with a sentence. The value stays as it was written. */
 export const profileChanges = z.custom<ProfileChanges>().superRefine((changes, context) => {
   const isObject = typeof changes === "object" && changes !== null;
@@ -260,7 +260,7 @@ export const profileChanges = z.custom<ProfileChanges>().superRefine((changes, c
 
 /** The setting as functions get it: JSON. */
 export const parseUpstreamProfile = (setting: string): UpstreamProfile =>
-  profileOf(profileChanges.parse(JSON.parse(setting)));
+  upstreamProfile.parse({ ...DOCUMENTED, ...z.looseObject({}).parse(JSON.parse(setting)) });
 
 /** Kinds of orders, as transactions name them. */
 export type OrderKind = Exclude<keyof UpstreamProfile["paths"], "catalog">;

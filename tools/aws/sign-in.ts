@@ -2,7 +2,7 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { fromIni } from "@aws-sdk/credential-provider-ini";
 import { defaultProvider } from "@aws-sdk/credential-provider-node";
 import { SettingsError } from "../../infra/settings-error.ts";
-import { ACCOUNT_PLACEHOLDER } from "../../infra/stages.ts";
+import { ACCOUNT_PLACEHOLDER } from "../../infra/stage-settings.ts";
 import { askMfaCode } from "./mfa-code.ts";
 
 /** A stage, with the AWS account and region that it belongs to; a stage for test keys need not name them. */
@@ -30,7 +30,7 @@ export const signIn = async (place: StagePlace, { profile, askCode = askMfaCode 
   const { account, arn } = await callerIdentity(await resolveCredentials(askCode));
   if (place.account !== undefined && place.account !== account) {
     throw new SettingsError(
-      `Stage "${place.stage}" belongs to AWS account ${place.account} (infra/stages.ts), but these credentials are of ${account}: ${arn}. Nothing was changed.`,
+      `Stage "${place.stage}" belongs to AWS account ${place.account} (stages.ts), but these credentials are of ${account}: ${arn}. Nothing was changed.`,
     );
   }
   return arn;
@@ -39,7 +39,7 @@ export const signIn = async (place: StagePlace, { profile, askCode = askMfaCode 
 const refusePlaceholder = ({ stage, account }: StagePlace): void => {
   if (account !== ACCOUNT_PLACEHOLDER) return;
   throw new SettingsError(
-    `Stage "${stage}" has the placeholder ${ACCOUNT_PLACEHOLDER} as its account. Set its account and region in infra/stages.ts first.`,
+    `Stage "${stage}" has the placeholder ${ACCOUNT_PLACEHOLDER} as its account. Set its account and region in stages.ts first.`,
   );
 };
 
@@ -73,7 +73,7 @@ const chooseRegion = async ({ stage, region }: StagePlace): Promise<void> => {
   }
   if (region !== undefined && chosen !== region) {
     throw new SettingsError(
-      `Stage "${stage}" belongs to AWS region ${region} (infra/stages.ts), but yours is ${chosen}. Set AWS_REGION=${region}. Nothing was changed.`,
+      `Stage "${stage}" belongs to AWS region ${region} (stages.ts), but yours is ${chosen}. Set AWS_REGION=${region}. Nothing was changed.`,
     );
   }
   process.env.AWS_REGION = chosen;

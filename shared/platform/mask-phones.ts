@@ -1,0 +1,49 @@
+import { asciiDigits } from "../contract/ascii-digits.ts";
+
+/** Between the digits of a phone number: spaces, dashes, dots, slashes, brackets and characters that nobody sees. */
+const GAP = String.raw`[\s\p{Pd}\p{Cf}._/()[\]]{0,3}`;
+
+/** Nigerian mobile numbers as people write them: `08031234567`, `+234 803 123 4567`, `00234 (0) 803.123.4567`. */
+const PHONE = String.raw`(?<!\d)(?:(?:00)?234${GAP}(?:0${GAP})?|0${GAP})[789]${GAP}[01](?:${GAP}\d){8}(?!\d)`;
+
+/** The same without 0: an IP address has dots too, so only spaces and dashes are searched. */
+const PHONE_WITHOUT_0 = String.raw`(?<!\d)[789][01](?:[\s\p{Pd}\p{Cf}]?\d){8}(?!\d)`;
+
+/** Ids and hashes, which are random and may contain what looks like a number. */
+const LONG_HEX = /[0-9a-f]{18,}/;
+const LONG_HEX_OR_PHONE = new RegExp(`${LONG_HEX.source}|${PHONE}|${PHONE_WITHOUT_0}`, "gu");
+
+/** A text with all but the last digits of each phone number masked, whatever alphabet its digits are of. */
+export const maskedText = (text: string, shown = 2): string => {
+  const ascii = asciiDigits(text);
+  const masked = ascii.replace(LONG_HEX_OR_PHONE, (found) =>
+    LONG_HEX.test(found) ? found : withoutDigits(found, shown),
+  );
+  return masked === ascii ? text : masked;
+};
+
+/** Our references, UUIDs, and hex that has a letter: what an entry must name as a whole. Bounded: `+` is quadratic. */
+const NAMES = String.raw`[A-Z]{1,20}_[0-9A-Z]{26}(?![0-9A-Z])|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=\d*[a-f])[\da-f]{18,}`;
+const NAME = new RegExp(`^(?:${NAMES})$`);
+/** Ten or more digits in a row are a NIN, a BVN or a phone number, whatever is between the digits and around them. */
+const NAME_OR_DIGITS = new RegExp(`${NAMES}|\\d(?:${GAP}\\d){9,}`, "gu");
+
+/** The same, and of each other run of ten or more digits: it may be a NIN or a BVN. */
+export const maskedDigits = (text: string): string =>
+  maskedText(
+    asciiDigits(text).replace(NAME_OR_DIGITS, (found) => (NAME.test(found) ? found : withoutDigits(found, 2))),
+  );
+
+/** Keeps the last digits. */
+const withoutDigits = (phone: string, shown: number): string =>
+  phone.replaceAll(new RegExp(`\\d(?=(?:\\D*\\d){${shown}})`, "g"), "*");
+
+/** The same value, with all but the last `shown` digits of each phone number masked, also within texts. */
+export const maskPhones = (value: unknown, shown: number): unknown => {
+  if (typeof value === "string") return maskedText(value, shown);
+  if (Array.isArray(value)) return value.map((item) => maskPhones(item, shown));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]) => [maskedText(name, shown), maskPhones(field, shown)]),
+  );
+};
