@@ -117,12 +117,7 @@ const askFor = async (
   const escalates = message !== undefined && isNew;
   if (escalates) await outcomeQueue.send(message, 0, deadline);
   log.info("upstream.asked", { reference: referenceOf(order), finding, details });
-  await noteAnswer(
-    cache,
-    order,
-    { asked: (record?.asked ?? 0) + 1, finding, details, escalated: escalates ? finding : undefined },
-    nowMs,
-  );
+  await noteAnswer(cache, order, record, { finding, details, escalated: escalates ? finding : undefined }, nowMs);
   return finding;
 };
 

@@ -12,6 +12,8 @@ import { isoTime } from "../platform/time.ts";
 /** From when an order was sent to the first question about it: its own request has ended by then. */
 export const FIRST_QUESTION_MS = 60_000;
 const INTERVAL_MS_MAX = 6 * 3_600_000;
+/** Runs begin this far apart: a question is sent at most this late, unless the runs are behind. */
+const RUN_EVERY_MS = 60_000;
 /** From the last question to the end of a record. */
 const KEPT_S = 90 * 86_400;
 
@@ -65,22 +67,25 @@ export const dueMs = (transaction: Transaction, record: LookupRecord | undefined
 /** From one question to the next: 2, 4, 8 minutes, and so on, until it is 6 hours. */
 export const intervalMs = (asked: number): number => Math.min(INTERVAL_MS_MAX, FIRST_QUESTION_MS * 2 ** asked);
 
-/** Notes an answer, and when the next question is due. */
+/**
+ * Notes an answer, and when the next question is due. The interval begins when the question was due, because an answer
+ * comes after its run began: counted from there, each question would be due just after a run, and be sent a minute late.
+ * A question that missed its run counts from its answer, so that the next one does not follow at once.
+ */
 export const noteAnswer = async (
   { db, table }: Table,
-  transaction: Target,
-  {
-    asked,
-    finding,
-    details,
-    escalated,
-  }: Pick<LookupRecord, "asked" | "details" | "escalated"> & { finding: LookupFinding },
+  transaction: Transaction,
+  previous: LookupRecord | undefined,
+  { finding, details, escalated }: Pick<LookupRecord, "details" | "escalated"> & { finding: LookupFinding },
   nowMs: number,
 ): Promise<void> => {
+  const asked = (previous?.asked ?? 0) + 1;
+  const wasDueMs = dueMs(transaction, previous);
+  const countedFromMs = nowMs - wasDueMs <= RUN_EVERY_MS ? wasDueMs : nowMs;
   const values = {
     asked,
     asked_at: isoTime(nowMs),
-    next_at: isoTime(nowMs + intervalMs(asked)),
+    next_at: isoTime(countedFromMs + intervalMs(asked)),
     finding,
     expires_at_s: Math.floor(nowMs / 1_000) + KEPT_S,
     ...(details !== undefined && { details }),

@@ -32,6 +32,17 @@ const aService = async (changes: ProfileChanges = {}, options: Partial<Simulator
   const cache = { db: ledger.tables.db, table: ledger.tables.cacheTable };
   const sent: OutcomeMessage[] = [];
   let dies: string | undefined;
+  let answerMs = 0;
+  const readerOf = (baseUrl: string) => {
+    const reader = upstreamReader({ baseUrl, profile, liveKey, clock: ledger.clock });
+    const { lookUp } = reader;
+    if (lookUp === undefined) return reader;
+    const slowly = async (...question: Parameters<typeof lookUp>) => {
+      ledger.nowMs += answerMs;
+      return lookUp(...question);
+    };
+    return { ...reader, lookUp: slowly };
+  };
   const run = (baseUrl = simulator.baseUrl) =>
     askUpstream(
       {
@@ -45,7 +56,7 @@ const aService = async (changes: ProfileChanges = {}, options: Partial<Simulator
         },
         costs: FACE_VALUES,
         profile,
-        reader: upstreamReader({ baseUrl, profile, liveKey, clock: ledger.clock }),
+        reader: readerOf(baseUrl),
       },
       deadlineIn(MINUTE_MS),
     );
@@ -62,6 +73,9 @@ const aService = async (changes: ProfileChanges = {}, options: Partial<Simulator
     },
     dieAfterSending: (reason: string | undefined) => {
       dies = reason;
+    },
+    answerAfter: (ms: number) => {
+      answerMs = ms;
     },
     /** An open order for 500 NGN, with what the upstream has of it. */
     anOrder: async (order: Partial<Transaction> = {}) => {
@@ -216,17 +230,27 @@ test("an answer about a transaction with another write token is not applied", as
   expect(await order.stored()).toMatchObject({ status: "processing" });
 });
 
-test("questions come after 1, 3, 7 and 15 minutes, then ever later up to 6 hours", async () => {
+test("questions come 1, 3, 7 and 15 minutes after the order, each with the next run, then ever later up to 6 hours", async () => {
   const service = await aService();
   const order = await service.anOrder();
   order.atUpstream("processing");
-  const askedAfter: number[] = [];
-  for (let minute = 0.5; minute < 20; minute += 0.5) {
-    const { asked } = await service.ask(0.5);
-    if (asked > 0) askedAfter.push(minute);
+  service.answerAfter(2_000);
+  const orderedMs = service.ledger.nowMs;
+  const askedInRun: number[] = [];
+  for (let run = 1; run < 20; run += 1) {
+    service.ledger.nowMs = orderedMs - 20_000 + run * MINUTE_MS;
+    if ((await service.run()).asked > 0) askedInRun.push(run);
   }
-  expect(askedAfter).toEqual([1, 3, 7, 15]);
+  expect(askedInRun).toEqual([2, 4, 8, 16]);
   expect([10, 100].map(intervalMs)).toEqual([6 * 60 * MINUTE_MS, 6 * 60 * MINUTE_MS]);
+});
+
+test("an order whose question was long overdue is asked for again after an interval, not with the next run", async () => {
+  const service = await aService();
+  (await service.anOrder()).atUpstream("processing");
+  expect(await service.ask(60)).toMatchObject({ asked: 1 });
+  expect(await service.ask(1.5)).toMatchObject({ asked: 0 });
+  expect(await service.ask(0.5)).toMatchObject({ asked: 1 });
 });
 
 test("a run that dies after it sent an answer, before it noted that, asks again and settles once", async () => {
@@ -249,7 +273,7 @@ test("in an outage a run ends after three questions, and each order is asked for
   service.simulator.state.faults.add({ kind: "status", status: 503 });
   expect(await service.ask()).toMatchObject({ due: 5, asked: 3 });
   expect(await service.ask()).toMatchObject({ due: 2, asked: 2 });
-  expect(await service.ask()).toMatchObject({ due: 3, asked: 3 });
+  expect(await service.ask()).toMatchObject({ due: 5, asked: 3 });
   expect(await service.ask()).toMatchObject({ due: 2, asked: 2 });
   expect(await service.ask()).toMatchObject({ due: 0, asked: 0 });
 });
