@@ -117,15 +117,15 @@ export const pageList = {
     audience: "account",
     group: "Integration",
   },
-  webhook: {
-    path: "/accounts/:account/webhook",
+  webhooks: {
+    path: "/accounts/:account/webhooks",
     title: "Webhooks",
     needs: "deliveries list",
     audience: "account",
     group: "Integration",
   },
   endpoint: {
-    path: "/accounts/:account/webhook/:endpoint",
+    path: "/accounts/:account/webhooks/:endpoint",
     title: "Endpoint",
     needs: "deliveries list",
     audience: "account",

@@ -164,7 +164,7 @@ const EndpointsDown = ({ account }: { readonly account: string }) => {
       key={endpoint}
       tone="attention"
       title={status === "on" ? `The webhook endpoint ${name} is down` : `The webhook endpoint ${name} is switched off`}
-      action={<PageLink to={accountPath(account, "webhook", endpoint ?? "")}>Endpoint</PageLink>}
+      action={<PageLink to={accountPath(account, "webhooks", endpoint ?? "")}>Endpoint</PageLink>}
     >
       {status === "on"
         ? "Webhooks wait, and one at a time is sent as a probe."

@@ -28,7 +28,7 @@ const owners: readonly PageName[] = [
   "overview",
   "keys",
   "whitelist",
-  "webhook",
+  "webhooks",
   "endpoint",
   "api",
   "transactions",

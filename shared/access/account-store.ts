@@ -21,7 +21,7 @@ import { ownerSchema, ownerWrites } from "./owner-item.ts";
 import { subscriptionWrites } from "./subscription-item.ts";
 
 /** A webhook endpoint, as people set it. Secrets are sealed; see shared/webhooks/endpoint.ts. */
-const endpointField = z.object({
+const storedEndpoint = z.object({
   /** A number that counts the endpoints that the account ever had. */
   id: z.string(),
   name: z.string(),
@@ -34,7 +34,7 @@ const endpointField = z.object({
   /** Secrets that sign too, the newest first: an app may have one of them while rotations repeat. */
   replaced_secrets: z.array(z.object({ secret: z.string(), until: z.iso.datetime() })),
 });
-export type EndpointField = z.infer<typeof endpointField>;
+export type StoredEndpoint = z.infer<typeof storedEndpoint>;
 
 /**
  * An account's item in the ledger table. It lists its keys, so a change of status or whitelist reaches all of them in
@@ -68,7 +68,7 @@ export const accountSchema = z.object({
       order_limits: orderLimitsSchema.optional(),
     }),
   ),
-  endpoints: z.array(endpointField),
+  endpoints: z.array(storedEndpoint),
   /** How many endpoints it ever had: an id is used once. */
   endpoints_made: z.int(),
   /** The sealed secret that its first endpoint gets, if that was made before the endpoint. */

@@ -4,7 +4,6 @@ import type { notificationsActions } from "../contract/actions/notifications.ts"
 import { SERVICE } from "../ledger/audit.ts";
 import { personIdOf, RECIPIENTS_LIST, recipientPk } from "../ledger/schema.ts";
 import { transactUnlessRefused } from "../ledger/transact.ts";
-import { audienceOf } from "../notifications/audience.ts";
 import {
   type MailSubscription,
   type MailTopic,
@@ -14,6 +13,7 @@ import {
 } from "../notifications/mail-topic.ts";
 import { failureOf, isGivenUp, listNotified, type Notified, readNotified } from "../notifications/notified.ts";
 import { type Channel, listRecipients, type Recipient, readRecipient, sealUrl } from "../notifications/recipient.ts";
+import { readRecipientAccess } from "../notifications/recipient-access.ts";
 import { postToSlack } from "../notifications/slack.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
@@ -51,13 +51,14 @@ export const notificationsRuns: ActionRuns<typeof notificationsActions> = {
     const recipients = await listRecipients(ledger);
     const stored = await listNotified(ledger, recipients.map(personIdOf));
     const notifiedOf = new Map(stored.map((each) => [personIdOf(each), each]));
-    const audienceByPk = new Map((await audienceOf(ledger, recipients)).map((each) => [each.recipient.pk, each]));
+    const access = await readRecipientAccess(ledger, recipients);
+    const accessByPk = new Map(access.map((each) => [each.recipient.pk, each]));
     const subscriptionOf = mail && (await mailSubscriptions(mail));
     return {
       recipients: recipients.map((recipient) => {
         const { pk, by, email, slack, created_at } = recipient;
         const notified = notifiedOf.get(personIdOf(recipient));
-        const { until = null, email: address = null } = audienceByPk.get(pk) ?? {};
+        const { until = null, email: address = null } = accessByPk.get(pk) ?? {};
         const isExpired = until === null || until < isoTime(ledger.clock());
         const statusBy = (channel: Channel) => {
           const status = statusOf(recipient, notified, channel);

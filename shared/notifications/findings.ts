@@ -146,7 +146,7 @@ const findEndpointFaults: Find = async ({ ledger, timeZone }, accounts) => {
         kind: "endpoint.down",
         key,
         text,
-        path: accountPath({ account_id }, `/webhook/${endpoint}`),
+        path: accountPath({ account_id }, `/webhooks/${endpoint}`),
       };
     }),
   );

@@ -22,7 +22,7 @@ export const recipientSchema = z.object({
   by: z.string(),
   /** Rises with each choice: what failed before does not count. */
   version: z.int(),
-  /** `address` was subscribed. E-mails go to what the provider verifies now (audience.ts). */
+  /** `address` was subscribed. E-mails go to what the provider verifies now (recipient-access.ts). */
   email: z.object({ address: z.string(), kinds }).optional(),
   /** `url` is sealed, in Base64: it lets everybody who has it write to the channel. */
   slack: z.object({ host: z.string(), url: z.string(), kinds }).optional(),

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Account, EndpointField } from "../access/account-store.ts";
+import type { Account, StoredEndpoint } from "../access/account-store.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
@@ -33,9 +33,9 @@ export const readEndpointHealth = (ledger: Table, endpoint: EndpointKey): Promis
   getItem(ledger, endpointHealthPk(endpoint), endpointHealthSchema);
 
 /** An endpoint as people set it and as deliveries found it. */
-export type EndpointState = EndpointField & Pick<EndpointHealth, "failing">;
+export type EndpointState = StoredEndpoint & Pick<EndpointHealth, "failing">;
 
-export const endpointState = (endpoint: EndpointField, health: EndpointHealth | undefined): EndpointState => {
+export const endpointState = (endpoint: StoredEndpoint, health: EndpointHealth | undefined): EndpointState => {
   if (health?.generation !== endpoint.generation) return endpoint;
   return { ...endpoint, status: endpoint.status === "off" ? "off" : health.status, failing: health.failing };
 };

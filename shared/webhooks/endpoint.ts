@@ -2,8 +2,8 @@ import {
   type Account,
   type AccountTable,
   changeAccount,
-  type EndpointField,
   requireAccount,
+  type StoredEndpoint,
 } from "../access/account-store.ts";
 import { ENDPOINTS_MAX, type EndpointEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import type { EndpointKey } from "../ledger/schema.ts";
@@ -28,7 +28,7 @@ export type EndpointStore = {
 };
 
 /** An endpoint, with its webhook secrets unsealed. */
-export type Endpoint = Pick<EndpointField, "id" | "url" | "status" | "generation"> & {
+export type Endpoint = Pick<StoredEndpoint, "id" | "url" | "status" | "generation"> & {
   readonly failingSince: string | undefined;
   readonly failingEvents: readonly string[];
   /** The current one, and for 24 hours each that it replaced. */
@@ -56,11 +56,11 @@ export const openEndpoint = async (
 };
 
 /** The replaced secrets that still sign, the newest first. */
-const replacedSecrets = ({ replaced_secrets }: EndpointField, nowMs: number): EndpointField["replaced_secrets"] =>
+const replacedSecrets = ({ replaced_secrets }: StoredEndpoint, nowMs: number): StoredEndpoint["replaced_secrets"] =>
   replaced_secrets.filter(({ until }) => nowMs < Date.parse(until));
 
 /** The endpoint with this id, or the account's only one. Throws if there is none, or if it must be named. */
-export const chosenEndpoint = ({ account_id, endpoints }: Account, endpointId: string | undefined): EndpointField => {
+export const chosenEndpoint = ({ account_id, endpoints }: Account, endpointId: string | undefined): StoredEndpoint => {
   if (endpointId === undefined && endpoints.length > 1) {
     const names = endpoints.map(({ id, name }) => `${id} (${name})`).join(", ");
     throw new OperatorError(`Account ${account_id} has several webhook endpoints: ${names}`, {
@@ -98,7 +98,7 @@ export type EndpointChoice = {
 };
 
 export type SetEndpoint = {
-  readonly endpoint: EndpointField;
+  readonly endpoint: StoredEndpoint;
   readonly webhookSecret: string;
   readonly isNewSecret: boolean;
 };
@@ -151,7 +151,7 @@ const putEndpoint = async (
     const id = idOf(found);
     const same = found.endpoints.find((endpoint) => endpoint.url === url && endpoint.id !== id);
     if (same !== undefined) throw new OperatorError(`Endpoint ${same.id} (${same.name}) has this URL`);
-    const change: Partial<EndpointField> = {
+    const change: Partial<StoredEndpoint> = {
       url,
       ...(choice.name !== undefined && { name: choice.name }),
       ...(choice.events !== undefined && { events: [...choice.events] }),
@@ -170,14 +170,14 @@ const withEndpoint = (
   { first_webhook_secret, ...account }: Account,
   id: string,
   sealedSecret: string,
-  { url = "", name = `Endpoint ${id}`, events = [TRANSACTION_UPDATED] }: Partial<EndpointField>,
+  { url = "", name = `Endpoint ${id}`, events = [TRANSACTION_UPDATED] }: Partial<StoredEndpoint>,
 ): Account => {
   if (account.endpoints.length >= ENDPOINTS_MAX) {
     throw new OperatorError(
       `Account ${account.account_id} has ${ENDPOINTS_MAX} webhook endpoints, as many as an account can have`,
     );
   }
-  const added: EndpointField = {
+  const added: StoredEndpoint = {
     ...{ id, name, url, events, status: "on", generation: 0 },
     secret: first_webhook_secret ?? sealedSecret,
     replaced_secrets: [],
@@ -185,7 +185,7 @@ const withEndpoint = (
   return { ...account, endpoints: [...account.endpoints, added], endpoints_made: account.endpoints_made + 1 };
 };
 
-const withChanged = (account: Account, id: string, change: (endpoint: EndpointField) => EndpointField): Account => ({
+const withChanged = (account: Account, id: string, change: (endpoint: StoredEndpoint) => StoredEndpoint): Account => ({
   ...account,
   endpoints: account.endpoints.map((endpoint) => (endpoint.id === id ? change(endpoint) : endpoint)),
 });
@@ -254,7 +254,7 @@ export const endEndpointFailures = async (
 };
 
 /** Without the failures that deliveries have recorded. */
-const switchedOn = (endpoint: EndpointField): EndpointField => ({
+const switchedOn = (endpoint: StoredEndpoint): StoredEndpoint => ({
   ...endpoint,
   status: "on",
   generation: endpoint.generation + 1,
@@ -263,7 +263,7 @@ const switchedOn = (endpoint: EndpointField): EndpointField => ({
 const changeEndpoint = async (
   { accounts }: EndpointStore,
   { accountId, endpoint }: EndpointKey,
-  change: (endpoint: EndpointField) => EndpointField,
+  change: (endpoint: StoredEndpoint) => StoredEndpoint,
 ): Promise<void> => {
   await changeAccount(accounts, accountId, (found) => withChanged(found, chosenEndpoint(found, endpoint).id, change));
 };

@@ -1,4 +1,4 @@
-import type { EndpointField } from "../../shared/access/account-store.ts";
+import type { StoredEndpoint } from "../../shared/access/account-store.ts";
 import { TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
 import type { EndpointKey } from "../../shared/ledger/schema.ts";
 
@@ -8,7 +8,7 @@ export const ENDPOINT = "1";
 export const firstEndpoint = (accountId: string): EndpointKey => ({ accountId, endpoint: ENDPOINT });
 
 /** An endpoint as an account has it; nothing can be unsealed. */
-export const anEndpoint = (of: Partial<EndpointField> = {}): EndpointField => ({
+export const anEndpoint = (of: Partial<StoredEndpoint> = {}): StoredEndpoint => ({
   ...{ id: ENDPOINT, name: "Endpoint 1", url: "https://app.example.com/hooks", events: [TRANSACTION_UPDATED] },
   ...{ status: "on", generation: 0, secret: "sealed", replaced_secrets: [] },
   ...of,

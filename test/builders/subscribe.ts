@@ -1,4 +1,4 @@
-import { changeAccount, type EndpointField } from "../../shared/access/account-store.ts";
+import { changeAccount, type StoredEndpoint } from "../../shared/access/account-store.ts";
 import { type AccountEventName, TRANSACTION_UPDATED } from "../../shared/contract/webhook-events.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { anEndpoint } from "./endpoint.ts";
@@ -11,7 +11,7 @@ export const subscribe = async (
 ): Promise<void> => {
   await changeAccount({ db, ledgerTable: table, clock }, accountId, (account) => {
     const [first = anEndpoint(), ...others] = account.endpoints;
-    const endpoint: EndpointField = { ...first, events: [TRANSACTION_UPDATED, ...events] };
+    const endpoint: StoredEndpoint = { ...first, events: [TRANSACTION_UPDATED, ...events] };
     return { ...account, endpoints: [endpoint, ...others], endpoints_made: Math.max(1, account.endpoints_made) };
   });
 };

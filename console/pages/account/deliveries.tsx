@@ -13,7 +13,7 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
 import { Attempts, DeliveryState, endpointName, isDown, isInFuture } from "./delivery-attempts.tsx";
-import type { Endpoint } from "./webhook-endpoint.tsx";
+import type { Endpoint } from "./endpoint-section.tsx";
 
 /** Deliveries change while nobody does anything. */
 const REFRESH_MS = 10_000;
@@ -162,7 +162,7 @@ const AttemptsLink = ({
   readonly delivery: Delivery;
 }) => {
   const name = reference ?? webhook_id;
-  const path = accountPath(account, "webhook", ...(endpoint === undefined ? [] : [endpoint]));
+  const path = accountPath(account, "webhooks", ...(endpoint === undefined ? [] : [endpoint]));
   return <PageLink to={`${path}?reference=${encodeURIComponent(name)}`}>{name}</PageLink>;
 };
 

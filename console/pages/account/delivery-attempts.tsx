@@ -12,7 +12,7 @@ import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import styles from "./delivery-attempts.module.css";
-import type { Endpoint } from "./webhook-endpoint.tsx";
+import type { Endpoint } from "./endpoint-section.tsx";
 
 type Delivery = ActionOutput<"deliveries show">["deliveries"][number];
 type Attempt = Delivery["attempts"][number];

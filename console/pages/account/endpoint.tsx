@@ -12,13 +12,13 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { ENDPOINTS_REFRESH_MS, EndpointSection, requeuedText } from "./webhook-endpoint.tsx";
+import { ENDPOINTS_REFRESH_MS, EndpointSection, requeuedText } from "./endpoint-section.tsx";
 
 type TestAnswer = ActionOutput<"webhook test">;
 
 export const EndpointPage = () => {
   const account = useAccount();
-  const [, params] = useRoute("/accounts/:account/webhook/:endpoint");
+  const [, params] = useRoute("/accounts/:account/webhooks/:endpoint");
   const id = params?.endpoint ?? "";
   const listed = useRead("webhook list", { account }, { everyMs: ENDPOINTS_REFRESH_MS });
   const [answer, setAnswer] = useState<TestAnswer>();
@@ -29,7 +29,7 @@ export const EndpointPage = () => {
         {() =>
           endpoint === undefined ? (
             <Empty>
-              The account has no endpoint {id}. <PageLink to={accountPath(account, "webhook")}>Webhooks</PageLink>
+              The account has no endpoint {id}. <PageLink to={accountPath(account, "webhooks")}>Webhooks</PageLink>
             </Empty>
           ) : (
             <EndpointSection id={id} endpoint={endpoint} onTest={setAnswer} />

@@ -48,7 +48,7 @@ export const OverviewPage = () => {
         <Balances account={account} />
       </Section>
       <Orders account={account} />
-      <Section title="Events" actions={<PageLink to={accountPath(account, "webhook")}>Webhooks</PageLink>}>
+      <Section title="Events" actions={<PageLink to={accountPath(account, "webhooks")}>Webhooks</PageLink>}>
         <Subscriptions account={account} />
       </Section>
       <Verification account={account} />

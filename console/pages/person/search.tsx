@@ -155,7 +155,7 @@ const Deliveries = ({ rows }: { readonly rows: Found["deliveries"] }) => (
         {
           header: "Webhook",
           cell: ({ account_id, webhook_id }) => (
-            <PageLink to={`${accountPath(account_id, "webhook")}?reference=${webhook_id}`}>{webhook_id}</PageLink>
+            <PageLink to={`${accountPath(account_id, "webhooks")}?reference=${webhook_id}`}>{webhook_id}</PageLink>
           ),
         },
         { header: "State", cell: ({ state }) => state },

@@ -118,7 +118,7 @@ test("the own address is added to the whitelist with one button, and the last ad
 test("an endpoint is added, tested with a result in words, changed and removed", async () => {
   const [refused, other] = await Promise.all([startReceiver(), startReceiver()]);
   await Promise.all([refused.stop(), other.stop()]);
-  const page = await open("owner", ofDemo("webhook"));
+  const page = await open("owner", ofDemo("webhooks"));
   await button(page, "Add endpoint").click();
   await dialog(page).getByLabel("URL").fill(refused.url);
   await submit(page, "Add endpoint");

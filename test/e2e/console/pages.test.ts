@@ -187,7 +187,7 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   "account-settings": () => "owner@example.com",
   keys: () => /^key_/,
   whitelist: () => "127.0.0.1/32",
-  webhook: () => /^410$/,
+  webhooks: () => /^410$/,
   endpoint: () => "Disabled: nothing is sent",
   api: () => "Full documentation",
   transactions: () => orders.delivered,
@@ -246,7 +246,7 @@ describe("every page", () => {
       expect(await page.getByText("This could not be loaded").count(), path).toBe(0);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
-    await visit(page, `${ofDemo("webhook")}?reference=${orders.delivered}`, "Webhooks");
+    await visit(page, `${ofDemo("webhooks")}?reference=${orders.delivered}`, "Webhooks");
     await page.getByText("webhook-signature: not shown").waitFor();
     await expectAccessible(page);
     await page.setViewportSize({ width: 375, height: 740 });
@@ -575,7 +575,7 @@ describe("the search", () => {
 
 test("all webhooks that failed are sent again once the endpoint is enabled", async () => {
   answer = 200;
-  const page = await open("owner", ofDemo("webhook/1"));
+  const page = await open("owner", ofDemo("webhooks/1"));
   await button(page, "Enable").click();
   await submit(page, "Enable");
   const before = receiver.received.length;

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import type { EndpointField } from "../../../../shared/access/account-store.ts";
+import type { StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   endpointState,
@@ -33,7 +33,7 @@ const aHealth = () => {
   const record = (generation: number, observation: HealthObservation) =>
     recordEndpointHealth(ledger, { ...firstEndpoint(accountId), generation }, observation);
   /** The state of an endpoint that a person left so. */
-  const state = async (changes: Partial<EndpointField>) =>
+  const state = async (changes: Partial<StoredEndpoint>) =>
     endpointState(anEndpoint({ generation: 1, ...changes }), await read());
   return { read, record, state };
 };

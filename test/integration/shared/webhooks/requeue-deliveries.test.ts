@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { accountSchema, type EndpointField, findAccount } from "../../../../shared/access/account-store.ts";
+import { accountSchema, type StoredEndpoint, findAccount } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
@@ -37,7 +37,7 @@ const clock = () => nowMs;
 const ledgerOf = () => ({ db: tables.db, table: tables.ledgerTable, clock });
 const inMinutes = (minutes: number): string => isoTime(NOON + minutes * MINUTE_MS);
 
-const anAccount = async (changes: Partial<EndpointField> = {}): Promise<string> => {
+const anAccount = async (changes: Partial<StoredEndpoint> = {}): Promise<string> => {
   const { account_id } = await createAccount({ ...tables, clock }, { name: "app", whitelist: [] });
   const account = accountSchema.parse(await findAccount(tables, account_id));
   const endpoints = [anEndpoint({ generation: 1, ...changes })];
@@ -46,7 +46,7 @@ const anAccount = async (changes: Partial<EndpointField> = {}): Promise<string> 
 };
 
 /** An account whose endpoint has failed for three events. */
-const anAccountThatIsDown = async (changes: Partial<EndpointField> = {}): Promise<string> => {
+const anAccountThatIsDown = async (changes: Partial<StoredEndpoint> = {}): Promise<string> => {
   const accountId = await anAccount(changes);
   for (const event of ["a", "b", "c"]) {
     const observation = { kind: "failing", since: inMinutes(-2), event } as const;

@@ -263,7 +263,7 @@ const Remove = ({ on, name }: NamedEndpointProps) => {
       nameToType={name}
       inputOf={(_, why) => ({ ...on, why })}
       success={`${name} was removed.`}
-      onDone={() => navigate(accountPath(on.account, "webhook"))}
+      onDone={() => navigate(accountPath(on.account, "webhooks"))}
     >
       Nothing is sent to it from now on. Webhooks that wait for it end as removed, and its secret is deleted.
     </IrreversibleDialog>

@@ -6,9 +6,9 @@ import { Page, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { AddEndpoint, ENDPOINTS_REFRESH_MS, EndpointStatus, FailingSince } from "./webhook-endpoint.tsx";
+import { AddEndpoint, ENDPOINTS_REFRESH_MS, EndpointStatus, FailingSince } from "./endpoint-section.tsx";
 
-export const WebhookPage = () => {
+export const WebhooksPage = () => {
   const account = useAccount();
   const endpoints = useRead("webhook list", { account }, { everyMs: ENDPOINTS_REFRESH_MS });
   return (
@@ -29,7 +29,7 @@ export const WebhookPage = () => {
                 {
                   header: "Name",
                   cell: ({ endpoint, name }) => (
-                    <PageLink to={accountPath(account, "webhook", endpoint ?? "")}>{name}</PageLink>
+                    <PageLink to={accountPath(account, "webhooks", endpoint ?? "")}>{name}</PageLink>
                   ),
                 },
                 { header: "URL", cell: ({ url }) => url },

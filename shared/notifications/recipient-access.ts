@@ -9,8 +9,8 @@ import type { Recipient } from "./recipient.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** A recipient as what the person was at the last sign-in. */
-export type Audience = {
+/** A recipient with what the person might see at the last sign-in. */
+export type RecipientAccess = {
   readonly recipient: Recipient;
   readonly roles: readonly Role[];
   readonly ownerKeys: readonly string[];
@@ -21,7 +21,10 @@ export type Audience = {
 };
 
 /** In the order of the recipients, without those who never signed in. */
-export const audienceOf = async (table: Table, recipients: readonly Recipient[]): Promise<readonly Audience[]> => {
+export const readRecipientAccess = async (
+  table: Table,
+  recipients: readonly Recipient[],
+): Promise<readonly RecipientAccess[]> => {
   const keys = recipients.map((recipient) => ({ pk: personPk(personIdOf(recipient)) }));
   const people = await getItems(table, keys, personItemSchema);
   const personOf = new Map(people.map((person) => [person.pk, person]));
