@@ -31,26 +31,37 @@ const advice: Readonly<Record<NotificationKind, { readonly ofAll: string; readon
   },
 };
 
-/** What a message lists; the rest is counted. */
+/** What a message lists of each part; the rest is counted. */
 const LISTED_MAX = 20;
 
 export type Message = { readonly subject: string; readonly text: string };
 
-/** One message about findings of one kind. */
+/** `due`: what the message is sent for. `stillOpen`: what the recipient was notified of before, and has not ended. */
+export type MessageFindings = { readonly due: readonly Finding[]; readonly stillOpen: readonly Finding[] };
+
+/** One message about all that is due, by kind, and about what is still open. */
 export const notificationMessage = (
   { stage, consoleUrl, timeZone }: { readonly stage: string; readonly consoleUrl: string; readonly timeZone: string },
-  kind: NotificationKind,
   { roles, until }: { readonly roles: readonly Role[]; readonly until: string },
-  findings: readonly Finding[],
+  { due, stillOpen }: MessageFindings,
 ): Message => {
-  const listed = findings.slice(0, LISTED_MAX).map(({ text, path }) => `${text}\n${consoleUrl}${path}`);
-  const rest = findings.length - listed.length;
-  return {
-    subject: `${stage}: ${titles[kind]}`,
-    text: [
-      ...listed,
+  const list = (findings: readonly Finding[]): readonly string[] => {
+    const rest = findings.length - LISTED_MAX;
+    return [
+      ...findings.slice(0, LISTED_MAX).map(({ text, path }) => `${text}\n${consoleUrl}${path}`),
       ...(rest > 0 ? [`${rest} more are in the console.`] : []),
-      `What to do: ${advice[kind][isOfAllAccounts(kind, roles) ? "ofAll" : "own"]}`,
+    ];
+  };
+  const kinds = Map.groupBy(due, ({ kind }) => kind);
+  const [first, ...others] = [...kinds.keys()].map((kind) => titles[kind]);
+  return {
+    subject: `${stage}: ${first}${others.length === 0 ? "" : ` and ${others.length} more`}`,
+    text: [
+      ...[...kinds].flatMap(([kind, findings]) => [
+        ...list(findings),
+        `What to do: ${advice[kind][isOfAllAccounts(kind, roles) ? "ofAll" : "own"]}`,
+      ]),
+      ...(stillOpen.length === 0 ? [] : ["Still open since earlier messages:", ...list(stillOpen)]),
       `You chose this message in the console. Choose others or none at ${consoleUrl}/notifications\nMessages end on ${dateIn(Date.parse(until), timeZone)}, unless you sign in to the console before.`,
     ].join("\n\n"),
   };

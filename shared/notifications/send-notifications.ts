@@ -1,4 +1,4 @@
-import { type NotificationKind, notificationKind } from "../contract/notification-kinds.ts";
+import type { NotificationKind } from "../contract/notification-kinds.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { putIf } from "../ledger/put-if.ts";
 import { notifiedPk, personIdOf } from "../ledger/schema.ts";
@@ -9,7 +9,6 @@ import type { Secret } from "../platform/secrets.ts";
 import { isoTime, minuteOf } from "../platform/time.ts";
 import { RUN_RESERVE_MS } from "../platform/time-budgets.ts";
 import type { Post } from "../webhooks/post-webhook.ts";
-import { type Audience, audienceOf } from "./audience.ts";
 import { type Finding, type FindingsFor, findFindings, type Wanted } from "./findings.ts";
 import { type MailSender, mailSubscriptions, publishMail } from "./mail-topic.ts";
 import { type Message, notificationMessage } from "./message.ts";
@@ -23,6 +22,7 @@ import {
   type Sent,
 } from "./notified.ts";
 import { type Channel, channels, listRecipients, openUrl, type Recipient } from "./recipient.ts";
+import { type RecipientAccess, readRecipientAccess } from "./recipient-access.ts";
 import { postToSlack } from "./slack.ts";
 
 export type NotificationDeps = {
@@ -54,8 +54,8 @@ type Run = NotificationDeps & { readonly subscriptions: () => ReturnType<typeof 
 type Counts = Pick<LogFields<"send-notifications.ran">, "sent" | "not_sent">;
 
 /**
- * Every 5 minutes: tells each person who chose it what is wrong now, once, and again after a day. What could not be sent
- * is found again by a later run, so that nothing has to be queued.
+ * Every 5 minutes: notifies each person who chose it of what is wrong now, once, and again after a day. What could not be
+ * sent is found again by a later run, so that nothing has to be queued.
  */
 export const sendNotifications = async (
   deps: NotificationDeps,
@@ -66,11 +66,12 @@ export const sendNotifications = async (
   const counts = { recipients: recipients.length, sent: 0, not_sent: 0 };
   if (recipients.length === 0 || minuteOf(ledger.clock()) % CHECK_MINUTES !== 0) return counts;
   // Only a sign-in shows that a person still has a role.
-  const audience = (await audienceOf(ledger, recipients)).filter(({ until }) => until >= isoTime(ledger.clock()));
-  const findingsFor = await findFindings(deps, audience.map(wantedOf));
+  const known = await readRecipientAccess(ledger, recipients);
+  const notifiable = known.filter(({ until }) => until >= isoTime(ledger.clock()));
+  const findingsFor = await findFindings(deps, notifiable.map(wantedOf));
   const stored = await listNotified(
     ledger,
-    audience.map(({ recipient }) => personIdOf(recipient)),
+    notifiable.map(({ recipient }) => personIdOf(recipient)),
   );
   const notifiedOf = new Map(stored.map((each) => [each.pk, each]));
   const errors: unknown[] = [];
@@ -80,7 +81,7 @@ export const sendNotifications = async (
     return listed;
   };
   const thisRun = { ...deps, subscriptions };
-  const results = mapInOrder(audience, CONCURRENT_RECIPIENTS, async (each): Promise<Counts> => {
+  const results = mapInOrder(notifiable, CONCURRENT_RECIPIENTS, async (each): Promise<Counts> => {
     if (deadline.remainingMs() <= RUN_RESERVE_MS) return { sent: 0, not_sent: 0 };
     const pk = notifiedPk(personIdOf(each.recipient));
     try {
@@ -99,23 +100,28 @@ export const sendNotifications = async (
   return counts;
 };
 
-const wantedOf = ({ recipient: { email, slack }, roles, ownerKeys }: Audience): Wanted => ({
+const wantedOf = ({ recipient: { email, slack }, roles, ownerKeys }: RecipientAccess): Wanted => ({
   kinds: [...new Set([...(email?.kinds ?? []), ...(slack?.kinds ?? [])])],
   roles,
   ownerKeys,
 });
 
-/** Tells one person what is new, by each channel. The record follows: a crash in between repeats a message and loses none. */
-const notify = async (run: Run, audience: Audience, findingsFor: FindingsFor, before: Notified): Promise<Counts> => {
-  const findings = findingsFor(wantedOf(audience));
+/** At most one message by each channel. The record follows: a crash in between repeats a message and loses none. */
+const notify = async (
+  run: Run,
+  access: RecipientAccess,
+  findingsFor: FindingsFor,
+  before: Notified,
+): Promise<Counts> => {
+  const findings = findingsFor(wantedOf(access));
   const counts = { sent: 0, not_sent: 0 };
   let after = before;
   for (const channel of channels) {
-    const chosen = audience.recipient[channel]?.kinds ?? [];
+    const chosen = access.recipient[channel]?.kinds ?? [];
     const own = findings.filter(({ kind }) => chosen.includes(kind));
-    const result = await notifyBy(run, audience, channel, own, before);
+    const result = await notifyBy(run, access, channel, own, before);
     if (result === undefined) continue;
-    counts.sent += result.sent;
+    counts.sent += result.hasSent ? 1 : 0;
     counts.not_sent += result.notified.failing === undefined ? 0 : 1;
     after = { ...after, [`by_${channel}`]: result.notified };
   }
@@ -126,35 +132,41 @@ const notify = async (run: Run, audience: Audience, findingsFor: FindingsFor, be
 /** Undefined if nothing is to be sent by the channel, nor to be recorded. */
 const notifyBy = async (
   run: Run,
-  audience: Audience,
+  access: RecipientAccess,
   channel: Channel,
   findings: readonly Finding[],
   before: Notified,
-): Promise<{ readonly notified: NotifiedBy; readonly sent: number } | undefined> => {
-  const { recipient } = audience;
+): Promise<{ readonly notified: NotifiedBy; readonly hasSent: boolean } | undefined> => {
+  const { recipient } = access;
   const nowMs = run.ledger.clock();
   const { sent: known } = before[`by_${channel}`] ?? { sent: {} };
   const failing = failureOf(recipient, before, channel);
   if (failing !== undefined && (isGivenUp(failing) || Date.parse(failing.next_at) > nowMs)) return undefined;
   const { remembered, hasChanged } = remember(known, findings, nowMs);
   const due = findings.filter(({ kind, key }) => isDue(kind, remembered[key], nowMs));
-  const now: Record<string, Sent> = { ...remembered };
-  let sent = 0;
-  for (const kind of notificationKind.options) {
-    const ofKind = due.filter((finding) => finding.kind === kind);
-    if (ofKind.length === 0) continue;
-    const result = await send(run, audience, channel, notificationMessage(run, kind, audience, ofKind));
-    if (result === "not_subscribed") break;
-    if (result !== "sent")
-      return { notified: { sent: now, failing: failed(recipient, channel, result.reason, failing, nowMs) }, sent };
-    const at = isoTime(nowMs);
-    for (const { key } of ofKind) now[key] = { at, status: "lasts", since: now[key]?.since ?? at };
-    sent += 1;
+  const sending =
+    due.length === 0 ? "nothing_due" : await send(run, access, channel, messageOf(run, access, findings, due));
+  if (typeof sending === "object") {
+    const failure = failed(recipient, channel, sending.reason, failing, nowMs);
+    return { notified: { sent: remembered, failing: failure }, hasSent: false };
   }
-  if (sent === 0 && !hasChanged && failing === undefined) return undefined;
   // Failures count until something was sent, or nothing is to be sent any more.
-  return { notified: { sent: now }, sent };
+  if (sending !== "sent") {
+    return hasChanged || failing !== undefined ? { notified: { sent: remembered }, hasSent: false } : undefined;
+  }
+  const at = isoTime(nowMs);
+  const now = findings.map(({ key }) => [key, { at, status: "lasts", since: remembered[key]?.since ?? at }] as const);
+  return { notified: { sent: { ...remembered, ...Object.fromEntries(now) } }, hasSent: true };
 };
+
+/** What is due, and what else is still open: the next reminder of all of it is one message too. */
+const messageOf = (run: Run, access: RecipientAccess, findings: readonly Finding[], due: readonly Finding[]): Message =>
+  notificationMessage(run, access, {
+    due,
+    stillOpen: findings.filter(
+      (finding) => !due.includes(finding) && REMIND_MS[finding.kind] < Number.POSITIVE_INFINITY,
+    ),
+  });
 
 /** What the recipient was notified of, as this run finds it. What ended is forgotten after a while. */
 const remember = (known: NotifiedBy["sent"], findings: readonly Finding[], nowMs: number) => {
@@ -181,7 +193,7 @@ type Sending = "sent" | "not_subscribed" | { readonly reason: string };
 
 const send = async (
   { topic, post, sealingKey, subscriptions }: Run,
-  { recipient: { pk, slack }, email }: Audience,
+  { recipient: { pk, slack }, email }: RecipientAccess,
   channel: Channel,
   message: Message,
 ): Promise<Sending> => {

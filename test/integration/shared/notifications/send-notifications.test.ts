@@ -244,12 +244,13 @@ describe("one of each kind", () => {
       ),
     ]);
 
-    // One who works on all accounts chooses later, and gets all that is wrong, each kind in one e-mail.
+    // One who works on all accounts chooses later, and gets all that is wrong in one e-mail.
     await ada.choose({ email: [...ALL_KINDS] });
-    expect(await run()).toEqual({ recipients: 2, sent: 4, not_sent: 0 });
-    await until("all e-mails are in the file", () => arrived.length === 4);
+    expect(await run()).toEqual({ recipients: 2, sent: 1, not_sent: 0 });
+    await until("the e-mail is in the file", () => arrived.length === 1);
     const emails = readFileSync(file, "utf8");
-    expect(emails.match(/^To: .*$/gm)).toEqual(Array(4).fill("To: ada@example.com"));
+    expect(emails.match(/^To: .*$/gm)).toEqual(["To: ada@example.com"]);
+    expect(emails).toContain("prod: Wallet low and 3 more");
     for (const [id, name] of [
       [account, masked],
       [other, "Payroll"],
@@ -258,7 +259,7 @@ describe("one of each kind", () => {
         `The balance of ${name} is 500.00 NGN, below its threshold of 2,000.00 NGN.\n${CONSOLE}/accounts/${id}\n`,
       );
     }
-    expect(emails).toContain(`${CONSOLE}/accounts/${other}/webhook`);
+    expect(emails).toContain(`${CONSOLE}/accounts/${other}/webhooks`);
     expect(emails).toContain("2 orders have had no outcome for more than 15 minutes.");
     expect(emails).toContain(
       `2026-11 is closed: the statements of 2 accounts are ready and final.\n${CONSOLE}/periods/2026-11`,
@@ -322,6 +323,32 @@ describe("noise", () => {
     await makeLow(account);
     await run(55 * MINUTE_MS);
     expect(chat.posted).toHaveLength(2);
+  });
+
+  test("a message lists what is still open, of any kind, and all of it is one reminder a day after the last message", async () => {
+    const account = await anAccount("Checkout", "bola@example.com");
+    await webhookRuns["webhook set"](operators(), { account, url: chat.url });
+    await aPerson("bola").choose({ slack: ["wallet.low", "endpoint.down", "order.stuck"], slack_url: chat.url });
+    await makeLow(account);
+    await run();
+    await makeEndpointDown(account);
+    await run(5 * HOUR_MS);
+    expect(chat.posted).toEqual([
+      expect.not.stringContaining("Still open"),
+      expect.stringMatching(/^prod: Webhook endpoint down\n.*Still open since earlier messages:\n\nThe balance of/s),
+    ]);
+    await run(23 * HOUR_MS);
+    await run(HOUR_MS);
+    await run();
+    expect(chat.posted.slice(2)).toEqual([expect.not.stringContaining("Still open")]);
+    expect(chat.posted[2]?.match(/^(prod: Wallet low and 1 more|The balance of|The webhook endpoint)/gm)).toHaveLength(
+      3,
+    );
+    await endLow(account);
+    await orderOf(account);
+    await run(HOUR_MS);
+    expect(chat.posted[3]).toMatch(/Still open since earlier messages:\n\nThe webhook endpoint/);
+    expect(chat.posted[3]).not.toContain("The balance of");
   });
 
   test("many accounts are one message, which lists 20 of them", async () => {
