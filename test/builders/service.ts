@@ -99,12 +99,14 @@ export const startTestService = async ({
   strict,
   idTokenS,
   front,
+  needsApproval,
   ...options
 }: {
   readonly stallMs?: number;
   /** How long an ID token of the console's people lasts that is issued now, in seconds. */
   readonly idTokenS?: () => number;
   readonly front?: "http" | "rest";
+  readonly needsApproval?: boolean;
   /** Whether webhooks are enqueued and delivered; their calls would be counted with the others. */
   readonly announces?: boolean;
   /** The settings of the strict layer once the service has started; `proxy.strict` counts its effects. */
@@ -118,6 +120,7 @@ export const startTestService = async ({
     sendsWebhooks: announces,
     ...(idTokenS && { idTokenS }),
     ...(front && { front }),
+    ...(needsApproval && { needsApproval }),
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...upstreamKind, ...options },
   });
   const [demoAccount] = service.details.accounts;

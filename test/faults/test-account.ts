@@ -27,22 +27,23 @@ export type SentRequest = {
 /** An operator's command, which is run again until it ends. */
 type Command = { readonly work: () => Promise<unknown>; ending: Ending<unknown> };
 
-/** Where a caller receives webhooks. */
-export type AppEndpoint = Receiver & { readonly failNext: (count: number) => void };
+/** Where a caller receives webhooks. `path`: only those that come there fail. */
+export type AppEndpoint = Receiver & { readonly failNext: (count: number, path?: string) => void };
 
 export const openAppEndpoint = async (): Promise<AppEndpoint> => {
-  let failures = 0;
+  let failing: { left: number; readonly path?: string | undefined } = { left: 0 };
   const receiver = await startReceiver((response) => {
-    if (failures > 0) {
-      failures -= 1;
+    const { left, path = response.req.url } = failing;
+    if (left > 0 && response.req.url === path) {
+      failing.left -= 1;
       response.statusCode = 500;
     }
     response.end();
   });
   return {
     ...receiver,
-    failNext: (count) => {
-      failures = count;
+    failNext: (count, path) => {
+      failing = { left: count, path };
     },
   };
 };

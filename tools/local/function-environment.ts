@@ -1,5 +1,6 @@
 import { settingsValues } from "../../infra/constructs/function-environment.ts";
 import { settingsOf } from "../../infra/stage-settings.ts";
+import { fourEyesSettings } from "../../shared/actions/four-eyes.ts";
 import type { ConsoleSettings } from "../../shared/console/console-settings.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { secretIds } from "../../shared/platform/secret-table.ts";
@@ -59,14 +60,14 @@ const UNBOUNDED_NAIRA = 10_000_000_000;
 
 /** The environment variables of all functions, made from settings as those of a stage are. */
 export const functionEnvironment = ({
-  settings: { workers = "on", awsCalls = "short" },
+  settings: { workers = "on", awsCalls = "short", needsApproval = false },
   gatewayOrigin,
   upstream,
   sqs,
   topicArn = "",
   console,
 }: {
-  readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">>;
+  readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">> & { readonly needsApproval?: boolean };
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly profile: ProfileChanges };
   readonly sqs: Pick<LocalQueues, "url">;
@@ -82,6 +83,7 @@ export const functionEnvironment = ({
     awsCalls,
     operatorActMaxNaira: UNBOUNDED_NAIRA,
     ...(console && { console }),
+    ...(needsApproval && { fourEyes: fourEyesSettings.parse({}) }),
   };
   return {
     ACCESS_TABLE: localTableNames.access,

@@ -31,13 +31,14 @@ import { checksumKey } from "../../builders/checksum-key.ts";
 import { closeMonth } from "../../builders/close-month.ts";
 import { button, choosePerson, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
 import { eventually } from "../../builders/eventually.ts";
+import { taskCpuMs } from "../../builders/main-thread.ts";
 import { anOldAccount } from "../../builders/old-account.ts";
 import { type Receiver, startReceiver } from "../../builders/receiver.ts";
 import { transactionOf } from "../../builders/service.ts";
 import { readStatement } from "../../builders/statement.ts";
 
 /** Goal: each page shows what is stored, to everybody who may see it, at every width, and says what it cannot show. */
-const { service, open, signIn, newPage, expectError } = consoleTests({ announces: true });
+const { service, open, signIn, newPage, expectError } = consoleTests({ announces: true, needsApproval: true });
 
 const ofDemo = (...parts: readonly string[]): string => ["/accounts", service().demoAccount, ...parts].join("/");
 const figure = (page: Page, name: string) => page.getByRole("figure", { name: `${name} by network` });
@@ -441,7 +442,7 @@ describe("a list", () => {
     }
   });
 
-  test("of 5,000 rows is shown in parts of 500, sorted as its address says, also after a reload", async () => {
+  test("of 5,000 rows is shown in parts of 100, sorted as its address says, also after a reload, and does not stutter", async () => {
     const page = await open("operator", "/catalog");
     const account = (number: number) => ({
       ...{ account_id: `acc_${number}`, name: `App ${number}`, status: "active", balance: (number * 7) % 5_000 },
@@ -453,18 +454,25 @@ describe("a list", () => {
     await visit(page, "/accounts", "Accounts");
     const rows = table(page, "Accounts").locator("tbody tr");
     await row(page, "App 4999").waitFor({ state: "detached" });
-    expect(await rows.count()).toBe(500);
-    await button(page, "Sort by Balance").click();
-    await button(page, "Sort by Balance").click();
-    await rows.first().getByText("4,999.00").waitFor();
-    await table(page, "Accounts")
-      .getByRole("columnheader", { name: "Balance" })
-      .and(page.locator("[aria-sort=descending]"))
-      .waitFor();
+    expect(await rows.count()).toBe(100);
+    const tasks = await taskCpuMs(page, async () => {
+      await button(page, "Sort by Balance").click();
+      await page.locator("[aria-sort=ascending]").waitFor();
+      await button(page, "Sort by Balance").click();
+      await rows.first().getByText("4,999.00").waitFor();
+      await page.getByLabel("Search by name or id").pressSequentially("App 4");
+      await row(page, "App 3").first().waitFor({ state: "detached" });
+      await page.getByLabel("Search by name or id").fill("");
+      await row(page, "App 3").first().waitFor();
+      await page.mouse.wheel(0, 3_000);
+    });
+    // A long task, which people notice, takes 50 ms; twice that, as other work slows even the processor down.
+    expect(Math.max(...tasks)).toBeLessThan(100);
+    await page.locator("[aria-sort=descending]", { hasText: "Balance" }).waitFor();
     await button(page, "Next rows").click();
-    await page.getByText("Rows 501 to 1000 of 5000").waitFor();
+    await page.getByText("Rows 101 to 200 of 5000").waitFor();
     await page.reload();
-    await rows.first().getByText("4,499.00").waitFor();
+    await rows.first().getByText("4,899.00").waitFor();
     await page.unrouteAll();
   });
 
@@ -531,8 +539,8 @@ describe("the search", () => {
     await page.keyboard.press("Enter");
   };
 
-  test("finds an order by its phone number, which is in no address, title or history, and masked on record", async () => {
-    const page = await open("operator", "/catalog");
+  test("answers a support call: the order by its phone number, what to say and a note, with no button that moves money; the number is in no address, title, history or record", async () => {
+    const page = await open("support", "/open");
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
     await searchFor(page, "+234 803 123 4567");
@@ -545,11 +553,19 @@ describe("the search", () => {
     await page.getByRole("link", { name: orders.delivered }).click();
     await heading(page, orders.delivered).waitFor();
     await page.getByText("was delivered. Dial *310# to see the balance.").waitFor();
-    await visit(page, "/audit", "Audit log");
-    await row(page, "searched for").getByText(/\*67/).first().waitFor();
-    expect(await page.getByText("1234567").count()).toBe(0);
+    const buttons = await page.getByRole("main").getByRole("button").allTextContents();
+    expect(buttons.filter((name) => /Resolve|Refund|Reverse|Fund|Adjust|Ask/.test(name))).toEqual([]);
+    await button(page, "Add a note").click();
+    await page.getByRole("dialog").getByLabel("Note").fill("The customer called");
+    await expectAccessible(page);
+    await submit(page, "Add a note");
+    await row(page, "The customer called").getByText("support@example.com").waitFor();
+    expect(await page.content()).not.toContain("1234567");
     await page.goBack();
     expect(page.url()).not.toMatch(/4567/);
+    const auditor = await open("auditor", "/audit");
+    await row(auditor, "searched for").getByText(/\*67/).first().waitFor();
+    expect(await auditor.getByText("1234567").count()).toBe(0);
   });
 
   test("finds accounts by name, keeps what was typed, and says what it finds if it finds nothing", async () => {
@@ -571,6 +587,49 @@ describe("the search", () => {
     await row(page, orders.delivered).waitFor();
     expect(await row(page, orders.foreign).count()).toBe(0);
   });
+});
+
+test("a funding that finance proposes is carried out once another person approves it", async () => {
+  const { accountId, balance } = await service().newCaller({ naira: 100 });
+  const page = await open("finance", `/accounts/${accountId}`);
+  await button(page, "Fund").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Amount in NGN").fill("2,500");
+  await dialog.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
+  await dialog.getByLabel("Reason").fill("transfer of today");
+  await submit(page, "Credit NGN 2,500.00");
+  await page.getByText("this is proposed until another person approves it. Nothing has changed yet.").waitFor();
+  await visit(page, "/proposals", "Proposals");
+  const proposed = (of: Page) => row(of, "transfer of today");
+  await proposed(page).getByText("finance@example.com").waitFor();
+  await proposed(page).getByText("You proposed it: another person approves it").waitFor();
+  expect(await proposed(page).getByRole("button", { name: "Approve" }).count()).toBe(0);
+  expect(await balance()).toBe(100);
+
+  const other = await open("operator", "/proposals");
+  await proposed(other).getByRole("button", { name: "Approve" }).click();
+  await other.getByRole("dialog").getByText("Balance: NGN 100.00 -> NGN 2,600.00").waitFor();
+  await expectAccessible(other);
+  await submit(other, "Approve NGN 2,500.00");
+  await other.getByText(/^Done: Credits 2,500\.00 NGN/).waitFor();
+  expect(await balance()).toBe(2_600);
+});
+
+test("chosen notifications are shown after a reload, until none is chosen", async () => {
+  const page = await open("finance", "/notifications");
+  const choose = async (act: "check" | "uncheck") => {
+    await button(page, "Choose").click();
+    await page.getByRole("dialog").getByLabel("Statement ready").first()[act]();
+    if (act === "check") await expectAccessible(page);
+    await submit(page, "Choose");
+    await page.getByText("Your notifications were saved.").waitFor();
+  };
+  const shown = page.getByRole("main").getByText("Statement ready");
+  await choose("check");
+  await page.reload();
+  await shown.waitFor();
+  await choose("uncheck");
+  await shown.waitFor({ state: "detached" });
 });
 
 test("all webhooks that failed are sent again once the endpoint is enabled", async () => {
@@ -648,6 +707,7 @@ const firstLoad = z.object({
   files: z.array(z.tuple([z.string(), z.number()])),
   requests: z.int(),
   contentMs: z.number(),
+  largestContentMs: z.number(),
 });
 const READ_FIRST_LOAD = `(() => {
   const entries = ["navigation", "resource"].flatMap((type) => performance.getEntriesByType(type));
@@ -657,30 +717,38 @@ const READ_FIRST_LOAD = `(() => {
       .filter(([path]) => path.startsWith("/console/") || path === "/console"),
     requests: entries.length,
     contentMs: performance.getEntriesByName("first-contentful-paint")[0].startTime,
+    largestContentMs: globalThis.largestContentMs,
   };
 })()`;
+/** Chromium lists the largest contentful paints only to an observer. */
+const OBSERVE_LARGEST_CONTENT = `new PerformanceObserver((list) => {
+  globalThis.largestContentMs = list.getEntries().at(-1).startTime;
+}).observe({ type: "largest-contentful-paint", buffered: true })`;
+/** What of a task blocks the page, as Total Blocking Time counts it. */
+const blockingMs = (taskMs: number): number => Math.max(0, taskMs - 50);
 
 test.each([
-  { person: "operator", network: "this machine's network", latency: 0, downloadThroughput: -1 },
-  { person: "owner", network: "1.6 Mbit/s", latency: 300, downloadThroughput: 200_000 },
+  { person: "operator", shown: "the page", network: "this machine's network", latency: 0, downloadThroughput: -1 },
+  { person: "owner", shown: "something", network: "1.6 Mbit/s", latency: 300, downloadThroughput: 200_000 },
 ] as const)(
-  "the first load for an $person has at most 250 KB, 25 requests and 300 ms of CPU, and shows something within 2.5 s at $network",
+  "the first load for an $person has at most 250 KB, 25 requests and 300 ms of CPU, of which 80 ms block, and shows $shown within 2.5 s at $network",
   // Beside other work one load may take longer: the fastest of three counts.
   { retry: 2 },
-  async ({ person, latency, downloadThroughput }) => {
+  async ({ person, shown, latency, downloadThroughput }) => {
     const page = await newPage();
+    await page.addInitScript(OBSERVE_LARGEST_CONTENT);
     await page.goto(service().consoleUrl);
     const devtools = await page.context().newCDPSession(page);
-    // The processor's time, which other work on the machine hardly changes.
-    await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
     await devtools.send("Network.enable");
     await devtools.send("Network.clearBrowserCache");
     const network = { offline: false, latency, downloadThroughput, uploadThroughput: downloadThroughput };
     await devtools.send("Network.emulateNetworkConditions", network);
-    await choosePerson(page, person);
-    await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
-    await page.waitForLoadState("networkidle");
-    const { files, requests, contentMs } = firstLoad.parse(await page.evaluate(READ_FIRST_LOAD));
+    const tasks = await taskCpuMs(page, async () => {
+      await choosePerson(page, person);
+      await expect.poll(() => page.getByText("Loading", { exact: true }).count()).toBe(0);
+      await page.waitForLoadState("networkidle");
+    });
+    const { files, requests, contentMs, largestContentMs } = firstLoad.parse(await page.evaluate(READ_FIRST_LOAD));
     // As the service sends them: none is counted without its size.
     expect(files.filter(([, size]) => size === 0)).toEqual([]);
     expect(
@@ -688,8 +756,8 @@ test.each([
       JSON.stringify(files),
     ).toBeLessThanOrEqual(250 * 1024);
     expect(requests).toBeLessThanOrEqual(25);
-    expect(contentMs).toBeLessThanOrEqual(2_500);
-    const { metrics } = await devtools.send("Performance.getMetrics");
-    expect(metrics.find(({ name }) => name === "TaskDuration")?.value).toBeLessThanOrEqual(0.3);
+    expect(shown === "the page" ? largestContentMs : contentMs).toBeLessThanOrEqual(2_500);
+    expect(tasks.reduce((sum, taskMs) => sum + taskMs, 0)).toBeLessThanOrEqual(300);
+    expect(tasks.reduce((sum, taskMs) => sum + blockingMs(taskMs), 0)).toBeLessThanOrEqual(80);
   },
 );

@@ -8,15 +8,14 @@ import { findByCallerReference, readTransactions } from "../../../shared/ledger/
 import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
-import { enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
+import { addEndpoint, enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
-import { firstEndpoint } from "../../builders/endpoint.ts";
 import { transactionsOf, violations } from "../invariants.ts";
 import { closeTestAccount, deliverUntilIdle, resolveOpen, sendUntilNoneWaits } from "../recovery.ts";
 import { advance } from "../system/clock.ts";
 import { canHit, type Ending, type Fault, isFreezeEffect } from "../system/effects.ts";
 import type { Answer, System } from "../system/system.ts";
-import { type AppEndpoint, openTestAccount, type TestAccount } from "../test-account.ts";
+import { type AppEndpoint, openTestAccount, type TestAccount, webhookRules } from "../test-account.ts";
 import {
   type ExpectedAccount,
   type ExpectedTransaction,
@@ -48,9 +47,12 @@ export type Caller = {
   readonly account: TestAccount;
   readonly expected: ExpectedAccount;
   readonly keys: Record<Mode, string>;
-  /** Its endpoint was disabled for a while, so that webhooks may be missing. */
-  wasDisabled: boolean;
+  /** Its endpoints that were disabled for a while, so that webhooks may be missing. */
+  readonly disabled: Set<string>;
 };
+
+/** The ids of an account's endpoints, with their paths at the app. */
+export const endpointPaths: Readonly<Record<string, string>> = { 1: "/hook", 2: "/hook/second" };
 
 /** Little enough that orders are often beyond the balance. */
 const FUNDED_NAIRA = 3_000;
@@ -61,10 +63,11 @@ export const openSession = async (system: System, endpoint: AppEndpoint): Promis
   ): Promise<Caller> => {
     const account = await openTestAccount(system, endpoint, FUNDED_NAIRA);
     const { accountId, keys } = account;
+    await addEndpoint(system.endpoints, webhookRules, accountId, `${endpoint.url}/second`);
     if ("limits" in own) await setAccountLimits(system.accounts, accountId, own.limits);
     else await setLiveKeyLimits(system, accountId, own.keyLimits);
     const expected = newExpectedAccount(FUNDED_NAIRA * 100, own);
-    return { account, expected, keys: { ...keys }, wasDisabled: false };
+    return { account, expected, keys: { ...keys }, disabled: new Set() };
   };
   return {
     system,
@@ -310,9 +313,11 @@ export const endSession = async (session: Session): Promise<void> => {
 
 /** Has an operator enqueue the webhooks of the time in which an endpoint was disabled. */
 const enqueueMissingWebhooks = async ({ system, callers }: Session): Promise<void> => {
-  const disabled = callers.filter(({ wasDisabled }) => wasDisabled);
-  if (disabled.length === 0) return;
-  for (const { account } of disabled) await enableEndpoint(system.endpoints, firstEndpoint(account.accountId));
+  const keys = callers.flatMap(({ account: { accountId }, disabled }) =>
+    [...disabled].map((endpoint) => ({ accountId, endpoint })),
+  );
+  if (keys.length === 0) return;
+  for (const key of keys) await enableEndpoint(system.endpoints, key);
   const { ledger, deliveryQueue: queue } = system;
   const always = { fromMs: 0, toMs: ledger.clock(), resendId: "missed", lookBackMs: 0 };
   await enqueueRange({ ledger, queue }, always);

@@ -24,7 +24,6 @@ import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
 import { resolveTransaction } from "../../../shared/upstream-events/operator-resolution.ts";
 import { askNow, readLookup } from "../../../shared/upstream-lookup/lookup-record.ts";
 import { disableEndpoint, enableEndpoint, rotateWebhookSecret } from "../../../shared/webhooks/endpoint.ts";
-import { firstEndpoint } from "../../builders/endpoint.ts";
 import { transactionsOf } from "../invariants.ts";
 import { sealUntil } from "../sealed-periods.ts";
 import { advance } from "../system/clock.ts";
@@ -43,6 +42,7 @@ import {
   acceptChanges,
   type Caller,
   callWithoutFault,
+  endpointPaths,
   errorCodeOf,
   type InjectedFault,
   noteLimit,
@@ -594,31 +594,34 @@ const changeLimits = step({
 });
 
 const changeEndpoint = step({
-  name: "change the webhook endpoint",
+  name: "change a webhook endpoint",
   weight: 1,
   // Rarely disabled: what it misses is enqueued again only at the end.
-  choices: fc.oneof(
-    { weight: 1, arbitrary: fc.constant("disable") },
-    { weight: 20, arbitrary: fc.constantFrom("enable", "rotate its secret") },
-  ),
+  choices: fc.record({
+    endpoint: fc.constantFrom(...Object.keys(endpointPaths)),
+    change: fc.oneof(
+      { weight: 1, arbitrary: fc.constant("disable") },
+      { weight: 20, arbitrary: fc.constantFrom("enable", "rotate its secret") },
+    ),
+  }),
   given: always,
-  act: async ({ system: { endpoints }, caller, choice }) => {
-    const key = firstEndpoint(caller.account.accountId);
-    if (choice === "disable") {
-      caller.wasDisabled = true;
+  act: async ({ system: { endpoints }, caller, choice: { endpoint, change } }) => {
+    const key = { accountId: caller.account.accountId, endpoint };
+    if (change === "disable") {
+      caller.disabled.add(endpoint);
       await disableEndpoint(endpoints, key);
     }
-    if (choice === "enable") await enableEndpoint(endpoints, key);
-    if (choice === "rotate its secret") await rotateWebhookSecret(endpoints, key);
+    if (change === "enable") await enableEndpoint(endpoints, key);
+    if (change === "rotate its secret") await rotateWebhookSecret(endpoints, key);
   },
 });
 
 const failEndpoint = step({
-  name: "have the endpoints fail",
+  name: "have the endpoints fail, or the second ones alone",
   weight: 1,
-  choices: fc.constantFrom(1, 3, 8),
+  choices: fc.record({ count: fc.constantFrom(1, 3, 8), path: fc.constantFrom(undefined, endpointPaths[2]) }),
   given: always,
-  act: ({ caller, choice: count }) => caller.account.receiver.failNext(count),
+  act: ({ caller, choice: { count, path } }) => caller.account.receiver.failNext(count, path),
 });
 
 const steps: readonly Step[] = [

@@ -1,0 +1,37 @@
+import type { Page } from "playwright-core";
+import * as z from "zod";
+
+const traceEvents = z.array(
+  z.object({
+    name: z.string(),
+    pid: z.int(),
+    tid: z.int(),
+    /** CPU time of the thread, in microseconds. */
+    tdur: z.number().optional(),
+    args: z.object({ name: z.string().optional() }).loose().optional(),
+  }),
+);
+
+/**
+ * The CPU time of each task of the page's main thread while `act` runs, in milliseconds. Other work on the machine hardly
+ * changes it, as it does how long a task takes.
+ */
+export const taskCpuMs = async (page: Page, act: () => Promise<unknown>): Promise<readonly number[]> => {
+  const devtools = await page.context().newCDPSession(page);
+  const events: z.infer<typeof traceEvents> = [];
+  devtools.on("Tracing.dataCollected", ({ value }) => events.push(...traceEvents.parse(value)));
+  const traceConfig = { excludedCategories: ["*"], includedCategories: ["disabled-by-default-devtools.timeline"] };
+  await devtools.send("Tracing.start", { transferMode: "ReportEvents", traceConfig });
+  await act();
+  const complete = new Promise<void>((done) => devtools.once("Tracing.tracingComplete", () => done()));
+  await devtools.send("Tracing.end");
+  await complete;
+  await devtools.detach();
+  const threadOf = ({ pid, tid }: { readonly pid: number; readonly tid: number }) => `${pid}/${tid}`;
+  const isMain = new Set(events.filter(({ args }) => args?.name === "CrRendererMain").map(threadOf));
+  const tasks = events.filter((event) => event.name === "RunTask" && isMain.has(threadOf(event)));
+  // A task that began before the trace, or ends after it, has no time.
+  const cpuMs = tasks.flatMap(({ tdur }) => (tdur === undefined ? [] : [tdur / 1_000]));
+  if (cpuMs.length === 0) throw new Error("The trace has no task of the main thread");
+  return cpuMs;
+};
