@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { accountSchema, type StoredEndpoint, findAccount } from "../../../../shared/access/account-store.ts";
+import { accountSchema, findAccount, type StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { createAccount } from "../../../../shared/access/accounts.ts";
 import { openTransactions } from "../../../../shared/ledger/find-transactions.ts";
 import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
