@@ -175,7 +175,7 @@ const readItems = async (ledger: AuditedLedger, begins: string): Promise<number>
       5_000,
       statedTransactionSchema,
     );
-    items += page.items.length;
+    items += page.items().length;
     start = page.next;
   } while (start !== undefined);
   return items;

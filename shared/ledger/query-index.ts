@@ -59,6 +59,13 @@ type Listed<Item> = z.ZodType<Item> & { readonly shape: object };
 /** With keys alone where others are not wanted: parsing the others would be most of the work. */
 type Wanted = "keys" | "everything";
 
+/** A page whose items are parsed when they are wanted. */
+export type ListedItems<Item, Key> = {
+  readonly count: number;
+  readonly items: () => readonly Item[];
+  readonly next: Key | undefined;
+};
+
 /** One page of an index. */
 const queryIndex = async <Item, Key extends object>(
   { name, partition, sort }: Index,
@@ -69,10 +76,10 @@ const queryIndex = async <Item, Key extends object>(
   { from, to }: TimeRange,
   start: Key | undefined,
   limits: PageLimits,
-): Promise<{ readonly items: readonly Item[]; readonly next: Key | undefined }> => {
+): Promise<ListedItems<Item, Key>> => {
   const { ExpressionAttributeNames: names, ...projection } =
     wanted === "keys" ? projectionOf(Object.keys(keySchema.shape)) : {};
-  const { Items = [], LastEvaluatedKey } = await db.query({
+  const page = await db.query({
     TableName: table,
     IndexName: name,
     ...projection,
@@ -83,7 +90,11 @@ const queryIndex = async <Item, Key extends object>(
     ...(limits.newest !== undefined && { ScanIndexForward: false, Limit: limits.newest }),
     ...(start && { ExclusiveStartKey: { ...keySchema.parse(start), [partition]: list } }),
   });
-  return { items: z.array(itemSchema).parse(Items), next: LastEvaluatedKey && keySchema.parse(LastEvaluatedKey) };
+  return {
+    count: page.Count ?? 0,
+    items: () => z.array(itemSchema).parse(page.Items ?? []),
+    next: page.LastEvaluatedKey && keySchema.parse(page.LastEvaluatedKey),
+  };
 };
 
 const queryPageOf =
@@ -91,7 +102,7 @@ const queryPageOf =
   async (table, list, range, start, limits = {}) => {
     const schemas = [keySchema, keySchema] as const;
     const { items, next } = await queryIndex(index, "keys", schemas, table, list, range, start, limits);
-    return { keys: items, next };
+    return { keys: items(), next };
   };
 
 /**
@@ -108,7 +119,7 @@ export const queryListedItems = <Item>(
   start: IndexKey | undefined,
   oldest: number,
   schema: z.ZodType<Item>,
-): Promise<{ readonly items: readonly Item[]; readonly next: IndexKey | undefined }> =>
+): Promise<ListedItems<Item, IndexKey>> =>
   queryIndex(ledgerIndexes.byList, "everything", [schema, indexKeySchema], table, list, range, start, { oldest });
 
 /** The same of the orders whose `phone_key` has this value. */

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import * as z from "zod";
 import { isoTime } from "../platform/time.ts";
 import { getItemBatches, keyBatches } from "./get-item.ts";
@@ -8,6 +9,7 @@ import {
   ALL_TIMES,
   type IndexKey,
   indexKeySchema,
+  type ListedItems,
   queryList,
   queryListedItems,
   type TimeRange,
@@ -98,18 +100,15 @@ const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine =>
 /** What a statement takes of a list: a line, or a refund, whose order has the rest of the line. */
 type Listed = { readonly key: IndexKey } & ({ readonly line: UnsummedLine } | { readonly refundOf: string });
 
-/** One page of a list, oldest first. */
-type ReadList = (
-  start: IndexKey | undefined,
-  oldest: number,
-) => Promise<{ readonly items: readonly Listed[]; readonly next: IndexKey | undefined }>;
+/** One page of a list, oldest first, with as many items as it was read of. */
+type ReadList = (start: IndexKey | undefined, oldest: number) => Promise<ListedItems<Listed, IndexKey>>;
 
 const readEntries =
   (ledger: Ledger, accountId: string, range: TimeRange): ReadList =>
   async (start, oldest) => {
     const list = entriesList(accountId);
-    const { items, next } = await queryListedItems(ledger, list, range, start, oldest, statedEntrySchema);
-    return { items: items.map((item) => ({ key: item, line: entryLine(item) })), next };
+    const page = await queryListedItems(ledger, list, range, start, oldest, statedEntrySchema);
+    return { ...page, items: () => page.items().map((item) => ({ key: item, line: entryLine(item) })) };
   };
 
 /** Transactions without a debit have changed nothing. */
@@ -117,16 +116,17 @@ const readDebits =
   (ledger: Ledger, accountId: string, range: TimeRange): ReadList =>
   async (start, oldest) => {
     const list = transactionList(accountId, "live");
-    const { items, next } = await queryListedItems(ledger, list, range, start, oldest, statedTransactionSchema);
-    const debited = items.filter(({ debit }) => debit === undefined);
-    return { items: debited.map((item) => ({ key: item, line: debitLine(item) })), next };
+    const page = await queryListedItems(ledger, list, range, start, oldest, statedTransactionSchema);
+    const debited = () => page.items().filter(({ debit }) => debit === undefined);
+    return { ...page, items: () => debited().map((item) => ({ key: item, line: debitLine(item) })) };
   };
 
 const readRefunds =
   (ledger: Ledger, accountId: string, range: TimeRange): ReadList =>
   async (start, oldest) => {
     const { keys, next } = await queryList(ledger, refundsList(accountId), range, start, { oldest });
-    return { items: keys.map((key) => ({ key, refundOf: transactionPkOfRefund(key) })), next };
+    const items = () => keys.map((key) => ({ key, refundOf: transactionPkOfRefund(key) }));
+    return { count: keys.length, items, next };
   };
 
 /** Where a page of a statement continues: behind the last item of each list that is summed up. */
@@ -242,11 +242,12 @@ const takeOldest = async (
   return { taken, isComplete: false };
 };
 
-/** The items of one list behind a position, read as they are taken. */
+/** The items of one list behind a position, read as they are taken, and one page ahead of it. */
 const unreadList = (read: ReadList, start: IndexKey | undefined, itemsPerRead: number) => {
   let position = start;
   let readUntil = start;
   let isAllRead = false;
+  let ahead: ReturnType<ReadList> | undefined;
   let items: readonly Listed[] = [];
   let place = 0;
   return {
@@ -255,10 +256,15 @@ const unreadList = (read: ReadList, start: IndexKey | undefined, itemsPerRead: n
     /** Reads on, as many items as the page may still take; resolves with the first one. */
     read: async (itemsMax: number): Promise<Listed | undefined> => {
       while (place === items.length && !isAllRead) {
-        const page = await read(readUntil, Math.min(itemsPerRead, itemsMax));
-        [items, place] = [page.items, 0];
+        const page = await (ahead ?? read(readUntil, Math.min(itemsPerRead, itemsMax)));
         readUntil = page.next;
         isAllRead = page.next === undefined;
+        const left = itemsMax - page.count;
+        ahead = isAllRead || left <= 0 ? undefined : read(readUntil, Math.min(itemsPerRead, left));
+        // The read that needs it throws its error. The request leaves before this page is parsed.
+        ahead?.catch(() => {});
+        if (ahead) await setImmediate();
+        [items, place] = [page.items(), 0];
       }
       return items[place];
     },

@@ -155,7 +155,7 @@ const paymentsBefore = async (ledger: Ledger, at: string): Promise<number | unde
   do {
     const range = { from: "0000", to: at };
     const page = await queryListedItems(ledger, FLOAT_PAYMENTS_LIST, range, start, PAYMENTS_PER_READ, listedPayment);
-    for (const { amount_kobo, created_at } of page.items) if (created_at < at) sum = (sum ?? 0) + amount_kobo;
+    for (const { amount_kobo, created_at } of page.items()) if (created_at < at) sum = (sum ?? 0) + amount_kobo;
     start = page.next;
   } while (start !== undefined);
   return sum;

@@ -59,17 +59,20 @@ type DocumentAnswer = {
 export const documentOutput = (answer: DocumentAnswer): DocumentOutput => {
   const { Item, Attributes, LastEvaluatedKey, Items, Responses, UnprocessedKeys, ...others } = answer;
   const all = (items: readonly Attributes[]) => items.map((item) => unmarshall(item));
-  return {
+  const output: DocumentOutput = {
     ...others,
     ...(Item && { Item: unmarshall(Item) }),
     ...(Attributes && { Attributes: unmarshall(Attributes) }),
     ...(LastEvaluatedKey && { LastEvaluatedKey: unmarshall(LastEvaluatedKey) }),
-    ...(Items && { Items: all(Items) }),
     ...(Responses && { Responses: mapValues(Responses, all) }),
     ...(UnprocessedKeys && {
       UnprocessedKeys: mapValues(UnprocessedKeys, ({ Keys, ...table }) => ({ ...table, Keys: all(Keys) })),
     }),
   };
+  // When they are first read: a reader of several pages asks for the next one before.
+  let items: DocumentOutput["Items"];
+  if (Items) Object.defineProperty(output, "Items", { enumerable: true, get: () => (items ??= all(Items)) });
+  return output;
 };
 
 /** The text of an input. Bytes are written as Base64. */
