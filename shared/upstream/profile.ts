@@ -8,10 +8,14 @@ import { TRANSACTION_UPDATED } from "../contract/upstream-event.ts";
 /** AWS limits all variables of a function to 4 KB together. Source: AWS Lambda, "Lambda quotas". */
 export const PROFILE_LENGTH_MAX = 2_000;
 
-const PATH_IS_TEXT = "A path is text that begins with /";
-const ownPath = z
-  .string(PATH_IS_TEXT)
-  .regex(/^\/[\w./-]{1,100}$/, "A path begins with / and has letters, digits, dots, hyphens, _ and / only");
+const pathText = z
+  .string("A path is text that begins with /")
+  // It would be resolved into another path, such as that of an order.
+  .refine((path) => !/(^|\/)\.\.?(\/|$)/.test(path), "A path has no part . or ..");
+const ownPath = pathText.regex(
+  /^\/[\w./-]{1,100}$/,
+  "A path begins with / and has letters, digits, dots, hyphens, _ and / only",
+);
 const path = (documented: string) => ownPath.default(documented);
 const ownFieldName = z
   .string("A field's name is text")
@@ -69,12 +73,10 @@ export const REFERENCE_PLACE = "{reference}";
  */
 const lookup = lazyObject(() => ({
   method: z.enum(["GET", "POST"], "A lookup is a GET or a POST").default("GET"),
-  path: z
-    .string(PATH_IS_TEXT)
-    .regex(
-      /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
-      `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
-    ),
+  path: pathText.regex(
+    /^\/[\w./-]{0,100}(\{reference\}[\w./-]{0,100})?$/,
+    `A path begins with / and has letters, digits, dots, hyphens, _, / and ${REFERENCE_PLACE} only`,
+  ),
   field: ownFieldName.optional(),
   transaction: fieldName("transaction"),
   reference: fieldName("reference"),
@@ -142,7 +144,7 @@ const entries = {
     })
     .prefault({}),
   /** The name of a network in airtime orders, by its code in the catalog; the code itself where none is named. */
-  networks: z.record(z.string(), z.string().min(1, "A network's name is not empty")).default({}),
+  networks: z.record(z.string().toLowerCase(), z.string().min(1, "A network's name is not empty")).default({}),
   /** The names of fields in answers: of the two objects below `data`, and of the transaction's fields. */
   answers: z
     .strictObject({

@@ -57,8 +57,10 @@ export type IdentityService = TestService & {
   readonly calmDown: () => void;
 };
 
-export const startIdentityService = async (): Promise<IdentityService> => {
-  const service = await startTestService();
+export const startIdentityService = async (
+  options: { readonly virtualNin?: boolean } = {},
+): Promise<IdentityService> => {
+  const service = await startTestService(options);
   const { faults, requests } = service.simulator.state;
   const itemOf: IdentityService["itemOf"] = async (table, pk) =>
     (await service.db.get({ TableName: localTableNames[table], Key: { pk } })).Item;

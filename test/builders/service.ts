@@ -103,6 +103,7 @@ export const startTestService = async ({
   ...options
 }: {
   readonly stallMs?: number;
+  readonly virtualNin?: boolean;
   /** How long an ID token of the console's people lasts that is issued now, in seconds. */
   readonly idTokenS?: () => number;
   readonly front?: "http" | "rest";

@@ -21,9 +21,11 @@ const LOOPBACK = ["127.0.0.0/8", "::1/128"];
 export const simulatorProfile = ({
   manner,
   references = manner === "strict" ? "documented" : "all",
-}: Pick<SimulatorOptions, "manner" | "references"> = {}) =>
+  virtualNin = false,
+}: Pick<SimulatorOptions, "manner" | "references" | "virtualNin"> = {}) =>
   ({
     reference: references,
+    virtual_nin: virtualNin,
     signature: SIMULATOR_SIGNATURE,
     lookup: { path: "/transactions/{reference}", our_reference: "client_reference" },
     balance: { path: "/wallet", object: "wallet" },

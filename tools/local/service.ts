@@ -235,7 +235,8 @@ const connectUpstream = async (
   if (settings.upstream !== undefined) return settings.upstream;
   onProgress("Starting the upstream simulator");
   const liveKey = secrets["upstream-key"];
-  const options = { manner: settings.manner ?? "lenient", ...settings.simulator };
+  const { manner = "lenient", virtualNin = false } = settings;
+  const options = { manner, virtualNin, ...settings.simulator };
   const simulator = await startSimulator({
     limits: SIMULATOR_LIMITS,
     ...options,

@@ -20,6 +20,8 @@ export type Settings = {
   readonly fresh: boolean;
   /** How the simulator keeps to the document. */
   readonly manner: Manner;
+  /** The simulator takes virtual NINs. */
+  readonly virtualNin: boolean;
   /** By default the simulator. */
   readonly upstream?: UpstreamSettings;
   /** A DynamoDB that already runs; by default dynoxide is started. */
@@ -30,7 +32,7 @@ export type Settings = {
   readonly requestsPerSecondMax: number;
 };
 
-export const help = `npm start [-- --fresh] [--strict | --sloppy]
+export const help = `npm start [-- --fresh] [--strict | --sloppy] [--virtual-nin]
 
 Runs the whole service on this machine.
 
@@ -38,6 +40,7 @@ Options:
   --fresh            delete the accounts, balances and transactions of earlier runs first
   --strict           the simulated upstream refuses whatever its document does not show
   --sloppy           it sends numbers as texts, capitals, further fields, and refusals inside a 200
+  --virtual-nin      it takes a virtual NIN of 16 letters and digits in place of a NIN
   --help             show this help
 
 Environment:
@@ -133,6 +136,7 @@ export const parseSettings = (
     serviceFile: SERVICE_FILE,
     fresh: options.fresh,
     manner: options.manner,
+    virtualNin: options.virtualNin,
     workers: parsed.data.WORKERS,
     awsCalls: parsed.data.AWS_CALLS,
     requestsPerSecondMax: parsed.data.REQUESTS_PER_SECOND_MAX,
@@ -145,7 +149,7 @@ export const parseSettings = (
 
 const parseOptions = (
   args: readonly string[],
-): { readonly fresh: boolean; readonly help: boolean; readonly manner: Manner } => {
+): Pick<Settings, "fresh" | "manner" | "virtualNin"> & { readonly help: boolean } => {
   try {
     const { values } = parseArgs({
       args: [...args],
@@ -154,12 +158,15 @@ const parseOptions = (
         help: { type: "boolean" },
         strict: { type: "boolean" },
         sloppy: { type: "boolean" },
+        "virtual-nin": { type: "boolean" },
       },
     });
-    const { fresh = false, help = false, strict = false, sloppy = false } = values;
+    const { fresh = false, help = false, strict = false, sloppy = false, "virtual-nin": virtualNin = false } = values;
     const manner = sloppy ? "sloppy" : "lenient";
-    return { fresh, help, manner: strict ? "strict" : manner };
+    return { fresh, help, manner: strict ? "strict" : manner, virtualNin };
   } catch {
-    throw new SettingsError(`The only options are --fresh, --strict, --sloppy and --help; given: ${args.join(" ")}.`);
+    throw new SettingsError(
+      `The only options are --fresh, --strict, --sloppy, --virtual-nin and --help; given: ${args.join(" ")}.`,
+    );
   }
 };

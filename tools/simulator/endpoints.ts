@@ -10,6 +10,7 @@ import {
   refuseReference,
   retrievalFields,
   toKobo,
+  virtualNinVerificationFields,
   type withReference,
 } from "./fields.ts";
 import { fulfil, type OrderRequest, type Result } from "./fulfilment.ts";
@@ -93,8 +94,10 @@ const buyAirtime = (call: Call): Result => {
 
 /** Source: docs/interface.md 12.1. */
 const verifyNin = (call: Call): Result => {
-  const { nin, mode, reference } = parseOrder(call, ninVerificationFields);
-  return fulfil(call, identityRequest({ kind: "nin", detail: mode, subject: nin, reference }));
+  const { virtualNin } = call.state.settings;
+  const { nin, mode, reference } = parseOrder(call, virtualNin ? virtualNinVerificationFields : ninVerificationFields);
+  // Any letter case names the same person.
+  return fulfil(call, identityRequest({ kind: "nin", detail: mode, subject: nin.toUpperCase(), reference }));
 };
 
 /** Source: docs/interface.md 12.1. */

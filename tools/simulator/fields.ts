@@ -42,6 +42,17 @@ const verification = { is_consent: consentField, mode: modeField, reference: ref
 
 export const ninVerificationFields = z.object({ nin: identityNumberField, ...verification });
 
+const VIRTUAL_NIN = /^[A-Za-z0-9]{16}$/;
+export const isVirtualNin = (number: string): boolean => VIRTUAL_NIN.test(number);
+
+export const virtualNinVerificationFields = z.object({
+  nin: z.union(
+    [identityNumberField, z.string().regex(VIRTUAL_NIN)],
+    "This must be 11 digits, or 16 letters and digits.",
+  ),
+  ...verification,
+});
+
 export const bvnVerificationFields = z.object({ bvn: identityNumberField, ...verification });
 
 export const retrievalFields = z.object({

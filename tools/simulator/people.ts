@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isVirtualNin } from "./fields.ts";
 import { formatRecord } from "./record-formats.ts";
 
 const FEMALE_NAMES = ["Adaeze", "Bisi", "Chidinma", "Fatima", "Halima", "Ngozi", "Temitope", "Zainab"];
@@ -100,7 +101,8 @@ export type RecordRequest = {
 export const identityRecord = ({ kind, detail, subject, minimal }: RecordRequest): Record<string, string> => {
   const person = personOf(subject);
   const { first_name, middle_name, last_name, gender, date_of_birth, phone_number } = person;
-  const number = detail === "retrieve" ? identityNumberOf(kind, subject) : subject;
+  const isNumber = detail !== "retrieve" && !isVirtualNin(subject);
+  const number = isNumber ? subject : identityNumberOf(kind, phone_number);
   const record = formatRecord(subject, () => {
     if (minimal) return { first_name, last_name };
     const basic = { first_name, last_name, middle_name, gender, date_of_birth };

@@ -28,6 +28,8 @@ export type SimulatorOptions = {
   readonly manner?: Manner;
   /** Which orders a strict one takes with a `reference`: by default those for which the document shows it. */
   readonly references?: "all" | "documented";
+  /** Whether it takes a virtual NIN in place of a NIN, which the document does not show. */
+  readonly virtualNin?: boolean;
 };
 
 /** `baseUrl` ends in /v1, `controlUrl` in /_simulator; `state` is for tests in the same process. */
@@ -54,6 +56,7 @@ export const startSimulator = async (options: SimulatorOptions): Promise<Simulat
     windowMs: options.windowMs ?? WINDOW_MS,
     manner: options.manner ?? "lenient",
     references: options.references ?? "documented",
+    virtualNin: options.virtualNin ?? false,
   });
   const server = createServer((request, response) => void handleRequest(state, request, response));
   await new Promise<void>((resolve, reject) => {

@@ -62,6 +62,7 @@ export type SimulatorSettings = {
   readonly manner: Manner;
   /** Which orders may carry the caller's `reference`; only a strict upstream refuses the others. */
   readonly references: "all" | "documented";
+  readonly virtualNin: boolean;
 };
 
 type NewOrder = Omit<Order, "upstreamReference" | "status" | "at"> & { readonly prefix: string };

@@ -41,7 +41,7 @@ test("by the document data purchases alone have our reference, and every kind ha
 });
 
 test("a function reads what the stage names, and the document's entries where it names nothing", () => {
-  const changes = { reference: "all", key: { header: "X-API-KEY", prefix: "" }, networks: { t2: "9mobile" } };
+  const changes = { reference: "all", key: { header: "X-API-KEY", prefix: "" }, networks: { T2: "9mobile" } };
   expect(parseUpstreamProfile(JSON.stringify(changes))).toEqual({
     ...documentedProfile,
     reference: "all",
@@ -88,6 +88,8 @@ describe("a mistake in a profile is named with its place and a sentence", () => 
       { lookup: { path: "/vtu/data/purchase/", method: "POST", field: "reference" } },
       "lookup.path: A lookup must not have the path of another request: it would place an order",
     ],
+    [{ lookup: { path: "/x/../vtu/data/purchase", method: "POST", field: "id" } }, "lookup.path: A path has no part ."],
+    [{ paths: { airtime: "/vtu/." } }, "paths.airtime: A path has no part . or .."],
     ["documented", "Invalid input"],
     [undefined, "Invalid input"],
   ])("%j", (changes, sentence) => {

@@ -16,6 +16,7 @@ describe("the settings of npm start", () => {
       serviceFile: ".local/service.json",
       fresh: false,
       manner: "lenient",
+      virtualNin: false,
       workers: "on",
       awsCalls: "short",
       requestsPerSecondMax: 200,
@@ -24,10 +25,11 @@ describe("the settings of npm start", () => {
 
   test("the settings of npm start come from options and environment, and trailing slashes of the upstream's URL are removed", () => {
     const env = { ...UPSTREAM, PORT: "0", UPSTREAM_BASE_URL: "https://x.test/v1/", WORKERS: "off" };
-    expect(parseSettings(["--fresh", "--strict"], env)).toMatchObject({
+    expect(parseSettings(["--fresh", "--strict", "--virtual-nin"], env)).toMatchObject({
       port: 0,
       fresh: true,
       manner: "strict",
+      virtualNin: true,
       workers: "off",
       upstream: { baseUrl: "https://x.test/v1", liveKey: "live_x", profile: { reference: "all" } },
     });
@@ -69,7 +71,7 @@ describe("the settings of npm start", () => {
       "an unknown option",
       ["--frsh"],
       {},
-      /^The only options are --fresh, --strict, --sloppy and --help; given: --frsh\.$/,
+      /^The only options are --fresh, --strict, --sloppy, --virtual-nin and --help; given: --frsh\.$/,
     ],
   ])("refuse %s with a message", (_what, args, env, message) => {
     expect(() => parseSettings(args, env)).toThrow(SettingsError);
