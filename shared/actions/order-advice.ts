@@ -5,7 +5,12 @@ import { isIdentityCheck, referenceOf, type Transaction } from "../ledger/transa
 import { stateOf, type TransactionState } from "../ledger/transaction-state.ts";
 
 /** Sentences by what they are about. A name in braces is filled in: the fields of `valuesOf`. */
-type Sentences = { readonly [About in OrderAdvice["about"]]?: string };
+type Sentences = {
+  readonly [About in OrderAdvice["about"]]?: string;
+} & {
+  /** In place of `wait`, once the time until which to wait is over. */
+  readonly overdue?: string;
+};
 
 const IS_BACK = "The amount is back in the wallet.";
 const NOT_DEBITED = "It was never sent, and the wallet was not debited.";
@@ -43,7 +48,8 @@ const waiting: Sentences = {
 const sent: Sentences = {
   happened: "The wallet is debited and the order was sent. The upstream has not said how it ended.",
   unknown: "Whether it was delivered.",
-  wait: "Most orders end by themselves before then.",
+  wait: "Most orders end by themselves before then. After that a person is needed.",
+  overdue: "That time is over: a person is needed, to find out how it ended.",
   customer: "{order} is being processed. It will arrive, or cost nothing. Reference {reference}.",
   avoid: `${NO_SECOND_ORDER} Do not refund it by an adjustment: the upstream's word may still come.`,
   upstream: "Ask how {named} ended.",
@@ -118,9 +124,10 @@ const ABOUT: readonly OrderAdvice["about"][] = [
 /** An order in plain words, for who is asked about it: what is known, how long to wait, what to say and what not to do. */
 export const adviceOn = (
   order: Transaction,
-  { isForOwner, isRefunded }: { readonly isForOwner: boolean; readonly isRefunded: boolean },
+  { isForOwner, isRefunded, isOverdue }: Readonly<Record<"isForOwner" | "isRefunded" | "isOverdue", boolean>>,
 ): readonly OrderAdvice[] => {
-  const sentences = isRefunded ? refundedSentences(order) : sentencesOn(order);
+  const { overdue, ...known } = isRefunded ? refundedSentences(order) : sentencesOn(order);
+  const sentences: Sentences = isOverdue && overdue !== undefined ? { ...known, wait: overdue } : known;
   const values = valuesOf(order);
   return ABOUT.filter((about) => !isForOwner || !OPERATORS.includes(about)).flatMap((about) => {
     const text = sentences[about];

@@ -32,7 +32,7 @@ import {
 import type { UpstreamProfile } from "../upstream/profile.ts";
 import { correctionOf, inFlightMs, resolveTransaction } from "../upstream-events/operator-resolution.ts";
 import { canAsk } from "../upstream-lookup/ask-upstream.ts";
-import { askNow, readLookup } from "../upstream-lookup/lookup-record.ts";
+import { askNow, dueMs, readLookup } from "../upstream-lookup/lookup-record.ts";
 import { type ActionContext, type AuditFields, auditItem, isForOwner, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 import { requireTransaction, requireTransactionOf } from "./lookup.ts";
@@ -165,35 +165,41 @@ const assertCanAsk = (profile: UpstreamProfile, transaction: Transaction): void 
   );
 };
 
-/** What the upstream answered. It is no matter of owners. */
+/** What the upstream answered, and when it is asked next. It is no matter of owners. */
 const lookupOf = async (context: ActionContext, transaction: Transaction) => {
-  const record =
-    isForOwner(context) || context.probe.profile.lookup === undefined
-      ? undefined
-      : await readLookup(context.purchases, transaction);
-  if (record?.asked_at === undefined || record.finding === undefined) return null;
-  const { asked_at, asked, finding, details, next_at } = record;
-  const next = isFinalStatus(transaction.status) ? null : next_at;
-  return { asked_at, asked, finding, details: details ?? null, next_at: next };
+  const { profile } = context.probe;
+  if (isForOwner(context) || profile.lookup === undefined) return { lookup: null, next_question_at: null };
+  const record = await readLookup(context.purchases, transaction);
+  const { asked_at, asked, finding, details = null } = record ?? {};
+  return {
+    lookup:
+      asked_at === undefined || asked === undefined || finding === undefined
+        ? null
+        : { asked_at, asked, finding, details },
+    next_question_at: canAsk(profile, transaction) ? isoTime(dueMs(transaction, record)) : null,
+  };
 };
 
 const isRefundable = ({ mode, status }: Transaction): boolean => mode === "live" && status === "success";
 
 const detailsOf = async (context: ActionContext, transaction: Transaction) => {
-  const lookup = await lookupOf(context, transaction);
+  const { lookup, next_question_at } = await lookupOf(context, transaction);
   const history = await historyOf(context, transaction, lookup);
   const isRefunded = history.some(({ what }) => what === REFUNDED);
   const nowMs = context.ledger.clock();
   const inFlight = isFinalStatus(transaction.status) ? 0 : inFlightMs(transaction, nowMs);
   const wait = (await queuedText(context, transaction)) ?? null;
+  const wait_until = waitUntil(context, transaction);
+  const isOverdue = wait_until !== null && Date.parse(wait_until) <= nowMs;
   return {
     ...transactionView(transaction),
     taken: (isForOwner(context) ? undefined : takerOf(transaction, nowMs)) ?? null,
     sent_at: transaction.sent_at ?? null,
     wait,
     unknown_outcome: unknownOutcomeText(transaction) ?? null,
-    advice: [...adviceOn(transaction, { isForOwner: isForOwner(context), isRefunded })],
-    wait_until: waitUntil(context, transaction),
+    advice: [...adviceOn(transaction, { isForOwner: isForOwner(context), isRefunded, isOverdue })],
+    wait_until,
+    next_question_at,
     in_flight_until: inFlight === 0 ? null : isoTime(nowMs + inFlight),
     lookup,
     can_refund: isRefundable(transaction) && !isRefunded,

@@ -60,9 +60,9 @@ export const readLookups = async (
 export const readLookup = (cache: Table, transaction: Target): Promise<LookupRecord | undefined> =>
   getItem(cache, lookupPk(transaction), lookupRecordSchema);
 
-/** When the order is asked for next. */
+/** When the order is asked for next. A question that people requested does not come before the first one would. */
 export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number =>
-  record === undefined ? Date.parse(sentAt(transaction)) + FIRST_QUESTION_MS : Date.parse(record.next_at);
+  Math.max(Date.parse(sentAt(transaction)) + FIRST_QUESTION_MS, record === undefined ? 0 : Date.parse(record.next_at));
 
 /** From one question to the next: 2, 4, 8 minutes, and so on, until it is 6 hours. */
 export const intervalMs = (asked: number): number => Math.min(INTERVAL_MS_MAX, FIRST_QUESTION_MS * 2 ** asked);

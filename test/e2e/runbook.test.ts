@@ -229,6 +229,13 @@ const waitingOrder: Situation = {
   },
 };
 
+const limitedApp: Situation = {
+  begin: async () => {
+    const { account, keyId } = await service.newApp();
+    return { account, key: keyId };
+  },
+};
+
 /** The account of the section "Close an account". */
 let closing = "";
 const endedApp: Situation = {
@@ -290,6 +297,7 @@ const situations: Readonly<Record<string, Situation>> = {
   "Refused actions of the console": nothing,
   "Scheduled work not done": nothing,
   "Onboard a caller": newEndpoint,
+  "Duplicates and limits": limitedApp,
   "Close an account": endedApp,
 };
 

@@ -20,6 +20,7 @@ import { ResolveDialog } from "../../components/resolve-dialog.tsx";
 import { TestData } from "../../components/test-data.tsx";
 import { StageTime, Time } from "../../components/time.tsx";
 import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
+import { isInFuture } from "./delivery-attempts.tsx";
 
 const READ_EVERY_MS = 10_000;
 /** For how long after its end the page follows an order: its webhook is on the way. */
@@ -170,7 +171,7 @@ const Advice = ({ transaction: shown }: { readonly transaction: Shown }) => (
 
 type AdviceTextProps = Shown["advice"][number] & { readonly shown: Shown };
 
-const AdviceText = ({ about, text, shown: { wait_until, in_flight_until } }: AdviceTextProps) => {
+const AdviceText = ({ about, text, shown: { wait_until, next_question_at, in_flight_until } }: AdviceTextProps) => {
   if (about === "customer") return <CopyText text={text} label="for the customer" />;
   return (
     <>
@@ -185,9 +186,25 @@ const AdviceText = ({ about, text, shown: { wait_until, in_flight_until } }: Adv
         </>
       )}
       {text}
+      {about === "wait" && next_question_at !== null && (
+        <>
+          {" "}
+          The upstream is asked for it <NextQuestion at={next_question_at} />.
+        </>
+      )}
     </>
   );
 };
+
+/** A question is sent by a run, and these begin each minute. */
+const NextQuestion = ({ at }: { readonly at: string }) =>
+  isInFuture(at) ? (
+    <>
+      at <Time iso={at} />
+    </>
+  ) : (
+    "within a minute"
+  );
 
 const TransactionFacts = ({ transaction }: { readonly transaction: Shown }) => (
   <Facts
@@ -221,15 +238,10 @@ const findings = {
   unclear: "There was no clear answer",
 } as const;
 
-const LastAnswer = ({ asked_at, asked, finding, details, next_at }: NonNullable<Shown["lookup"]>) => (
+const LastAnswer = ({ asked_at, asked, finding, details }: NonNullable<Shown["lookup"]>) => (
   <>
     {findings[finding]}
     {details !== null && ` (${details})`}, <Time iso={asked_at} />, question {asked}
-    {next_at !== null && (
-      <>
-        . Next question: <Time iso={next_at} />
-      </>
-    )}
   </>
 );
 

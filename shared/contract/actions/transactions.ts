@@ -69,6 +69,11 @@ const transactionDetails = listedTransaction.extend({
   advice: z.array(orderAdvice),
   /** Until when a live order may end by itself; null if it has ended. */
   wait_until: z.iso.datetime().nullable(),
+  /**
+   * When the upstream is asked for the order next, in the run that begins within a minute of it; null if it cannot be
+   * asked, and for owners.
+   */
+  next_question_at: z.iso.datetime().nullable(),
   /** Until when its own request may settle it, so that an operator may not; null if an operator may, or it has ended. */
   in_flight_until: z.iso.datetime().nullable(),
   /**
@@ -81,8 +86,6 @@ const transactionDetails = listedTransaction.extend({
       finding: z.enum(lookupFindings),
       /** What was missing or different, or why there is no clear answer. */
       details: z.string().nullable(),
-      /** When it is asked for next; null if it has ended. */
-      next_at: z.iso.datetime().nullable(),
     })
     .nullable(),
   /** The upstream can be asked for it now. */

@@ -293,6 +293,7 @@ describe("an open order", () => {
     const caller = await service().newCaller();
     const reference = await anOpenOrder(caller, 90_000);
     const page = await open("operator", `/accounts/${caller.accountId}/transactions/${reference}`);
+    await page.getByText("The upstream is asked for it within a minute.").waitFor();
     await button(page, "Ask the upstream now").click();
     await submit(page, "Ask the upstream now");
     await page.getByText("The upstream is asked within a minute. Its answer is shown here.").waitFor();

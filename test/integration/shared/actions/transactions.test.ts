@@ -14,6 +14,7 @@ import { InFlightError, NotFoundError, OperatorError } from "../../../../shared/
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { ORDER_GRACE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { profileOf } from "../../../../shared/upstream/profile.ts";
+import { askNow, noteAnswer } from "../../../../shared/upstream-lookup/lookup-record.ts";
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -116,6 +117,34 @@ describe("transactions show", () => {
     const settled = await show();
     expect(settled).toMatchObject({ status: "success", unknown_outcome: null, wait_until: null });
     expect(settled.history.map(({ what }) => what)).toEqual(["Debited", "Succeeded"]);
+  });
+
+  test("says of an open purchase when the upstream is asked for it next, to people with a role alone, and that a person is needed after the wait", async () => {
+    const { accountId: account, transaction } = await anOrder();
+    const reference = referenceOf(transaction);
+    const placedMs = Date.parse(transaction.created_at);
+    const profile = profileOf({ lookup: { path: "/status/{reference}" } });
+    const show = (nowMs: number, request: object = { by: { by: "ada" } }) => {
+      const shown = anActionContext(operator.tables, { clock: () => nowMs, ...request });
+      return transactionsRuns["transactions show"](
+        { ...shown, probe: { ...shown.probe, profile } },
+        { account, reference },
+      );
+    };
+    const waitText = ({ advice }: Awaited<ReturnType<typeof show>>) =>
+      advice.find(({ about }) => about === "wait")?.text;
+    const first = await show(placedMs + 1_000);
+    expect([first.lookup, first.next_question_at]).toEqual([null, isoTime(placedMs + 60_000)]);
+    expect(waitText(first)).toMatch(/^Most orders end by themselves before then/);
+    const cache = { db: operator.tables.db, table: operator.tables.cacheTable };
+    await askNow(cache, transaction, placedMs + 2_000);
+    expect((await show(placedMs + 3_000)).next_question_at).toBe(isoTime(placedMs + 60_000));
+    await noteAnswer(cache, transaction, undefined, { finding: "open" }, placedMs + 61_000);
+    const later = await show(placedMs + 15 * 60_000);
+    expect(later.lookup).toMatchObject({ asked: 1, finding: "open", details: null });
+    expect(later.next_question_at).toBe(isoTime(placedMs + 3 * 60_000));
+    expect(waitText(later)).toMatch(/^That time is over/);
+    expect(await show(placedMs, anOwnersRequest())).toMatchObject({ lookup: null, next_question_at: null });
   });
 
   test("says when an open purchase was sent that waited, and that no open identity check may have been delivered", async () => {

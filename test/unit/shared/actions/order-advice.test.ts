@@ -6,7 +6,7 @@ import { stateOf, transitions } from "../../../../shared/ledger/transaction-stat
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const order = { kind: "airtime", network: "mtn" } as const;
-const toOperator = { isForOwner: false, isRefunded: false };
+const toOperator = { isForOwner: false, isRefunded: false, isOverdue: false };
 const queued = { order, table: "ledger", number: 1 };
 
 /** What of an order is said about what, and one sentence of it. */
@@ -94,6 +94,14 @@ test("an order that may have been delivered is never said to be safe to place ag
   expect(advice.map(({ about }) => about)).toEqual(["happened", "unknown", "wait", "customer", "avoid"]);
   expect(advice.some(({ text }) => /try again/i.test(text))).toBe(false);
   expect(advice.find(({ about }) => about === "avoid")?.text).toMatch(/Do not place it again under another reference/);
+});
+
+test("after the time until which to wait, a purchase that was sent needs a person, and nothing else does", () => {
+  const waitFor = (changes: Partial<Transaction>): string | undefined =>
+    adviceOn(aTransaction(changes), { ...toOperator, isOverdue: true }).find(({ about }) => about === "wait")?.text;
+  expect(waitFor({})).toMatch(/^That time is over: a person is needed/);
+  expect(waitFor({ queued })).toMatch(/sent by itself, or refunded/);
+  expect(waitFor({ type: "nin_verification" })).toMatch(/refunded by itself/);
 });
 
 test("an order without an upstream's reference is named by our own", () => {
