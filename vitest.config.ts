@@ -14,6 +14,8 @@ const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/
 const sharing = globSync("test/{unit,integration,strict}/**/*.test.ts").filter((file) => !replacesModules(file));
 
 const setupFiles = ["test/builders/log-to-console.ts"];
+/** Here the service runs as a whole, beside what the machine does otherwise. */
+const served = ["test/{contract,e2e}/**/*.test.ts"];
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
 export default defineConfig({
@@ -25,8 +27,8 @@ export default defineConfig({
     silent: "passed-only",
     ...limits,
     sequence: { sequencer: LongestFirst },
-    // Twice the cores: most files wait for emulators, child processes and deadlines.
-    maxWorkers: 4,
+    // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,
@@ -40,7 +42,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "isolated", include: [ALL], exclude: ["**/node_modules/**", ...sharing], setupFiles },
+        test: { name: "served", include: served, setupFiles: ["test/builders/patient-calls.ts", ...setupFiles] },
+      },
+      {
+        extends: true,
+        test: { name: "isolated", include: [ALL], exclude: ["**/node_modules/**", ...served, ...sharing], setupFiles },
       },
     ],
   },

@@ -70,9 +70,10 @@ Object.assign(stages.prod ?? {}, {
 let service: OperatedService;
 let receiver: Receiver;
 let canned: CannedAnswers;
+// It runs every command, twice.
 beforeAll(async () => {
   for (mode of modes) await runOnNewService();
-});
+}, 900_000);
 
 const runOnNewService = async (): Promise<void> => {
   service = await startOperatedService();
