@@ -14,6 +14,8 @@ const sample: Omit<CrashPoints, "upstreamKind"> = {
  * test:faults lookups` all in which the upstream is asked.
  */
 for (const upstreamKind of otherUpstreams) {
-  crashPoints({ ...sample, everyScenario: 9, upstreamKind });
+  crashPoints({ ...sample, everyScenario: 12, upstreamKind });
   crashPoints({ ...sample, scenariosOf: "a lookup", everyScenario: 5, upstreamKind });
 }
+/** The SDK's own calls, which follow the short path's first answer that it does not expect (decision 0025). */
+crashPoints({ ...sample, everyScenario: 12, awsCalls: "sdk" });

@@ -1,7 +1,7 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** Only every n-th effect of every third scenario is hit, each run others, and of long scenarios half of these. */
-const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 10);
+/** Only every n-th effect of every sixth scenario is hit, each run others, and of long scenarios half of these. */
+const EVERY = Number(process.env.CRASH_POINTS_EVERY ?? 15);
 
 /**
  * A kill before an effect equals a kill after the effect before it, and the model assists recoveries. `npm run
@@ -13,5 +13,5 @@ crashPoints({
   seed: Date.now() % 1_000_000_000,
   every: EVERY,
   everyOfLong: 2 * EVERY,
-  everyScenario: EVERY === 1 ? 1 : 3,
+  everyScenario: EVERY === 1 ? 1 : 6,
 });

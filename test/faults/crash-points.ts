@@ -7,7 +7,7 @@ import { closeTestAccount, type Recovery, recover, recoveries } from "./recovery
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { advance } from "./system/clock.ts";
 import { canHit, type Effect, type Fault, faults, isFreezeEffect } from "./system/effects.ts";
-import { type System, startSystem } from "./system/system.ts";
+import { type AwsCalls, type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, accountsOf, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
 let system: System;
@@ -160,6 +160,7 @@ export type CrashPoints = {
   readonly everyScenario?: number;
   /** By default the one that the environment chooses. */
   readonly upstreamKind?: UpstreamKind;
+  readonly awsCalls?: AwsCalls;
   readonly report?: (count: Count) => void;
 };
 
@@ -178,6 +179,7 @@ export const crashPoints = ({
   scenariosOf = "",
   everyScenario = 1,
   upstreamKind = chosenUpstream,
+  awsCalls = "short",
   report = () => {},
 }: CrashPoints): void => {
   const chosen = faults.filter((fault) => extent[fault] !== undefined);
@@ -188,14 +190,14 @@ export const crashPoints = ({
 
   const { manner, references } = upstreamKind;
   describe.each(runs)(
-    `$name (AWS: $setting; upstream: ${manner}, reference: ${references})`,
+    `$name (AWS: $setting, ${awsCalls} calls; upstream: ${manner}, reference: ${references})`,
     ({ name, setting, scenario }) => {
       let effects: readonly Effect[] = [];
       let aws: Aws = { setting, seed };
       let unmet = 0;
       const cases = new Map<Fault, number>();
       beforeAll(async () => {
-        system = await startSystem({ upstreamKind });
+        system = await startSystem({ upstreamKind, awsCalls });
         endpoint = await openAppEndpoint();
         await system.runSchedule("refresh-catalog");
       });

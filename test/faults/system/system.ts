@@ -12,7 +12,7 @@ import { type Route, routeKey } from "../../../shared/contract/route.ts";
 import { routes } from "../../../shared/contract/routes.ts";
 import type { AuditedLedger } from "../../../shared/ledger/ledger.ts";
 import { openDynamoDb, openSecretsManager, openSqs } from "../../../shared/platform/aws/sdk.ts";
-import { environment, type FunctionEnvironment } from "../../../shared/platform/env.ts";
+import type { FunctionEnvironment } from "../../../shared/platform/env.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
 import { secret } from "../../../shared/platform/secrets.ts";
 import { systemClock } from "../../../shared/platform/time.ts";
@@ -130,6 +130,9 @@ export type System = {
   readonly stop: () => Promise<void>;
 };
 
+/** By which path the functions call AWS (decision 0025). */
+export type AwsCalls = "short" | "sdk";
+
 const { log } = console;
 const START_MS = Date.UTC(2026, 10, 22, 9);
 
@@ -142,11 +145,13 @@ export const startSystem = async ({
   startMs = START_MS,
   roles,
   upstreamKind = chosenUpstream,
+  awsCalls = "short",
 }: {
   readonly seed?: number;
   readonly startMs?: number;
   readonly roles?: Roles;
   readonly upstreamKind?: UpstreamKind;
+  readonly awsCalls?: AwsCalls;
 } = {}): Promise<System> => {
   const restoreRandom = openRandom(seed);
   const restoreClock = openClock(startMs);
@@ -183,7 +188,7 @@ export const startSystem = async ({
 
   let functionEnvironment: FunctionEnvironment = {
     ...localFunctionEnvironment({
-      settings: { awsCalls: environment.shape.AWS_CALLS.parse(process.env.AWS_CALLS) },
+      settings: { awsCalls },
       gatewayOrigin: "http://127.0.0.1:9",
       upstream: { baseUrl: simulator.baseUrl, profile: simulatorProfile(upstreamKind) },
       sqs,
