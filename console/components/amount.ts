@@ -25,4 +25,4 @@ export const entryPreview = (text: string, balance: number | undefined): Preview
 export const entrySentence = ({ id, amount, repeated, balance }: ActionOutput<"wallet fund">): string =>
   repeated
     ? `${id} was recorded before: nothing was changed. The balance is ${moneyText(balance)}.`
-    : `${moneyText(amount)} were recorded. The balance is ${moneyText(balance)}.`;
+    : `${moneyText(Math.abs(amount))} ${amount < 0 ? "were debited" : "were credited"}. The balance is ${moneyText(balance)}.`;

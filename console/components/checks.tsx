@@ -36,14 +36,16 @@ const RUNBOOK = /"([^"]+)" in docs\/runbook\.md/;
 export const checkToDo = ({ check, todo }: Check): ReactNode => {
   const page = pagesOfChecks[check];
   const [before, section, after] = todo?.split(RUNBOOK) ?? [];
+  // Where a page helps, a command of the command line does not.
+  const isShown = todo !== undefined && (section !== undefined || page === undefined);
   return (
     <>
-      {before}
+      {isShown && before}
       {section !== undefined && <PageLink to={runbookPath(section)}>{section} in the runbook</PageLink>}
       {after}
       {page !== undefined && (
         <>
-          {todo !== undefined && ". "}See <PageLink to={page.to}>{page.title}</PageLink>
+          {isShown && ". "}See <PageLink to={page.to}>{page.title}</PageLink>
         </>
       )}
     </>

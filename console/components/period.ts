@@ -13,13 +13,14 @@ export const periodName = ({ from, to }: Period): string =>
 /** The periods that are asked for most, by the days of the stage's time zone. */
 export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
   const today = dateIn(nowMs, timeZone);
-  const yesterday = dayBefore(today);
+  const yesterday = daysBefore(today, 1);
   const month = thisMonth(nowMs, timeZone);
-  const lastDayBefore = dayBefore(month.from);
+  const lastDayBefore = daysBefore(month.from, 1);
   return [
     { name: "Any time", from: "", to: "" },
     { name: "Today", from: today, to: today },
     { name: "Yesterday", from: yesterday, to: yesterday },
+    { name: "Last 7 days", from: daysBefore(today, 6), to: today },
     month,
     { name: "Last month", from: `${lastDayBefore.slice(0, "2026-11".length)}-01`, to: lastDayBefore },
   ];
@@ -43,4 +44,5 @@ const lastDayOf = (firstDay: string): string => {
   return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, firstDay.length);
 };
 
-const dayBefore = (date: string): string => new Date(Date.parse(date) - DAY_MS).toISOString().slice(0, date.length);
+const daysBefore = (date: string, days: number): string =>
+  new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, date.length);

@@ -29,7 +29,7 @@ const delivered: Sentences = {
   customer: "{order} was delivered. Dial {code} to see the balance. Reference {reference}.",
   avoid: NO_SECOND_ORDER,
   upstream:
-    "If the customer has nothing: ask for the proof of delivery of {named}. Without one, Refund gives the amount back.",
+    "If the customer has nothing: ask for the proof of delivery of {named}. Without one, an operator refunds it here.",
 };
 
 const refunded: Sentences = {
@@ -164,5 +164,6 @@ const named = (order: Transaction): string => {
   const { upstream_reference, phone_number, created_at, amount_kobo, face_kobo } = order;
   const reference = upstream_reference ?? `our reference ${referenceOf(order)}`;
   const amount = nairaFromKobo(face_kobo ?? amount_kobo);
-  return `${reference} (${phone_number ?? "no number"}, ${amount} NGN, ${created_at})`;
+  const placed = created_at.slice(0, "2026-11-21T09:30:00".length).replace("T", " ");
+  return `${reference} (${phone_number ?? "no number"}, ${amount} NGN, ${placed} UTC)`;
 };

@@ -1,3 +1,4 @@
+import { Anchor } from "@mantine/core";
 import { useEffect } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
@@ -20,6 +21,7 @@ import { Page, Row } from "../../components/page.tsx";
 import { periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
+import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { Unbroken } from "../../components/unbroken.tsx";
 
@@ -93,11 +95,11 @@ export const StatementPage = () => {
               </>
             ),
           },
+          { header: "Amount", align: "end", cell: ({ effect }) => <Money naira={effect} /> },
+          { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
           { header: "Time", cell: ({ at }) => <Time iso={at} /> },
           { header: "Description", cell: descriptionOf },
           { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
-          { header: "Amount", align: "end", cell: ({ effect }) => <Money naira={effect} /> },
-          { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
         ]}
         emptyText={
           hasNextPage ? "Adding up what is before this period." : "No entry in this period. Choose a longer one."
@@ -114,7 +116,10 @@ const EntryName = ({ account, line: { kind, id } }: { readonly account: string; 
   if (corrected?.kind === "funding") {
     return (
       <>
-        Reversal of <a href={`#${anchorOf(corrected.id)}`}>{corrected.id}</a>
+        Reversal of{" "}
+        <Anchor href={`#${anchorOf(corrected.id)}`} inherit underline="always">
+          {corrected.id}
+        </Anchor>
       </>
     );
   }
@@ -137,7 +142,7 @@ type ReversalProps = {
 
 const Reversal = ({ account, line: { kind, id, effect }, isReversed, balance }: ReversalProps) => {
   if (kind !== "funding") return null;
-  if (isReversed) return "Reversed";
+  if (isReversed) return <Status tone="neutral">Reversed</Status>;
   return (
     <ChangeDialog
       action="wallet reverse"

@@ -11,7 +11,7 @@ import { Query } from "../../components/query.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
-import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
+import { TransactionStatusText } from "../../components/transaction-values.tsx";
 
 type Found = ActionOutput<"search">;
 
@@ -69,19 +69,18 @@ const Transactions = ({ rows }: { readonly rows: Found["transactions"] }) => (
           header: "Reference",
           cell: ({ account_id, reference }) => <TransactionLink account={account_id} reference={reference} />,
         },
-        { header: "Status", cell: ({ status }) => <TransactionStatusText status={status} /> },
-        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
-        accountColumn,
         {
-          header: "Type",
-          cell: ({ type, mode }) => (
+          header: "Status",
+          cell: ({ status, mode }) => (
             <>
-              {typeText(type)} {mode === "test" && <Status tone="attention">Test</Status>}
+              <TransactionStatusText status={status} /> {mode === "test" && <Status tone="attention">Test</Status>}
             </>
           ),
         },
-        { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
         { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
+        { header: "Created", cell: ({ created_at }) => <Time iso={created_at} /> },
+        accountColumn,
+        { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
       ]}
       emptyText=""
     />

@@ -94,9 +94,6 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
       rowKey={(row) => String(groupOf(row, by))}
       columns={[
         { header: groups[by].slice("By ".length).replace(/^./, (letter) => letter.toUpperCase()), cell: headOf(by) },
-        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
-        { header: "Price", align: "end", cell: ({ price }) => <Money naira={price} />, sort: ({ price }) => price },
-        { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} />, sort: ({ cost }) => cost },
         {
           header: "Margin",
           align: "end",
@@ -104,6 +101,9 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
           sort: ({ margin }) => margin,
         },
         { header: "Of the price", align: "end", cell: percentOf, sort: ({ margin_percent }) => margin_percent },
+        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
+        { header: "Price", align: "end", cell: ({ price }) => <Money naira={price} />, sort: ({ price }) => price },
+        { header: "Cost", align: "end", cell: ({ cost }) => <Money naira={cost} />, sort: ({ cost }) => cost },
         { header: "Unknown cost", align: "end", cell: ({ unknown_orders }) => unknown_orders },
       ]}
       emptyText="No order was delivered in these days."

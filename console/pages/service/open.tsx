@@ -14,7 +14,7 @@ import { ResolveDialog } from "../../components/resolve-dialog.tsx";
 import type { CsvColumn } from "../../components/rows-csv.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
-import { ageText, durationText, TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
+import { ageText, durationText, TransactionStatusText } from "../../components/transaction-values.tsx";
 
 type Open = ActionOutput<"transactions open">["transactions"][number];
 
@@ -67,7 +67,6 @@ export const OpenPage = () => {
                   cell: ({ amount }) => <Money naira={amount} />,
                   sort: ({ amount }) => amount,
                 },
-                { header: "Type", cell: ({ type }) => typeText(type), sort: ({ type }) => type },
                 { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
                 { header: "Upstream reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
                 {

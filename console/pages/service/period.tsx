@@ -14,8 +14,9 @@ import { Facts } from "../../components/facts.tsx";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
-import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
+import { AccountLink } from "../../components/record-links.tsx";
 import { Time } from "../../components/time.tsx";
 
 type Period = ActionOutput<"periods show">;
@@ -79,11 +80,11 @@ export const PeriodPage = () => {
           columns={[
             {
               header: "Account",
-              cell: ({ account_id }) => <PageLink to={accountPath(account_id, "statement")}>{account_id}</PageLink>,
+              cell: ({ account_id }) => <AccountLink account={account_id} page="statement" />,
             },
+            { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
             { header: "Opening", align: "end", cell: ({ opening }) => <Money naira={opening} /> },
             { header: "Lines", align: "end", cell: ({ lines }) => lines },
-            { header: "Closing", align: "end", cell: ({ closing }) => <Money naira={closing} /> },
             { header: "Open orders", align: "end", cell: ({ open_orders }) => open_orders },
           ]}
           emptyText="No account existed in this month."
@@ -157,7 +158,11 @@ const Verification = ({ month, accounts }: { readonly month: string; readonly ac
             rows={differences}
             rowKey={({ account_id, what }) => `${account_id} ${what}`}
             columns={[
-              { header: "Account", cell: ({ account_id }) => account_id ?? "The service" },
+              {
+                header: "Account",
+                cell: ({ account_id: account }) =>
+                  account === null ? "The service" : <AccountLink account={account} />,
+              },
               { header: "What differs", cell: ({ what }) => what },
             ]}
             emptyText=""

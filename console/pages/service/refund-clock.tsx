@@ -67,8 +67,8 @@ const Shown = ({ report: { rows, open_over_24_h, complete_until } }: { readonly 
       columns={[
         { header: "Kind", cell: ({ kind }) => typeText(kind) },
         { header: "Network", cell: ({ network }) => network ?? "–" },
-        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
         { header: "Within 30 s", align: "end", cell: ({ within_30_s_percent: percent }) => `${percent} %` },
+        { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
         { header: "Delivered in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "delivered") },
         { header: "Refunded in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "refunded") },
         { header: "Ended by an operator", align: "end", cell: (row) => counts(row, "resolved") },

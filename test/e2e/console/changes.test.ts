@@ -158,7 +158,7 @@ test("a wallet is funded by an amount as it is read, and adjusted once although 
   await dialog(page).getByText("NGN 2,500.50 will be credited: 0.00 -> 2,500.50").waitFor();
   expect(await dialog(page).getByText("commas only between thousands").count()).toBe(0);
   await submit(page, "Credit NGN 2,500.50");
-  await page.getByText("were recorded. The balance is").waitFor();
+  await page.getByText("were credited. The balance is").waitFor();
   expect(await balance()).toBe(2_500.5);
 
   expectError(/ERR_FAILED|net::/);
@@ -189,7 +189,7 @@ test("a delivered order is refunded on its page and a wrong funding reversed in 
   await dialog(page).getByText("NGN 400.00 will be credited: 600.00 -> 1,000.00").waitFor();
   await dialog(page).getByLabel("Reason").fill("it did not arrive");
   await submit(page, "Credit NGN 400.00");
-  await page.getByText("were recorded. The balance is NGN 1,000.00").waitFor();
+  await page.getByText("were credited. The balance is NGN 1,000.00").waitFor();
   await button(page, "Refund").waitFor({ state: "detached" });
   expect(await balance()).toBe(1_000);
 

@@ -10,6 +10,7 @@ test("the periods with a name are days of the stage's zone, which begin an hour 
     "Any time": ["", ""],
     Today: ["2027-01-01", "2027-01-01"],
     Yesterday: ["2026-12-31", "2026-12-31"],
+    "Last 7 days": ["2026-12-26", "2027-01-01"],
     "This month": ["2027-01-01", "2027-01-31"],
     "Last month": ["2026-12-01", "2026-12-31"],
   });
