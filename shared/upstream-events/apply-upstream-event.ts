@@ -184,7 +184,8 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
   if (indexed !== undefined) return settleByReference(deps, indexed, event, settlementOf(deps, event), deadline);
-  const transaction = await findByOwnReference(deps.ledger, reference);
+  // An upstream may write it in small letters.
+  const transaction = await findByOwnReference(deps.ledger, reference.toUpperCase());
   if (transaction !== undefined) {
     // An event under our own reference does not say what the upstream calls the order: a known upstream reference
     // stays.

@@ -105,7 +105,7 @@ const askFor = async (
 ): Promise<LookupFinding | undefined> => {
   const { ledger, cache, outcomeQueue, profile } = deps;
   const reference = referenceAtUpstream(profile, order) ?? "";
-  const answer = await lookUp(reference, questionDeadline(deadline));
+  const answer = inOwnLetters(order, await lookUp(reference, questionDeadline(deadline)));
   if (answer.kind === "not_asked") {
     log.warn("upstream.not_ready", { reason: answer.reason });
     return undefined;
@@ -124,6 +124,21 @@ const askFor = async (
 /** The end of one question's time. */
 export const questionDeadline = (deadline: Deadline): Deadline =>
   earlierDeadline(deadline, deadlineIn(LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS));
+
+/** An upstream may write our reference, which is in capitals, in small letters. */
+const inOwnLetters = (order: Transaction, answer: LookupAnswer): LookupAnswer => {
+  if (answer.kind !== "found") return answer;
+  const own = referenceOf(order);
+  const { reference, ourReference } = answer.order;
+  return {
+    ...answer,
+    order: {
+      ...answer.order,
+      ...(reference?.toUpperCase() === own && { reference: own }),
+      ...(ourReference?.toUpperCase() === own && { ourReference: own }),
+    },
+  };
+};
 
 type Asked = Exclude<LookupAnswer, { readonly kind: "not_asked" }>;
 

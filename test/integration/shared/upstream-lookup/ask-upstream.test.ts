@@ -408,6 +408,21 @@ test("an answer with the number in its international form is about the order", a
   expect(await service.reasons()).toEqual([]);
 });
 
+test("our reference in small letters is ours, so a failed order is refunded, whichever field has it", async () => {
+  for (const [lookup, field] of [
+    [LOOKUP, "client_reference"],
+    [{ path: LOOKUP.path }, "reference"],
+  ] as const) {
+    const service = await aService({ lookup });
+    const order = await service.anOrder();
+    order.atUpstream("failed");
+    service.simulator.state.lookupChanges.set(order.reference, { [field]: order.reference.toLowerCase() });
+    await service.ask();
+    expect(await order.balance()).toBe(2_000);
+    expect(await service.reasons()).toEqual([]);
+  }
+});
+
 describe("a lookup that answers with another order like this one, whose reference nobody knows yet", () => {
   const ofAnother = async (lookup: NonNullable<ProfileChanges["lookup"]>) => {
     const service = await aService({ lookup });
