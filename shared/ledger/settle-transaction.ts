@@ -33,6 +33,9 @@ export const settlementSchema = z.discriminatedUnion("status", [
 ]);
 export type Settlement = z.infer<typeof settlementSchema>;
 
+/** A settlement as the transaction records it. */
+export type RecordedSettlement = Settlement & Pick<Transaction, "resolved_by" | "reported_by">;
+
 /** Of an order that was certainly not delivered. */
 export const NOT_DELIVERED: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
 
@@ -60,7 +63,7 @@ export type SettleTarget = Pick<
 export const settleTransaction = async (
   ledger: Ledger,
   target: SettleTarget,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
   const result = await settleAsRead(ledger, target, settlement, deadline);
@@ -85,7 +88,7 @@ export const settleTransaction = async (
 export const settleAsRead = async (
   ledger: Ledger,
   target: SettleTarget,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   deadline: Deadline,
 ): Promise<SettlementResult> => {
   const result = await writeUntilDeadline(ledger, target, settlement, "any", deadline);
@@ -116,7 +119,7 @@ const refunds = ({ mode }: SettleTarget, { status }: Settlement): boolean => sta
 export const settleByHeuristicMatch = async (
   ledger: Ledger,
   target: SettleTarget,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   deadline: Deadline,
 ): Promise<boolean> => {
   const result = await writeUntilDeadline(ledger, target, settlement, "absent", deadline);
@@ -131,7 +134,7 @@ export const settleByHeuristicMatch = async (
 export const settleByAnswer = async (
   ledger: Ledger,
   target: SettleTarget,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   sending: Pick<Transaction, "claim">,
   deadline: Deadline,
 ): Promise<"applied" | "indeterminate" | "refused"> => {
@@ -149,9 +152,6 @@ export const settledTransaction = (
   ...settlement,
 });
 
-/** A settlement as the transaction records it. */
-type RecordedSettlement = Settlement & Pick<Transaction, "resolved_by">;
-
 type SettlementWrites = readonly [ReturnType<typeof transactionUpdate>, ...Writes];
 
 /**
@@ -161,7 +161,7 @@ type SettlementWrites = readonly [ReturnType<typeof transactionUpdate>, ...Write
 const writeUntilDeadline = async (
   ledger: Ledger,
   target: SettleTarget,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   condition: ReferenceCondition,
   deadline: Deadline,
 ): Promise<

@@ -81,6 +81,8 @@ export const transactionSchema = lazyObject(() => ({
   failure: failureSchema.optional(),
   /** Set if an operator settled it: when it ended says nothing of the upstream. */
   resolved_by: z.literal("operator").optional(),
+  /** Set if the upstream reported its outcome later than in the answer to the order: in an event, or when it was asked. */
+  reported_by: z.enum(["event", "lookup"]).optional(),
   /** The operator who took it while it was open, and when (take-order.ts). */
   taken_by: z.string().optional(),
   taken_at: z.iso.datetime().optional(),

@@ -1,5 +1,12 @@
 import * as z from "zod";
-import { AT_ONCE_MS, type CountedEnd, countedEnds, PENDING_MS_MAX } from "../contract/actions/refund-clock.ts";
+import {
+  AT_ONCE_MS,
+  type CountedEnd,
+  countedEnds,
+  type EndCause,
+  endCause,
+  PENDING_MS_MAX,
+} from "../contract/actions/refund-clock.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { BATCH_KEYS_MAX, getItem, getItems } from "../ledger/get-item.ts";
@@ -179,13 +186,21 @@ const endOf = (order: Transaction): CountedEnd => {
   return `${end}_${ms <= AT_ONCE_MS ? "30_s" : ms <= PENDING_MS_MAX ? "24_h" : "later"}`;
 };
 
-/** What an order adds to its day: `airtime|MTN|price`. */
+/** By what an order ended. An operator may resolve what an event reports. */
+const causeOf = ({ status, resolved_by, reported_by, failure }: Transaction): EndCause => {
+  const cause = resolved_by ?? reported_by ?? (status === "success" ? "answer" : failure?.code);
+  // Each failure is stored with its code.
+  return cause ?? "delivery_failed";
+};
+
+/** What an order adds to its day: `airtime|MTN|price`, and `airtime|MTN|refunded_24_h|provider_timeout`. */
 const incrementsOf = (order: Transaction): readonly (readonly [string, number])[] => {
   const { type, network = "", status, amount_kobo, cost_kobo } = order;
-  const add = (what: What | CountedEnd, value: number) => [[type, network, what].join("|"), value] as const;
-  if (status !== "success") return [add(endOf(order), 1)];
+  const add = (what: string, value: number) => [[type, network, what].join("|"), value] as const;
+  const ended = add(`${endOf(order)}|${causeOf(order)}`, 1);
+  if (status !== "success") return [ended];
   return [
-    add(endOf(order), 1),
+    ended,
     ...(cost_kobo === undefined
       ? [add("unknown_orders", 1), add("unknown_price", amount_kobo)]
       : [add("orders", 1), add("price", amount_kobo), add("cost", cost_kobo)]),
@@ -260,15 +275,20 @@ export type DaySum = {
   readonly day: string;
   readonly type: TransactionType;
   readonly network: string | null;
-  readonly sums: Readonly<Partial<Record<What | CountedEnd, number>>>;
+  readonly sums: Readonly<Partial<Record<What, number>>>;
+  /** How many of its orders ended so, by each cause. */
+  readonly ends: readonly { readonly end: CountedEnd; readonly cause: EndCause; readonly count: number }[];
 };
 
 const dayItem = z.looseObject({ pk: z.string() });
 const SUM_NAME = new RegExp(
-  `^(${transactionType.options.join("|")})\\|(.*)\\|(${[...WHATS, ...countedEnds].join("|")})$`,
+  `^(?<type>${transactionType.options.join("|")})\\|(?<network>.*)\\|(?:(?<what>${WHATS.join("|")})|(?<end>${countedEnds.join("|")})\\|(?<cause>${endCause.options.join("|")}))$`,
   "s",
 );
-const sumName = z.tuple([z.string(), transactionType, z.string(), z.enum([...WHATS, ...countedEnds])]);
+const sumName = z.object({
+  ...{ type: transactionType, network: z.string(), what: z.enum(WHATS).optional() },
+  ...{ end: z.enum(countedEnds).optional(), cause: endCause.optional() },
+});
 
 /** The sums of accounts on days, by kind and network. */
 export const readDays = async (
@@ -291,12 +311,17 @@ export const readDays = async (
   return wanted.flatMap(({ accountId, day, pk }) => {
     const sums = new Map<string, DaySum>();
     for (const [name, value] of Object.entries(items.get(pk) ?? {})) {
-      const parsed = sumName.safeParse([...(SUM_NAME.exec(name) ?? [])]).data;
+      const parsed = sumName.safeParse(SUM_NAME.exec(name)?.groups).data;
       if (parsed === undefined || typeof value !== "number") continue;
-      const [, type, network, what] = parsed;
+      const { type, network, what, end, cause } = parsed;
       const key = `${type}|${network}`;
-      const sum = sums.get(key) ?? { accountId, day, type, network: network === "" ? null : network, sums: {} };
-      sums.set(key, { ...sum, sums: { ...sum.sums, [what]: value } });
+      const none: DaySum = { accountId, day, type, network: network === "" ? null : network, sums: {}, ends: [] };
+      const sum = sums.get(key) ?? none;
+      sums.set(key, {
+        ...sum,
+        ...(what && { sums: { ...sum.sums, [what]: value } }),
+        ...(end && cause && { ends: [...sum.ends, { end, cause, count: value }] }),
+      });
     }
     return [...sums.values()];
   });

@@ -9,6 +9,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import {
   createSequentialSettle,
   NOT_DELIVERED,
+  type RecordedSettlement,
   type Settlement,
   type SettlementResult,
   settleByAnswer,
@@ -129,7 +130,7 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
   // The order was sent again since: this is about the sending before, and the next question is about the new one.
   if (stored.claim !== message.claim) return { kind: "done", outcome: "another_sending" };
   const isOwn = event.reference === referenceOf(stored);
-  const settlement = { ...settlementOf(deps, event), ...(isOwn && { upstream_reference: undefined }) };
+  const settlement = { ...settlementOf(deps, event, "lookup"), ...(isOwn && { upstream_reference: undefined }) };
   const result = await settleByAnswer(ledger, stored, settlement, message, deadline);
   if (result === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result === "applied") return { kind: "done", outcome: "applied" };
@@ -183,13 +184,14 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
   const { reference } = event;
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
-  if (indexed !== undefined) return settleByReference(deps, indexed, event, settlementOf(deps, event), deadline);
+  if (indexed !== undefined)
+    return settleByReference(deps, indexed, event, settlementOf(deps, event, "event"), deadline);
   // An upstream may write it in small letters.
   const transaction = await findByOwnReference(deps.ledger, reference.toUpperCase());
   if (transaction !== undefined) {
     // An event under our own reference does not say what the upstream calls the order: a known upstream reference
     // stays.
-    const settlement = { ...settlementOf(deps, event), upstream_reference: undefined };
+    const settlement = { ...settlementOf(deps, event, "event"), upstream_reference: undefined };
     return settleByReference(deps, transaction, event, settlement, deadline);
   }
   const afterS = retryDelayS(deps.ledger.clock() - Date.parse(event.received_at));
@@ -200,7 +202,8 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
     ? await noteEvent(deps.ledger, reference, event.status, storedEventPk(event))
     : await readUpstreamReference(deps.ledger, reference);
   const matched = await matchedTransaction(deps.ledger, known);
-  if (matched !== undefined) return settleByReference(deps, matched, event, settlementOf(deps, event), deadline);
+  if (matched !== undefined)
+    return settleByReference(deps, matched, event, settlementOf(deps, event, "event"), deadline);
   if (retry !== undefined) return retry;
   const isContested = known !== undefined && contraryEvent(known, event.status) !== undefined;
   return isContested ? escalateUnknown(deps, event, "conflicting_events") : matchOrEscalate(deps, event, deadline);
@@ -217,7 +220,7 @@ const settleByReference = async (
   deps: SettleDeps,
   transaction: IndexedTransaction,
   event: EventMessage,
-  settlement: Settlement,
+  settlement: RecordedSettlement,
   deadline: Deadline,
 ): Promise<MessageResult> => {
   const { pk, mode, status } = transaction;
@@ -268,13 +271,13 @@ const matchOrEscalate = async (deps: SettleDeps, event: EventMessage, deadline: 
     const matched = await matchedTransaction(ledger, await readUpstreamReference(ledger, event.reference));
     return matched === undefined
       ? escalateUnknown(deps, event, match.reason)
-      : settleByReference(deps, matched, event, settlementOf(deps, event), deadline);
+      : settleByReference(deps, matched, event, settlementOf(deps, event, "event"), deadline);
   }
   // The event's own transaction may have recorded the reference since the first lookup, and so no longer be a
   // candidate.
   const isKnown = (await findByUpstreamReference(ledger, event.reference)).length > 0;
   const { transaction } = match;
-  if (!isKnown && (await settleByHeuristicMatch(ledger, transaction, settlementOf(deps, event), deadline))) {
+  if (!isKnown && (await settleByHeuristicMatch(ledger, transaction, settlementOf(deps, event, "event"), deadline))) {
     return { kind: "done", outcome: "matched" };
   }
   return { kind: "retry", reason: "candidate_changed", afterS: 1 };
@@ -322,8 +325,12 @@ const retryDelayS = (ageMs: number): number | undefined => {
   return nextAgeMs === undefined ? undefined : Math.ceil((nextAgeMs - ageMs) / 1_000);
 };
 
-const settlementOf = ({ costs }: ApplyDeps, { status, reference, amount_kobo }: ReportedOrder): Settlement => {
-  const facts = { upstream_reference: reference, ...amountFacts(costs, status, amount_kobo) };
+const settlementOf = (
+  { costs }: ApplyDeps,
+  { status, reference, amount_kobo }: ReportedOrder,
+  reported_by: Transaction["reported_by"],
+): RecordedSettlement => {
+  const facts = { upstream_reference: reference, ...amountFacts(costs, status, amount_kobo), reported_by };
   return status === "success" ? { status, ...facts } : { status, failure: { code: "delivery_failed" }, ...facts };
 };
 

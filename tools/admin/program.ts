@@ -15,6 +15,7 @@ import { addLedgerExport } from "./commands/ledger-export.ts";
 import { addMarginCommands } from "./commands/margin.ts";
 import { addPeriodCommands } from "./commands/periods.ts";
 import { addReconciliationCommands, addStatementCaseCommands } from "./commands/reconciliation.ts";
+import { addRefundClockCommands } from "./commands/refund-clock.ts";
 import { addSecretCommands } from "./commands/secrets.ts";
 import { addSubjectCommands } from "./commands/subjects.ts";
 import { addTransactionCommands } from "./commands/transactions.ts";
@@ -33,7 +34,7 @@ const groups: readonly (readonly [name: string, summary: string, addByHand?: (gr
   ["proposals", "Decide what another person proposed"],
   ["prices", "Set what an account pays where it differs from the face value"],
   ["margin", "Report what delivered orders cost and earned", addMarginCommands],
-  ["refund-clock", "Report how long after their debit orders ended"],
+  ["refund-clock", "Report how long after their debit orders ended", addRefundClockCommands],
   ["float", "Book payments to the upstream, and see how long they last"],
   [
     "ledger",

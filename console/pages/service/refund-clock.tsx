@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import { clockColumns, clockGroups } from "../../../shared/contract/actions/refund-clock.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
@@ -26,22 +27,11 @@ export const RefundClockPage = () => {
   const [chosen, choose] = useFilters(filterFields);
   const month = thisMonth(Date.now(), usePerson().time_zone);
   const { from = month.from, to = month.to } = chosen;
-  const report = useRead("refund-clock report", { from, to });
+  const report = useRead("refund-clock report", { from, to, by: clockGroups.join(",") });
   return (
     <Page
       title="Refund clock"
-      actions={
-        <CsvButton
-          name={`refund-clock-${from}-to-${to}`}
-          rows={report.data?.rows}
-          columns={[
-            ...(["kind", "network", "orders", "within_30_s_percent"] as const),
-            ...(["delivered_30_s", "delivered_24_h", "delivered_later"] as const),
-            ...(["refunded_30_s", "refunded_24_h", "refunded_later"] as const),
-            ...(["resolved_30_s", "resolved_24_h", "resolved_later"] as const),
-          ]}
-        />
-      }
+      actions={<CsvButton name={`refund-clock-${from}-to-${to}`} rows={report.data?.rows} columns={clockColumns} />}
       description="How long after their debit live orders were delivered or refunded. The refund framework of NCC and CBN asks for 30 seconds where nothing was delivered, and 24 hours where an outcome is pending. Nothing is refunded because of this clock."
     >
       <Row>
@@ -52,10 +42,21 @@ export const RefundClockPage = () => {
   );
 };
 
-const Shown = ({ report: { rows, open_over_24_h, complete_until } }: { readonly report: Report }) => (
+const causeTexts: Readonly<Partial<Record<NonNullable<ClockRow["cause"]>, string>>> = {
+  answer: "Delivered at once",
+  event: "Event of the upstream",
+  lookup: "The upstream was asked",
+  operator: "Operator",
+};
+
+const percentText = (percent: number | null): string => (percent === null ? "–" : `${percent} %`);
+
+const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { readonly report: Report }) => (
   <>
     <Facts
       facts={[
+        { name: "Orders", value: total.orders },
+        { name: "Within 30 s", value: percentText(total.within_30_s_percent) },
         { name: "Open for more than 24 hours, now", value: open_over_24_h },
         { name: "Complete until", value: complete_until === null ? undefined : <Time iso={complete_until} /> },
       ]}
@@ -63,11 +64,12 @@ const Shown = ({ report: { rows, open_over_24_h, complete_until } }: { readonly 
     <DataTable
       label="Orders by how they ended"
       rows={rows}
-      rowKey={({ kind, network }) => `${kind} ${network}`}
+      rowKey={({ kind, network, cause }) => `${kind} ${network} ${cause}`}
       columns={[
-        { header: "Kind", cell: ({ kind }) => typeText(kind) },
+        { header: "Kind", cell: ({ kind }) => kind && typeText(kind) },
         { header: "Network", cell: ({ network }) => network ?? "–" },
-        { header: "Within 30 s", align: "end", cell: ({ within_30_s_percent: percent }) => `${percent} %` },
+        { header: "Cause", cell: ({ cause }) => cause && (causeTexts[cause] ?? cause) },
+        { header: "Within 30 s", align: "end", cell: (row) => percentText(row.within_30_s_percent) },
         { header: "Orders", align: "end", cell: ({ orders }) => orders, sort: ({ orders }) => orders },
         { header: "Delivered in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "delivered") },
         { header: "Refunded in 30 s / 24 h / later", align: "end", cell: (row) => counts(row, "refunded") },

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { errorCodes } from "../errors.ts";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
 import { type ActionTable, reportedDays } from "./action.ts";
@@ -17,16 +18,31 @@ export const endCounts = z.object({
 export const countedEnds = endCounts.keyof().options;
 export type CountedEnd = (typeof countedEnds)[number];
 
+/**
+ * By what an order ended. `answer`: the upstream's answer to the order said that it was delivered. `event`, `lookup`: the upstream
+ * reported the outcome later, or when it was asked. `operator`: a person resolved it. Otherwise the error code with which it
+ * failed, and for which it was refunded.
+ */
+export const endCause = z.enum(["answer", "event", "lookup", "operator", ...errorCodes]);
+export type EndCause = z.infer<typeof endCause>;
+
+/** What the rows of the report may be grouped by. */
+export const clockGroups = ["kind", "network", "cause"] as const;
+
 const clockRow = z.object({
-  kind: transactionType,
-  /** Null for an identity check. */
+  /** What it is not grouped by is null; so is the network of an identity check. */
+  kind: transactionType.nullable(),
   network: z.string().nullable(),
+  cause: endCause.nullable(),
   /** Live orders that were debited on these days and have ended. */
   orders: z.int(),
-  /** Of them, those that ended within 30 s of the debit, in percent. */
-  within_30_s_percent: z.number(),
+  /** Of them, those that ended within 30 s of the debit, in percent; null of none. */
+  within_30_s_percent: z.number().nullable(),
   ...endCounts.shape,
 });
+
+/** The columns of the report as a file. */
+export const clockColumns = [...clockGroups, "orders", "within_30_s_percent", ...countedEnds] as const;
 
 /** How fast debited money ends as a delivery or a refund. */
 export const refundClockActions = {
@@ -34,23 +50,23 @@ export const refundClockActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: z.object(reportedDays),
+    input: z.object({
+      ...reportedDays,
+      by: z
+        .string()
+        .regex(/^(kind|network|cause)(,(kind|network|cause))*$/, `Must be some of ${clockGroups.join(",")}`)
+        .default(clockGroups.join(","))
+        .describe(`comma-separated, of ${clockGroups.join(", ")}`),
+    }),
     output: z.object({
       rows: z.array(clockRow),
+      total: clockRow,
       /** Live orders that are open now and were debited more than 24 hours ago. */
       open_over_24_h: z.int(),
       /** Orders that were created later, or are open, may be missing; null without an account. */
       complete_until: z.iso.datetime().nullable(),
     }),
-    summary: "Report how long after their debit orders were delivered or refunded, by kind and network",
-    command: {
-      takes: { from: "--from <day>", to: "--to <day>" },
-      example: "--from 2026-11-01 --to 2026-11-30",
-      table: {
-        rows: "rows",
-        columns: ["kind", "network", "orders", "within_30_s_percent", ...countedEnds],
-      },
-      note: "A column says how an order ended, and within which time after its debit: 30 s, 24 h, or later. `resolved` was ended by an operator. Orders of the last hour are missing. JSON output has the time until which the report is complete, and the number of orders that are open for more than 24 hours.",
-    },
+    summary: "Report how long after their debit orders were delivered or refunded, by kind, network and cause",
+    command: "by hand",
   },
 } as const satisfies ActionTable;

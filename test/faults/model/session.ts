@@ -2,12 +2,16 @@ import { expect } from "vitest";
 import * as z from "zod";
 import { requireAccount } from "../../../shared/access/account-store.ts";
 import { setAccountLimits, setKeyLimits } from "../../../shared/access/accounts.ts";
+import { REPORTED_DAYS_MAX } from "../../../shared/contract/actions/action.ts";
 import type { OrderLimits } from "../../../shared/contract/order-limits.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { findByCallerReference, readTransactions } from "../../../shared/ledger/find-transactions.ts";
 import { referenceOf, type Transaction } from "../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../shared/ledger/wallet.ts";
+import { advanceSums, readDays } from "../../../shared/margin/order-sums.ts";
+import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { dateIn, datesUntil } from "../../../shared/platform/time-zone.ts";
 import { addEndpoint, enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
 import { transactionsOf, violations } from "../invariants.ts";
@@ -308,7 +312,37 @@ export const endSession = async (session: Session): Promise<void> => {
   await deliverUntilIdle(system);
   await enqueueMissingWebhooks(session);
   for (const { account } of callers) expect(await violations(account)).toEqual([]);
+  await expectRefundClock(session);
   for (const { account } of callers) await closeTestAccount(account);
+};
+
+/** Expects the refund clock's counts to be those of a recount of all transactions. */
+const expectRefundClock = async ({ system, callers }: Session): Promise<void> => {
+  advance(2 * 60 * MINUTE_MS);
+  const ledger = { ...system.ledger, timeZone: "Africa/Lagos" };
+  const days = datesUntil(dateIn(ledger.clock(), ledger.timeZone), REPORTED_DAYS_MAX);
+  for (const { account } of callers) {
+    const { accountId } = account;
+    await advanceSums(ledger, accountId, deadlineIn(MINUTE_MS));
+    const counted = (await readDays(ledger, [accountId], days)).flatMap(({ type, network, ends }) =>
+      ends.flatMap(({ end, cause, count }) => Array(count).fill(`${type} ${network} ${end} ${cause}`)),
+    );
+    const ended = (await transactionsOf(account)).filter(
+      ({ mode, status, debit }) => mode === "live" && status !== "processing" && debit === undefined,
+    );
+    const recounted = ended.map((each) => {
+      const spanMs = Date.parse(each.updated_at) - Date.parse(each.created_at);
+      const within = spanMs <= 30_000 ? "30_s" : spanMs <= 24 * 60 * MINUTE_MS ? "24_h" : "later";
+      const [end, cause] =
+        each.resolved_by === "operator"
+          ? ["resolved", "operator"]
+          : each.status === "success"
+            ? ["delivered", each.reported_by ?? "answer"]
+            : ["refunded", each.reported_by ?? each.failure?.code];
+      return `${each.type} ${each.network ?? null} ${end}_${within} ${cause}`;
+    });
+    expect(counted.toSorted()).toEqual(recounted.toSorted());
+  }
 };
 
 /** Has an operator enqueue the webhooks of the time in which an endpoint was disabled. */

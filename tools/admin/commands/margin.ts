@@ -4,7 +4,7 @@ import { marginActions } from "../../../shared/contract/actions/margin.ts";
 import { marginCsv, marginGroupColumns } from "../../../shared/contract/margin-csv.ts";
 import { addCommand } from "../command.ts";
 import { perform } from "../perform.ts";
-import { nairaText, table } from "../views/print.ts";
+import { completeText, nairaText, table } from "../views/print.ts";
 
 type Report = z.output<(typeof marginActions)["margin report"]["output"]>;
 type Row = Report["rows"][number];
@@ -25,12 +25,12 @@ export const addMarginCommands = (group: Command): void => {
     input: input.extend({ csv: z.boolean().default(false) }),
     run: async (context, { csv, ...period }) => {
       const report = await perform(context, "margin report", period);
-      return { json: report, text: csv ? marginCsv(report.rows) : tableOf(report) };
+      return { json: report, text: csv ? marginCsv(report.rows) : tableOf(report, context.timeZone) };
     },
   });
 };
 
-const tableOf = ({ rows, total, complete_until }: Report): string => {
+const tableOf = ({ rows, total, complete_until }: Report, timeZone: string): string => {
   const cells = (row: Row, name = ""): string[] => [
     name || marginGroupColumns.flatMap((column) => row[column] ?? []).join(" ") || "checks",
     String(row.orders),
@@ -42,9 +42,6 @@ const tableOf = ({ rows, total, complete_until }: Report): string => {
     nairaText(row.unknown_price),
   ];
   const heads = ["group", "orders", "price", "cost", "margin", "percent", "cost unknown", "their price"];
-  const until =
-    complete_until === null
-      ? "Nothing has been added up yet."
-      : `Complete until ${complete_until}, but for open orders.`;
-  return `${table(heads, [...rows.map((row) => cells(row)), cells(total, "total")])}\n\n${until}`;
+  const shown = table(heads, [...rows.map((row) => cells(row)), cells(total, "total")]);
+  return `${shown}\n\n${completeText(complete_until, timeZone)}`;
 };

@@ -1,5 +1,6 @@
 import Table from "cli-table3";
 import { escapeControls } from "../../../shared/contract/control-characters.ts";
+import { timeIn } from "../../../shared/platform/time-zone.ts";
 import { printMessage } from "../terminal.ts";
 
 export { koboText, nairaText } from "../../../shared/contract/money.ts";
@@ -55,6 +56,15 @@ export const sections = (parts: Readonly<Record<string, string>>): string =>
   Object.entries(parts)
     .map(([heading, text]) => `${heading}\n${text.replaceAll(/^/gm, "  ")}`)
     .join("\n\n");
+
+/** A time in the zone of the stage, with its offset from UTC. JSON output has UTC. */
+export const localTime = (iso: string, timeZone: string): string => timeIn(Date.parse(iso), timeZone);
+
+/** Until when the figures of the books are complete, in the zone of the stage and in UTC. */
+export const completeText = (until: string | null, timeZone: string): string =>
+  until === null
+    ? "Nothing has been added up yet."
+    : `Complete until ${localTime(until, timeZone)} (${until}), but for open orders.`;
 
 /** Prints the progress of a long command on standard error, with the time; standard output holds the result only. */
 export const logProgress = (message: string): void => {

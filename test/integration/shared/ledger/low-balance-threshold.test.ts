@@ -3,6 +3,7 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { getWallet } from "../../../../shared/read-account/read-account.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
@@ -79,8 +80,23 @@ describe("setLowBalanceThreshold", () => {
 
   test("a threshold for a wallet that does not exist is refused at once and not audited", async () => {
     const seen = ledger.firstWrites(0, "conflict");
-    await expect(setThreshold("acc_none", 10)).rejects.toThrow("ConditionalCheckFailed");
+    await expect(setThreshold("acc_none", 10)).rejects.toThrow("The account has no wallet");
     expect(seen.writes).toBe(1);
     expect(await readAudit(ledger, "acc_none")).toEqual([]);
+  });
+
+  test("a threshold for an account that closed since it was read is refused by the write, and not audited", async () => {
+    const accountId = await ledger.aWallet(0);
+    await ledger.db.update({
+      TableName: ledger.table,
+      Key: { pk: walletPk(accountId) },
+      UpdateExpression: "SET closed = :true, restricted = :true",
+      ExpressionAttributeValues: { ":true": true },
+    });
+    for (const naira of [10, undefined]) {
+      await expect(setThreshold(accountId, naira)).rejects.toThrow(`The account ${accountId} is closed`);
+    }
+    expect(await walletOf(accountId)).toMatchObject({ low_balance_threshold: null });
+    expect(await readAudit(ledger, accountId)).toEqual([]);
   });
 });

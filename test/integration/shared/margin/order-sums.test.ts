@@ -6,6 +6,7 @@ import { floatRuns } from "../../../../shared/actions/float.ts";
 import { marginRuns } from "../../../../shared/actions/margin.ts";
 import { refundClockRuns } from "../../../../shared/actions/refund-clock.ts";
 import { endCounts } from "../../../../shared/contract/actions/refund-clock.ts";
+import type { ErrorCode } from "../../../../shared/contract/errors.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
@@ -59,11 +60,16 @@ const place = async (ledger: Ledger, accountId: string, { atMs, priceKobo, costK
   expect(await openTransaction(ledger, transaction, [], forever)).toEqual({ kind: "opened" });
   return transaction;
 };
-const end = (ledger: Ledger, order: Transaction, status: "success" | "failed") =>
+const end = (
+  ledger: Ledger,
+  order: Transaction,
+  status: "success" | "failed",
+  { reported_by, code = "delivery_failed" }: Pick<Transaction, "reported_by"> & { readonly code?: ErrorCode } = {},
+) =>
   settleTransaction(
     ledger,
     order,
-    status === "success" ? { status } : { status, failure: { code: "delivery_failed" } },
+    { ...(status === "success" ? { status } : { status, failure: { code } }), reported_by },
     deadlineIn(29_000),
   );
 
@@ -76,8 +82,8 @@ const report = async (account: string, nowMs: number, by = "day") => {
   return rows.filter(({ account_id }) => account_id === account);
 };
 
-const refundClock = (nowMs: number) =>
-  refundClockRuns["refund-clock report"](contextAt(nowMs), { from: "2026-11-19", to: "2026-12-10" });
+const clockDays = { from: "2026-11-19", to: "2026-12-10", by: "kind,network,cause" };
+const refundClock = (nowMs: number) => refundClockRuns["refund-clock report"](contextAt(nowMs), clockDays);
 const noEnds = endCounts.parse({});
 
 test("the report is complete until an account was created that no run has added up yet", async () => {
@@ -98,7 +104,13 @@ test("the sums are those of the ledger after any history, with runs that overlap
     },
     {
       weight: 4,
-      arbitrary: fc.record({ kind: fc.constant("end" as const), index: fc.nat(20), isDelivered: fc.boolean() }),
+      arbitrary: fc.record({
+        kind: fc.constant("end" as const),
+        index: fc.nat(20),
+        isDelivered: fc.boolean(),
+        reported_by: fc.constantFrom(undefined, "event" as const, "lookup" as const),
+        code: fc.constantFrom("delivery_failed" as const, "provider_timeout" as const),
+      }),
     },
     {
       weight: 2,
@@ -115,7 +127,7 @@ test("the sums are those of the ledger after any history, with runs that overlap
       let nowMs = NOON_MS;
       const ledger = { ...operator.ledgerAt(), clock: () => nowMs };
       const orders: { readonly transaction: Transaction; status: "processing" | "success" | "failed" }[] = [];
-      const ends: Record<string, number> = {};
+      const ends: Record<string, Record<string, number>> = {};
       const ended: { readonly hour: string; readonly atOnce: boolean }[] = [];
       for (const each of acts) {
         if (each.kind === "wait") nowMs += each.ms;
@@ -137,11 +149,12 @@ test("the sums are those of the ledger after any history, with runs that overlap
         const order = each.kind === "end" ? orders[each.index % Math.max(1, orders.length)] : undefined;
         if (each.kind === "end" && order?.status === "processing") {
           order.status = each.isDelivered ? "success" : "failed";
-          await end(ledger, order.transaction, order.status);
+          await end(ledger, order.transaction, order.status, each);
           const afterMs = nowMs - Date.parse(order.transaction.created_at);
           const within = afterMs <= 30_000 ? "30_s" : afterMs <= 24 * HOUR_MS ? "24_h" : "later";
           const name = `${each.isDelivered ? "delivered" : "refunded"}_${within}`;
-          ends[name] = (ends[name] ?? 0) + 1;
+          const cause = each.reported_by ?? (each.isDelivered ? "answer" : each.code);
+          ends[cause] = { ...ends[cause], [name]: (ends[cause]?.[name] ?? 0) + 1 };
           ended.push({ hour: order.transaction.created_at.slice(0, 13), atOnce: within === "30_s" });
         }
       }
@@ -173,10 +186,12 @@ test("the sums are those of the ledger after any history, with runs that overlap
         recount.length,
         recount.filter(({ atOnce }) => atOnce).length,
       ]);
-      const clock = await refundClock(nowMs);
-      expect(clock.rows.find(({ network }) => network === accountId)).toEqual(
-        Object.keys(ends).length === 0 ? undefined : expect.objectContaining({ ...noEnds, ...ends }),
-      );
+      const clock = (await refundClock(nowMs)).rows.filter(({ network }) => network === accountId);
+      expect(
+        Object.fromEntries(
+          clock.map(({ cause, kind, network, orders, within_30_s_percent, ...each }) => [cause, each]),
+        ),
+      ).toEqual(Object.fromEntries(Object.entries(ends).map(([cause, each]) => [cause, { ...noEnds, ...each }])));
     }),
     { numRuns: 15 },
   );
@@ -205,14 +220,21 @@ test("the refund clock counts what an operator resolved, and what is open for mo
     }
   }
   await advanceSums(inLagos(ledger), accountId, forever);
-  const { rows, open_over_24_h } = await refundClockRuns["refund-clock report"](contextAt(NOON_MS, own), {
-    from: "2026-11-19",
-    to: "2026-12-10",
-  });
+  const reportBy = (by: string) =>
+    refundClockRuns["refund-clock report"](contextAt(NOON_MS, own), { ...clockDays, by });
+  const { rows, total, open_over_24_h } = await reportBy(clockDays.by);
   expect(open_over_24_h).toBe(3);
-  expect(rows).toEqual([
-    { kind: "airtime", network: "MTN", orders: 1, within_30_s_percent: 0, ...noEnds, resolved_later: 1 },
-  ]);
+  const row = { kind: "airtime", network: "MTN", cause: "operator" };
+  const counts = { orders: 1, within_30_s_percent: 0, ...noEnds, resolved_later: 1 };
+  const none = { kind: null, network: null, cause: null };
+  expect([rows, total]).toEqual([[{ ...row, ...counts }], { ...none, ...counts }]);
+  expect((await reportBy("cause,cause")).rows).toEqual([{ ...none, cause: "operator", ...counts }]);
+  const before = await refundClockRuns["refund-clock report"](contextAt(NOON_MS, own), {
+    ...clockDays,
+    from: "2026-11-01",
+    to: "2026-11-02",
+  });
+  expect([before.rows, before.total]).toEqual([[], { ...none, orders: 0, within_30_s_percent: null, ...noEnds }]);
 });
 
 test("the share of purchases that ended within 30 s is of 24 hours and without checks, published from 20 on, each minute, until they are fewer", async () => {

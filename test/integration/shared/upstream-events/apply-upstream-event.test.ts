@@ -224,7 +224,8 @@ describe("events under an upstream reference", () => {
     const event = await anEvent();
     const order = await anOrder({ upstream_reference: event.reference });
     expect(await callsOf(event)).toEqual(["Query", "UpdateItem"]);
-    expect(await order.stored()).toMatchObject({ status: "success", upstream_amount_kobo: 50_000 });
+    const settled = { status: "success", reported_by: "event", upstream_amount_kobo: 50_000 };
+    expect(await order.stored()).toMatchObject(settled);
     expect(await callsOf(event)).toEqual(["Query"]);
     expect(await apply(event)).toEqual({ kind: "done", outcome: "duplicate" });
   });

@@ -39,7 +39,8 @@ test("a success is matched with the only order that fits, which gets the event's
   const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
   const event = await anEvent({ phoneNumber });
   expect(await apply(event)).toEqual({ kind: "done", outcome: "matched" });
-  expect(await order.stored()).toMatchObject({ status: "success", upstream_reference: event.reference });
+  const settled = { status: "success", reported_by: "event", upstream_reference: event.reference };
+  expect(await order.stored()).toMatchObject(settled);
   expect(await order.balance()).toBe(1_500);
 });
 

@@ -116,9 +116,13 @@ describe.each(manners)("with a %s upstream", (manner) => {
 
     expect(await service.ask()).toEqual({ open: 2, due: 2, asked: 2, ended: 2 });
 
-    expect(await delivered.stored()).toMatchObject({ status: "success", upstream_reference: upstreamReference });
+    expect(await delivered.stored()).toMatchObject({
+      ...{ status: "success", reported_by: "lookup", upstream_reference: upstreamReference },
+    });
     expect(await delivered.balance()).toBe(1_500);
-    expect(await failed.stored()).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
+    expect(await failed.stored()).toMatchObject({
+      ...{ status: "failed", reported_by: "lookup", failure: { code: "delivery_failed" } },
+    });
     expect(await failed.balance()).toBe(2_000);
     expect(await service.ask(10)).toEqual({ open: 0, due: 0, asked: 0, ended: 0 });
     expect(await service.reasons()).toEqual([]);

@@ -1,0 +1,62 @@
+import type { Command } from "commander";
+import * as z from "zod";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
+import {
+  clockColumns,
+  clockGroups,
+  countedEnds,
+  refundClockActions,
+} from "../../../shared/contract/actions/refund-clock.ts";
+import { csvText } from "../../../shared/contract/csv.ts";
+import { addCommand } from "../command.ts";
+import { perform } from "../perform.ts";
+import { completeText, table } from "../views/print.ts";
+
+type Report = ActionOutput<"refund-clock report">;
+type Row = Report["rows"][number];
+
+export const addRefundClockCommands = (group: Command): void => {
+  const { input, summary } = refundClockActions["refund-clock report"];
+  addCommand(group, {
+    usage: "report",
+    readOnly: true,
+    summary,
+    example: "report --from 2026-11-01 --to 2026-11-30 --by network,cause --csv > november.csv",
+    options: [
+      { flags: "--from <date>", text: "the first day, in the time zone of the stage", required: true },
+      { flags: "--to <date>", text: "the last day, in the time zone of the stage", required: true },
+      { flags: "--by <groups>", text: "comma-separated, of kind, network, cause", fallback: clockGroups.join(",") },
+      { flags: "--csv", text: "print CSV" },
+    ],
+    input: input.extend({ csv: z.boolean().default(false) }),
+    run: async (context, { csv, ...period }) => {
+      const report = await perform(context, "refund-clock report", period);
+      return { json: report, text: csv ? csvOf(report) : tableOf(report, context.timeZone) };
+    },
+  });
+};
+
+const csvOf = ({ rows }: Report): string =>
+  csvText(
+    clockColumns,
+    rows.map((row) => clockColumns.map((column) => String(row[column] ?? ""))),
+  );
+
+/** The counts of one kind of end have one cell: those within 30 s, within 24 h, and later. */
+const tableOf = ({ rows, total, open_over_24_h: open, complete_until }: Report, timeZone: string): string => {
+  const cells = (row: Row, name: string): string[] => [
+    name,
+    String(row.orders),
+    row.within_30_s_percent === null ? "" : `${row.within_30_s_percent} %`,
+    ...countedEnds.map((end) => String(row[end])),
+  ];
+  const nameOf = (row: Row): string => clockGroups.flatMap((group) => row[group] ?? []).join(" ") || "checks";
+  return [
+    table(
+      ["group", "orders", "within 30 s", ...countedEnds.map((end) => end.replaceAll("_", " "))],
+      [...rows.map((row) => cells(row, nameOf(row))), cells(total, "total")],
+    ),
+    "A column says how an order ended, and within which time after its debit. `resolved` was ended by an operator.",
+    `Open for more than 24 hours now: ${open}. ${completeText(complete_until, timeZone)}`,
+  ].join("\n\n");
+};
