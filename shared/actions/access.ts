@@ -6,6 +6,7 @@ import { allows } from "../contract/permission.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
 import { isoTime } from "../platform/time.ts";
 import { keyView, ownerText, readAccounts } from "./accounts.ts";
+import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
 type Owned = { readonly account_id: string; readonly name: string };
@@ -23,31 +24,33 @@ const ownedBy = (accounts: readonly Account[]): ReadonlyMap<string, readonly Own
   return owned;
 };
 
+/** Who has signed in, the last one first, and then owners who never did. */
+const peopleOf = async ({ ledger }: Pick<ActionContext, "ledger">, accounts: readonly Account[]) => {
+  const people = await listPeople(ledger);
+  const owned = ownedBy(accounts);
+  const known = new Set(people.map(({ by }) => by));
+  const signedIn = people
+    .toSorted((one, other) => (one.last_seen_at < other.last_seen_at ? 1 : -1))
+    .map(({ by, roles, created_at, last_seen_at }) => ({
+      name: by,
+      roles,
+      accounts: [...(owned.get(by) ?? [])],
+      first_signed_in_at: created_at,
+      last_signed_in_at: last_seen_at,
+    }));
+  const never = [...owned]
+    .filter(([name]) => !known.has(name))
+    .map(([name, ownedAccounts]) => ({
+      ...{ name, roles: [], accounts: [...ownedAccounts] },
+      ...{ first_signed_in_at: null, last_signed_in_at: null },
+    }));
+  return [...signedIn, ...never];
+};
+
 export const accessRuns: ActionRuns<typeof accessActions> = {
   "access people": async (context) => {
-    const { ledger } = context;
-    const [people, accounts] = await Promise.all([
-      listPeople(ledger),
-      accountIdsOf(ledger).then((ids) => readAccounts(context, ids)),
-    ]);
-    const owned = ownedBy(accounts);
-    const known = new Set(people.map(({ by }) => by));
-    const signedIn = people
-      .toSorted((one, other) => (one.last_seen_at < other.last_seen_at ? 1 : -1))
-      .map(({ by, roles, created_at, last_seen_at }) => ({
-        name: by,
-        roles,
-        accounts: [...(owned.get(by) ?? [])],
-        first_signed_in_at: created_at,
-        last_signed_in_at: last_seen_at,
-      }));
-    const never = [...owned]
-      .filter(([name]) => !known.has(name))
-      .map(([name, ownedAccounts]) => ({
-        ...{ name, roles: [], accounts: [...ownedAccounts] },
-        ...{ first_signed_in_at: null, last_signed_in_at: null },
-      }));
-    return { people: [...signedIn, ...never] };
+    const accounts = await readAccounts(context, await accountIdsOf(context.ledger));
+    return { people: await peopleOf(context, accounts) };
   },
 
   "access review": async (context) => {
@@ -59,6 +62,7 @@ export const accessRuns: ActionRuns<typeof accessActions> = {
     );
     const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
     return {
+      people: await peopleOf(context, accounts),
       access: accounts.flatMap(({ account_id, name: accountName, status, entitlements, keys, owners }) => {
         const account = { account_id, account: accountName, is_restricted: status !== "active" };
         const usable = keys.filter((key) => keyView(key, ledger.clock()).status === "active");

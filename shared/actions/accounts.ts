@@ -143,7 +143,10 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const wallet = await readWallet(ledger, accountId);
     const { balance_kobo, low_balance_threshold_kobo } = wallet;
     const { owners, entitlements } = account;
-    const [endpoint] = await readEndpointStates(ledger, [account]);
+    const webhooks = (await readEndpointStates(ledger, [account])).map(({ id, name, url, status }) => ({
+      ...{ endpoint: id, name, url: shownUrl(url), status },
+    }));
+    const [first] = webhooks;
     const limited = entitlementSchema.options.filter((each) => typeof entitlements[each] === "number");
     return {
       ...accountView(account),
@@ -160,7 +163,8 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
       ...(hasPeriodLimit(account.order_limits) && { usage: usageView(context, wallet) }),
       ips: account.whitelist,
       keys: account.keys.map((key) => keyView(key, ledger.clock())),
-      webhook: endpoint === undefined ? null : { url: shownUrl(endpoint.url), status: endpoint.status },
+      webhook: first === undefined ? null : { url: first.url, status: first.status },
+      webhooks,
     };
   },
 

@@ -33,3 +33,16 @@ export const phoneDigitsShown: Readonly<Record<Role, number | undefined>> = {
   auditor: 2,
   reader: 2,
 };
+
+/** What a person in each role does, in a sentence. */
+const roleTexts: Readonly<Record<Role, string>> = {
+  operator: "Operator: everything",
+  finance: "Finance: keeps the books",
+  support: "Support: sees orders, adds notes",
+  auditor: "Auditor: sees and exports everything, phone numbers masked",
+  reader: "Reader: sees everything, phone numbers masked",
+};
+
+/** What a person with these roles may do; without any it is an owner. */
+export const rolesText = (held: readonly Role[]): string =>
+  held.length === 0 ? "Owner: manages these accounts" : held.map((role) => roleTexts[role]).join("; ");

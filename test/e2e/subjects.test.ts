@@ -97,14 +97,23 @@ test("a number on the command line, or in the reason, is refused, and is not rep
 });
 
 test("after an erasure nothing is found by the number, and what is open waits", async () => {
-  expect(await erase("nin", NIN)).toMatchObject({ checks: 3, orders: 0, open: 0 });
+  expect(await erase("nin", NIN)).toMatchObject({ checks: 3, orders: 0, open: 0, result: "erased" });
   expect(await erase("phone_number", PHONE)).toMatchObject({ checks: 0, orders: 2, open: 0 });
-  expect(await erase("phone_number", OPEN_PHONE)).toMatchObject({ orders: 0, open: 1 });
+  expect(await erase("phone_number", OPEN_PHONE)).toMatchObject({
+    ...{ orders: 0, open: 1, result: "nothing_removed", fields: [] },
+  });
   expect(await report("nin", NIN)).toMatchObject({ checks: [] });
   expect(await report("phone_number", PHONE)).toMatchObject({ orders: [] });
   expect((await report("phone_number", OPEN_PHONE)).orders).toHaveLength(1);
   expect((await report("nin", "12345678900")).checks).toEqual([]);
-  expect(await erase("nin", NIN)).toMatchObject({ checks: 0, orders: 0, open: 0 });
+  const nothing = { checks: 0, orders: 0, open: 0, result: "nothing_found", fields: [] };
+  expect(await erase("nin", NIN)).toMatchObject(nothing);
+  const { stdout, code } = await service.admin(["subjects", "erase", "nin", ...WHY], NIN);
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringMatching(/Nothing was found by this number, and nothing was removed\./),
+  ]);
+  expect(stdout).not.toMatch(/removed +nobody|fingerprint/);
   for (const table of ["ledger", "audit", "cache"] as const) {
     const { Items = [] } = await service.ledger.db.scan({ TableName: localTableNames[table] });
     expect(JSON.stringify(Items)).not.toMatch(new RegExp(`${NIN}|${PHONE.slice(1)}`));

@@ -91,7 +91,7 @@ export const addActionCommand = <Name extends ActionName>(group: Command, name: 
     asks: needsReason(action),
     ...(changes && { changes }),
     input: typedInput(name, command),
-    run: async (context, input) => reportOf(name, command, await perform(context, name, input)),
+    run: async (context, input) => reportOf(name, command, await perform(context, name, input), context.timeZone),
   });
 };
 
@@ -115,9 +115,10 @@ export const reportOf = <Name extends ActionName>(
   name: Name,
   command: ActionCommand,
   json: ActionOutput<Name>,
+  timeZone: string,
 ): Report => {
   const { output }: Action = actions[name];
   const own = actionTexts[name];
-  const text = own === undefined ? outputText(output, command, json) : own(json);
+  const text = own === undefined ? outputText(output, command, json, timeZone) : own(json, timeZone);
   return { json, text, ...(fault.safeParse(json).success && { ok: false }) };
 };

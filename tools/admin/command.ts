@@ -7,6 +7,7 @@ import { type Change, confirm, dryRunReport } from "./changes.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
 import { ProposedError } from "./send-action.ts";
 import { printResult, terminal } from "./terminal.ts";
+import { localTime } from "./views/print.ts";
 
 /** A command's result: for `--json`, and as text. */
 export type Report = {
@@ -112,7 +113,7 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
       await print(await spec.run(context, input));
     } catch (error) {
       if (!(error instanceof ProposedError)) throw error;
-      await print(proposedReport(error));
+      await print(proposedReport(error, context.timeZone));
     } finally {
       context.close();
     }
@@ -120,10 +121,10 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
 };
 
 /** What the person sees whose change another person has to approve. */
-export const proposedReport = ({ proposal }: ProposedError): Report => ({
+export const proposedReport = ({ proposal }: ProposedError, timeZone: string): Report => ({
   json: { proposal },
   text: `Proposed as ${proposal.proposal}: ${proposal.consequence}. Nothing has changed yet.
-Another person approves it before ${proposal.expires_at}: npm run admin -- proposals approve ${proposal.proposal}`,
+Another person approves it before ${localTime(proposal.expires_at, timeZone)}: npm run admin -- proposals approve ${proposal.proposal}`,
 });
 
 /** The names of a group and of the groups above it, without the program's own. */

@@ -1,5 +1,5 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import type { Role } from "../../../shared/contract/roles.ts";
+import { rolesText } from "../../../shared/contract/roles.ts";
 import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -111,17 +111,6 @@ export const PeoplePage = () => {
     </Page>
   );
 };
-
-const roleTexts: Readonly<Record<Role, string>> = {
-  operator: "Operator: everything",
-  finance: "Finance: keeps the books",
-  support: "Support: sees orders, adds notes",
-  auditor: "Auditor: sees and exports everything, phone numbers masked",
-  reader: "Reader: sees everything, phone numbers masked",
-};
-
-const rolesText = (roles: Person["roles"]): string =>
-  roles.length === 0 ? "Owner: manages these accounts" : roles.map((role) => roleTexts[role]).join("; ");
 
 /** What the person did. */
 const PersonLink = ({ name }: Pick<Person, "name">) => (

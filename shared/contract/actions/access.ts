@@ -4,6 +4,18 @@ import { readRoles, roles } from "../roles.ts";
 import { modeSchema } from "../transaction.ts";
 import type { ActionTable } from "./action.ts";
 
+const personAccess = z.object({
+  /** As audit entries name the person; `group:checkout-team` for the members of a group that owns accounts. */
+  name: z.string(),
+  /** At the last sign-in; none: an owner. */
+  roles: z.array(z.enum(roles)),
+  /** The accounts whose owners name the person's address, or the group. */
+  accounts: z.array(z.object({ account_id: z.string(), name: z.string() })),
+  /** Null: never. Of a group: not known. */
+  first_signed_in_at: z.iso.datetime().nullable(),
+  last_signed_in_at: z.iso.datetime().nullable(),
+});
+
 /**
  * Who may use and manage accounts. Operators and readers are groups at the identity provider, which has their members: here
  * are those who signed in.
@@ -16,19 +28,7 @@ export const accessActions = {
     input: z.object({}),
     output: z.object({
       /** Who signed in last first; then owners who never did. */
-      people: z.array(
-        z.object({
-          /** As audit entries name the person; `group:checkout-team` for the members of a group that owns accounts. */
-          name: z.string(),
-          /** At the last sign-in; none: an owner. */
-          roles: z.array(z.enum(roles)),
-          /** The accounts whose owners name the person's address, or the group. */
-          accounts: z.array(z.object({ account_id: z.string(), name: z.string() })),
-          /** Null: never. Of a group: not known. */
-          first_signed_in_at: z.iso.datetime().nullable(),
-          last_signed_in_at: z.iso.datetime().nullable(),
-        }),
-      ),
+      people: z.array(personAccess),
     }),
     summary: "List who has signed in to the console, as what, and since when; and owners who never did",
     command: {
@@ -66,23 +66,10 @@ export const accessActions = {
           last_used_at: z.iso.datetime().nullable(),
         }),
       ),
+      /** As `access people` lists them. */
+      people: z.array(personAccess),
     }),
-    summary: "List the keys and owners of all accounts: what each may do, and when a key was last used",
-    command: {
-      table: {
-        rows: "access",
-        columns: [
-          "account",
-          "kind",
-          "holder",
-          "name",
-          "mode",
-          "may",
-          "is_restricted: restricted",
-          "created_at",
-          "last_used_at",
-        ],
-      },
-    },
+    summary: "List keys, owners and people: what each may do, when a key was last used and a person last signed in",
+    command: {},
   },
 } as const satisfies ActionTable;

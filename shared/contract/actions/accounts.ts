@@ -102,9 +102,13 @@ export const accountsActions = {
       usage: usageView.optional(),
       ips: z.array(z.string()),
       keys: z.array(keyViewSchema),
+      /** The first of its endpoints. */
       webhook: z.object({ url: z.string(), status: z.enum(["on", "off"]) }).nullable(),
+      webhooks: z.array(
+        z.object({ endpoint: z.string(), name: z.string(), url: z.string(), status: z.enum(["on", "off"]) }),
+      ),
     }),
-    summary: "Show an account with its addresses, keys and webhook",
+    summary: "Show an account with its addresses, keys and webhook endpoints",
     command: "by hand",
   },
   "accounts create": {

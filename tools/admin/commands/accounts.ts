@@ -8,7 +8,7 @@ import { accountField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { auditTable } from "../views/audit.ts";
 import { keysTable } from "../views/keys.ts";
-import { fields, nairaText, sections } from "../views/print.ts";
+import { fields, localTime, nairaText, sections, table } from "../views/print.ts";
 import { usageText } from "../views/usage.ts";
 import { accountAudit } from "./audit.ts";
 
@@ -18,7 +18,7 @@ export const addAccountCommands = (group: Command): void => {
   addCommand(group, {
     usage: "show <account>",
     readOnly: true,
-    summary: "Show an account with its addresses, keys, webhook and audit log",
+    summary: "Show an account with its addresses, keys, webhook endpoints and audit log",
     example: "show acc_0123456789abcdef01",
     input: accountInput,
     run: showAccount,
@@ -26,15 +26,17 @@ export const addAccountCommands = (group: Command): void => {
 };
 
 const showAccount = async (context: AdminContext, input: z.output<typeof accountInput>): Promise<Report> => {
+  const { timeZone } = context;
   const account = await perform(context, "accounts show", input);
   const acts = await accountAudit(context, input.account);
   const { balance, low_balance_threshold, owners, entitlements, orders_today, ...others } = account;
-  const { duplicate_window_s, order_limits, usage, ips, keys, webhook, ...view } = others;
+  const { duplicate_window_s, order_limits, usage, ips, keys, webhook: _first, webhooks, ...view } = others;
   return {
     json: { ...account, acts },
     text: sections({
       Account: fields({
         ...view,
+        created_at: localTime(view.created_at, timeZone),
         balance: nairaText(balance),
         "low below": low_balance_threshold === null ? null : nairaText(low_balance_threshold),
         ...(owners && { owners: owners.map(({ kind, value }) => `${kind}:${value}`).join(", ") }),
@@ -44,10 +46,13 @@ const showAccount = async (context: AdminContext, input: z.output<typeof account
         ...(order_limits && { limits: orderLimitsText(order_limits) }),
         ...(usage && { used: usageText(usage) }),
         ips: ips.join(" "),
-        webhook: webhook === null ? null : `${webhook.url} (${webhook.status})`,
       }),
-      Keys: keysTable(keys),
-      "Audit log": auditTable(acts),
+      Keys: keysTable(keys, timeZone),
+      Webhooks: table(
+        ["endpoint", "name", "url", "status"],
+        webhooks.map(({ endpoint, name, url, status }) => [endpoint, name, url, status]),
+      ),
+      "Audit log": auditTable(acts, timeZone),
     }),
   };
 };

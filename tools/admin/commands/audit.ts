@@ -28,7 +28,7 @@ export const addAudit = (program: Command): void => {
     run: async (context, { subject, account }) => {
       if (subject === "verify" && account === undefined) return verifyLogs(context);
       const acts = await auditOn(context, subject, account);
-      return { json: { acts }, text: auditTable(acts) };
+      return { json: { acts }, text: auditTable(acts, context.timeZone) };
     },
   });
 };

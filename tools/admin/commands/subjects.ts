@@ -16,7 +16,7 @@ import { addCommand, type Report, why } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
 import { readStdin } from "../stdin.ts";
-import { fields, table } from "../views/print.ts";
+import { fields, localTime, table } from "../views/print.ts";
 
 const input = z.object({ kind: subjectKind, why: requestReason });
 const options = [{ ...why, required: true as const }];
@@ -37,7 +37,7 @@ export const addSubjectCommands = (group: Command): void => {
     ...{ options, texts, input },
     isAction: true,
     run: async (context, request) =>
-      reportText(await readReport(context, request, await numberOf(context, request.kind))),
+      reportText(await readReport(context, request, await numberOf(context, request.kind)), context.timeZone),
   });
   addCommand(group, {
     usage: "erase <kind>",
@@ -56,14 +56,28 @@ export const addSubjectCommands = (group: Command): void => {
       const last = pages.at(-1);
       if (last === undefined) throw new Error("An erasure has a page");
       const { checks, orders, open, until } = last;
-      const erased = { checks, orders, open, until };
-      const rows = erasure.map(({ field, result, because }) => [field, result, because]);
-      return {
-        json: { ...erased, fields: erasure },
-        text: `${fields(erased)}\n\n${table(["field", "what happens", "because"], rows)}`,
-      };
+      return erasureReport({ checks, orders, open, until }, context.timeZone);
     },
   });
+};
+
+type Erased = Omit<ActionOutput<"subjects erase">, "next_cursor">;
+
+/** What an erasure did. The fields are named only if something was erased. */
+const erasureReport = ({ checks, orders, open, until }: Erased, timeZone: string): Report => {
+  const isErased = checks + orders > 0;
+  const counts = fields({ checks, orders, open, until: localTime(until, timeZone) });
+  const rows = erasure.map(({ field, result, because }) => [field, result, because]);
+  const result = isErased ? "erased" : open > 0 ? "nothing_removed" : "nothing_found";
+  const texts = {
+    erased: table(["field", "what happens", "because"], rows),
+    nothing_removed: "Nothing was removed: all that was found is open. Erase again when it has ended.",
+    nothing_found: `Nothing was found by this number, and nothing was removed. ${LIMITS}`,
+  };
+  return {
+    json: { result, checks, orders, open, until, fields: isErased ? erasure : [] },
+    text: `${counts}\n\n${texts[result]}`,
+  };
 };
 
 const readNumber = async (kind: SubjectKind): Promise<string> => {
@@ -90,13 +104,27 @@ const readReport = async (
 const LIMITS =
   "Not found: what is newer; orders whose number was masked; checks under an earlier identity key, or past consentRetentionDays; checks by another number of the person.";
 
-const reportText = ({ checks, orders, until }: SubjectReport): Report => {
+const reportText = ({ checks, orders, until }: SubjectReport, timeZone: string): Report => {
   const checkRows = checks.map(({ evidence, ...check }) => [
-    ...[check.created_at, check.account_name, check.key_id, check.operation, check.extent, check.status],
+    ...[
+      localTime(check.created_at, timeZone),
+      check.account_name,
+      check.key_id,
+      check.operation,
+      check.extent,
+      check.status,
+    ],
     ...[check.purpose ?? "", evidence === null ? "" : `${evidence.method} ${evidence.id}`, check.reference],
   ]);
   const orderRows = orders.map((order) => [
-    ...[order.created_at, order.account_name, order.key_id, order.type, order.network ?? "", order.status],
+    ...[
+      localTime(order.created_at, timeZone),
+      order.account_name,
+      order.key_id,
+      order.type,
+      order.network ?? "",
+      order.status,
+    ],
     order.reference,
   ]);
   const tables = [
@@ -112,7 +140,7 @@ const reportText = ({ checks, orders, until }: SubjectReport): Report => {
       ? []
       : [table(["created", "account", "key", "type", "network", "status", "reference"], orderRows)]),
   ];
-  const found = `${checks.length} checks and ${orders.length} orders until ${until}.`;
+  const found = `${checks.length} checks and ${orders.length} orders until ${localTime(until, timeZone)}.`;
   return { json: { checks, orders, until, limits: LIMITS }, text: [...tables, `${found} ${LIMITS}`].join("\n\n") };
 };
 

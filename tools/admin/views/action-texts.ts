@@ -1,6 +1,7 @@
 import { purchasesText, switchText } from "../../../shared/actions/purchases.ts";
 import type { ActionName, ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { GATE_CACHE_MS } from "../../../shared/queued-orders/order-gate.ts";
+import { accessText } from "./access.ts";
 import { catalogText } from "./catalog.ts";
 import { attemptsText, deliveriesText } from "./deliveries.ts";
 import { periodText } from "./periods.ts";
@@ -43,23 +44,25 @@ const probeText = ({ checks, findings, proposed }: ActionOutput<"upstream probe"
 };
 
 /** The outputs that a table or a line for each field would show worse. */
-export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutput<Name>) => string } = {
-  "periods show": periodText,
-  "purchases show": purchasesText,
-  "purchases off": switchedText,
-  "purchases on": switchedText,
-  "wallet fund": entryText,
-  "wallet adjust": entryText,
-  "wallet reverse": entryText,
-  "transactions refund": entryText,
-  "events match": matchText,
-  "transactions show": transactionText,
-  "deliveries list": deliveriesText,
-  "deliveries show": attemptsText,
-  "catalog show": catalogText,
-  "upstream probe": probeText,
-  "reconciliation statements show": statementText,
-  "reconciliation statements sign": statementText,
-  "reconciliation cases show": caseText,
-  "reconciliation cases decide": caseText,
-};
+export const actionTexts: { readonly [Name in ActionName]?: (output: ActionOutput<Name>, timeZone: string) => string } =
+  {
+    "access review": accessText,
+    "periods show": periodText,
+    "purchases show": purchasesText,
+    "purchases off": switchedText,
+    "purchases on": switchedText,
+    "wallet fund": entryText,
+    "wallet adjust": entryText,
+    "wallet reverse": entryText,
+    "transactions refund": entryText,
+    "events match": matchText,
+    "transactions show": transactionText,
+    "deliveries list": deliveriesText,
+    "deliveries show": attemptsText,
+    "catalog show": catalogText,
+    "upstream probe": probeText,
+    "reconciliation statements show": statementText,
+    "reconciliation statements sign": statementText,
+    "reconciliation cases show": caseText,
+    "reconciliation cases decide": caseText,
+  };

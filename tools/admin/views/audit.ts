@@ -1,9 +1,9 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { detailsText } from "../../../shared/ledger/audit.ts";
-import { table } from "./print.ts";
+import { localTime, table } from "./print.ts";
 
 /** With columns for the AWS identity, for the subject of who signed in to the console and for the address, if an entry has one. */
-export const auditTable = (entries: ActionOutput<"audit account">["entries"]): string => {
+export const auditTable = (entries: ActionOutput<"audit account">["entries"], timeZone: string): string => {
   const hasIdentity = entries.some(({ caller_arn }) => caller_arn !== null);
   const hasAddress = entries.some(({ source_ip }) => source_ip !== null);
   const hasPerson = entries.some(({ person }) => person !== undefined);
@@ -15,7 +15,7 @@ export const auditTable = (entries: ActionOutput<"audit account">["entries"]): s
       ...(hasAddress ? ["from"] : []),
     ],
     entries.map(({ at, by, action, details, why, caller_arn, person, source_ip }) => [
-      ...[at, by, action, detailsText(details), why],
+      ...[localTime(at, timeZone), by, action, detailsText(details), why],
       ...(hasIdentity ? [caller_arn] : []),
       ...(hasPerson ? [person?.sub] : []),
       ...(hasAddress ? [source_ip] : []),

@@ -1,28 +1,32 @@
 import * as z from "zod";
 import type { ActionCommand } from "../../../shared/contract/actions/action.ts";
-import { metaOf } from "../schemas.ts";
-import { type Cell, fields, nairaText, table } from "./print.ts";
+import { metaOf, valueSchema } from "../schemas.ts";
+import { type Cell, fields, localTime, nairaText, table } from "./print.ts";
 
 const record = z.record(z.string(), z.unknown());
 const texts = z.array(z.string());
 
-/** An action's output as its entry says. */
-export const outputText = (schema: z.ZodType, command: ActionCommand, output: unknown): string => {
+/** An action's output as its entry says, with times in the zone of the stage. */
+export const outputText = (schema: z.ZodType, command: ActionCommand, output: unknown, timeZone: string): string => {
   const named = record.parse(output);
   const shape = schema instanceof z.ZodObject ? schema.shape : {};
-  const text = command.table === undefined ? fieldsText(shape, named) : tableText(shape, command.table, named);
+  const text =
+    command.table === undefined ? fieldsText(shape, named, timeZone) : tableText(shape, command.table, named, timeZone);
   return command.note === undefined ? text : `${text}\n\n${command.note}`;
 };
 
 type Named = Readonly<Record<string, unknown>>;
 
-const fieldsText = (shape: z.core.$ZodShape, named: Named): string =>
-  fields(Object.fromEntries(Object.entries(named).map(([name, value]) => [name, cellOf(shape[name], value)])));
+const fieldsText = (shape: z.core.$ZodShape, named: Named, timeZone: string): string =>
+  fields(
+    Object.fromEntries(Object.entries(named).map(([name, value]) => [name, cellOf(shape[name], value, timeZone)])),
+  );
 
 const tableText = (
   shape: z.core.$ZodShape,
   { rows, columns }: NonNullable<ActionCommand["table"]>,
   named: Named,
+  timeZone: string,
 ): string => {
   const found = texts.or(z.array(record)).parse(named[rows]);
   const shown = columns.map(columnOf);
@@ -30,7 +34,7 @@ const tableText = (
   return table(
     shown.map(({ heading }) => heading),
     found.map((each) =>
-      typeof each === "string" ? [each] : shown.map(({ field }) => cellOf(row[field], each[field])),
+      typeof each === "string" ? [each] : shown.map(({ field }) => cellOf(row[field], each[field], timeZone)),
     ),
   );
 };
@@ -45,10 +49,14 @@ const columnOf = (column: string): { readonly field: string; readonly heading: s
   return { field, heading };
 };
 
-const cellOf = (schema: z.core.$ZodType | undefined, value: unknown): Cell => {
+const isTime = (schema: z.core.$ZodType | undefined): boolean =>
+  schema !== undefined && valueSchema(schema) instanceof z.ZodISODateTime;
+
+const cellOf = (schema: z.core.$ZodType | undefined, value: unknown, timeZone: string): Cell => {
   if (value === null || value === undefined) return null;
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value === "number") return schema && metaOf(schema).unit === "NGN" ? nairaText(value) : value;
+  if (typeof value === "string" && isTime(schema)) return localTime(value, timeZone);
   if (Array.isArray(value)) return value.map(String).join(", ");
   if (typeof value !== "object") return String(value);
   return Object.entries(value)

@@ -60,6 +60,9 @@ export const sections = (parts: Readonly<Record<string, string>>): string =>
 /** A time in the zone of the stage, with its offset from UTC. JSON output has UTC. */
 export const localTime = (iso: string, timeZone: string): string => timeIn(Date.parse(iso), timeZone);
 
+/** The same of a time that may be absent. */
+export const timeCell = (iso: string | null | undefined, timeZone: string): Cell => iso && localTime(iso, timeZone);
+
 /** Until when the figures of the books are complete, in the zone of the stage and in UTC. */
 export const completeText = (until: string | null, timeZone: string): string =>
   until === null

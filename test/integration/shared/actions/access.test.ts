@@ -72,6 +72,7 @@ test("people are listed with their first and last sign-in, the last one first, t
   const spoofed = { by: "cfo@example.com", actor: { by: "cfo@example.com", caller_arn: arn }, identity: arn };
   await personRuns.me(at(60, { ...spoofed, roles: ["auditor"] }), {});
   const { people } = await accessRuns["access people"](at(61, {}), {});
+  expect((await accessRuns["access review"](at(61, {}), {})).people).toEqual(people);
   const accounts = [{ account_id: accountId, name: "demo" }];
   const time = (minute: number) => isoTime(NOON_MS + minute * MINUTE_MS);
   expect(people.filter(({ name }) => !name.startsWith("ada") && !name.startsWith("group"))).toEqual([

@@ -24,7 +24,7 @@ import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { reconcileWallet } from "../../../../shared/reconciliation/reconcile-wallet.ts";
-import { setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
+import { addEndpoint, disableEndpoint, setEndpoint } from "../../../../shared/webhooks/endpoint.ts";
 import { subscriptionSchema } from "../../../../shared/webhooks/subscription.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
@@ -63,12 +63,19 @@ test("an account is shown with its addresses, keys and webhook, and without a ha
   const shown = await accountsRuns["accounts show"](context(), { account });
   expect(shown).toEqual({
     ...{ account_id: account, name: "checkout", status: "active", created_at: isoTime(NOON_MS) },
-    ...{ balance: 0, low_balance_threshold: null, ips: [], keys: [], webhook: null },
+    ...{ balance: 0, low_balance_threshold: null, ips: [], keys: [], webhook: null, webhooks: [] },
     ...{ entitlements: INITIAL_ENTITLEMENTS, orders_today: {} },
   });
   await setEndpoint(context().endpoints, context().addressRules, account, "https://app.example/hook");
-  const { webhook } = await accountsRuns["accounts show"](context(), { account });
+  const { endpoints, addressRules } = context();
+  await addEndpoint(endpoints, addressRules, account, "https://books.example/hook", { name: "books" });
+  await disableEndpoint(endpoints, { accountId: account, endpoint: "2" });
+  const { webhook, webhooks } = await accountsRuns["accounts show"](context(), { account });
   expect(webhook).toEqual({ url: "https://app.example/hook", status: "on" });
+  expect(webhooks).toMatchObject([
+    { endpoint: "1", url: "https://app.example/hook", status: "on" },
+    { endpoint: "2", name: "books", url: "https://books.example/hook", status: "off" },
+  ]);
 });
 
 test("an account that does not exist is refused by every action on one account", async () => {

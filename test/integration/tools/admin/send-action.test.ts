@@ -88,10 +88,10 @@ test("an answer that a change was proposed is a report with the next step, and n
   answer = { status: 202, body: JSON.stringify({ status: true, message: "Proposed", data: { proposal } }) };
   const error: unknown = await sendAction(sender, "purchases on", {}).catch((reason: unknown) => reason);
   if (!(error instanceof ProposedError)) throw new Error("It was not proposed", { cause: error });
-  expect(proposedReport(error)).toEqual({
+  expect(proposedReport(error, "Africa/Lagos")).toEqual({
     json: { proposal },
     text: `Proposed as prop_0123456789abcdef01: Credits 500.00 NGN to checkout. Nothing has changed yet.
-Another person approves it before 2026-11-24T12:00:00.000Z: npm run admin -- proposals approve prop_0123456789abcdef01`,
+Another person approves it before 2026-11-24T13:00:00.000+01:00: npm run admin -- proposals approve prop_0123456789abcdef01`,
   });
 });
 

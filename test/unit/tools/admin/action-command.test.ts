@@ -64,7 +64,7 @@ test("a refused field has the name under which it was typed", () => {
 });
 
 const report = <Name extends ActionName>(name: Name, output: ActionOutput<Name>) =>
-  reportOf(name, commandOf(name) ?? {}, output);
+  reportOf(name, commandOf(name) ?? {}, output, "Africa/Lagos");
 
 test("an output is a line for each field: amounts in NGN, yes or no, entries of a list, and a dash for what is not there", () => {
   expect(report("wallet threshold", { account_id: "acc_1", low_balance_threshold: 1_250.5 }).text).toBe(
@@ -87,7 +87,7 @@ test("a table has the columns of the entry, with amounts in NGN", () => {
     created_at: "2026-11-21T09:30:00Z",
   } as const;
   expect(report("accounts list", { accounts: [{ ...account, balance: 1_500 }] }).text).toBe(
-    "ACCOUNT  NAME      STATUS   BALANCE  CREATED\nacc_1    checkout  active  1,500.00  2026-11-21T09:30:00Z",
+    "ACCOUNT  NAME      STATUS   BALANCE  CREATED\nacc_1    checkout  active  1,500.00  2026-11-21T10:30:00.000+01:00",
   );
   expect(report("accounts list", { accounts: [] }).text).toBe("None.");
   expect(report("ips list", { account_id: "acc_1", ips: ["10.0.0.0/8"] }).text).toBe("ADDRESS OR RANGE\n10.0.0.0/8");
@@ -108,4 +108,18 @@ test("a switch whose audit entry could not be written is changed, and is a fault
   const failed = report("purchases off", { ...off, audit_error: "ThrottlingException" });
   expect(failed.ok).toBe(false);
   expect(failed.text).toContain("The audit entry could not be written (ThrottlingException)");
+});
+
+test("times of a table and of a field are in the zone of the stage with its offset, and JSON has UTC", () => {
+  const at = "2026-11-21T09:30:00.000Z";
+  const local = "2026-11-21T10:30:00.000+01:00";
+  const person = { name: "ada", roles: ["reader" as const], accounts: [], first_signed_in_at: at };
+  const people = report("access people", { people: [{ ...person, last_signed_in_at: null }] });
+  expect(people.text).toMatch(/ada +reader +2026-11-21T10:30:00\.000\+01:00 +-$/);
+  expect(JSON.stringify(people.json)).toContain(at);
+  const review = report("access review", { access: [], people: [{ ...person, last_signed_in_at: at }] });
+  expect(review.text).toMatch(/ada +Reader: sees everything, phone numbers masked +- /);
+  expect(String(review.text).split(local)).toHaveLength(3);
+  const account = { account_id: "acc_1", name: "demo", status: "active" as const, created_at: at };
+  expect(report("accounts create", account).text).toContain(local);
 });

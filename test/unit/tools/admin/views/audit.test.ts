@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { auditView } from "../../../../../shared/actions/audit.ts";
 import { auditEntry } from "../../../../../shared/ledger/audit.ts";
+import { timeIn } from "../../../../../shared/platform/time-zone.ts";
 import { auditTable } from "../../../../../tools/admin/views/audit.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 
@@ -22,11 +23,12 @@ const byPerson = auditView(
 );
 
 test("an audit log without console entries has no column for the person's subject", () => {
-  expect(auditTable([byOperator])).not.toContain("CONSOLE SUBJECT");
+  expect(auditTable([byOperator], "Africa/Lagos")).not.toContain("CONSOLE SUBJECT");
 });
 
 test("the subject of the person who signed in to the console stands beside the name", () => {
-  const text = auditTable([byOperator, byPerson]);
+  const text = auditTable([byOperator, byPerson], "Africa/Lagos");
   expect(text).toContain("CONSOLE SUBJECT");
+  expect(text).toContain(timeIn(NOON_MS, "Africa/Lagos"));
   expect(text).toMatch(/bola@example\.com.*person-1/);
 });
