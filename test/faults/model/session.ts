@@ -51,12 +51,14 @@ export type Caller = {
   readonly account: TestAccount;
   readonly expected: ExpectedAccount;
   readonly keys: Record<Mode, string>;
-  /** Its endpoints that were disabled for a while, so that webhooks may be missing. */
+  /** The ids of its endpoints. */
+  readonly endpoints: readonly string[];
+  /** Those that were disabled for a while, so that webhooks may be missing. */
   readonly disabled: Set<string>;
 };
 
-/** The ids of an account's endpoints, with their paths at the app. */
-export const endpointPaths: Readonly<Record<string, string>> = { 1: "/hook", 2: "/hook/second" };
+/** Where the second endpoint of the first caller is at the app. Each costs as many deliveries as all others. */
+export const SECOND_PATH = "/hook/second";
 
 /** Little enough that orders are often beyond the balance. */
 const FUNDED_NAIRA = 3_000;
@@ -64,18 +66,21 @@ const FUNDED_NAIRA = 3_000;
 export const openSession = async (system: System, endpoint: AppEndpoint): Promise<Session> => {
   const caller = async (
     own: { readonly limits: OrderLimits } | { readonly keyLimits: OrderLimits },
+    url?: string,
   ): Promise<Caller> => {
     const account = await openTestAccount(system, endpoint, FUNDED_NAIRA);
     const { accountId, keys } = account;
-    await addEndpoint(system.endpoints, webhookRules, accountId, `${endpoint.url}/second`);
+    if (url !== undefined) await addEndpoint(system.endpoints, webhookRules, accountId, url);
     if ("limits" in own) await setAccountLimits(system.accounts, accountId, own.limits);
     else await setLiveKeyLimits(system, accountId, own.keyLimits);
     const expected = newExpectedAccount(FUNDED_NAIRA * 100, own);
-    return { account, expected, keys: { ...keys }, disabled: new Set() };
+    const { endpoints } = await requireAccount(system.accounts, accountId);
+    return { account, expected, keys: { ...keys }, endpoints: endpoints.map(({ id }) => id), disabled: new Set() };
   };
+  const second = new URL(SECOND_PATH, endpoint.url).href;
   return {
     system,
-    callers: [await caller({ limits: { day_orders: 2 } }), await caller({ keyLimits: { day_naira: 4_000 } })],
+    callers: [await caller({ limits: { day_orders: 2 } }, second), await caller({ keyLimits: { day_naira: 4_000 } })],
     requests: 0,
     met: nothingMet(),
     mayWaitUntilMs: 0,
