@@ -17,20 +17,27 @@ export const statementColumns = [
 
 const [at, ...others] = statementColumns;
 /** Those of its CSV: the time in UTC, and in the time zone of the stage. */
-export const statementCsvColumns = [at, "local_time", ...others] as const;
+export const statementCsvColumns = ["account_id", at, "local_time", ...others] as const;
 
 /** Amounts have two decimals and no separators. */
-export const statementCsvCells = (line: z.input<typeof statementLine>): readonly string[] => [
-  ...[line.at, line.local_time, line.kind, line.id],
+export const statementCsvCells = (accountId: string, line: z.input<typeof statementLine>): readonly string[] => [
+  ...[accountId, line.at, line.local_time, line.kind, line.id],
   ...[line.caller_reference ?? "", line.network ?? "", line.description],
   ...[nairaDecimals(line.effect), nairaDecimals(line.balance)],
 ];
 
+/** The balance before or after all lines, as a line without an effect. `date`: the limit of the period, if it has one. */
+export const balanceCsvCells = (
+  accountId: string,
+  kind: "opening_balance" | "closing_balance",
+  balance: number,
+  date = "",
+): readonly string[] => [accountId, "", date, kind, "", "", "", "", "", nairaDecimals(balance)];
+
 /** The columns of a closed month; docs/finance.md describes them. */
-export const periodCsvColumns = ["account_id", ...statementCsvColumns, "cost"] as const;
+export const periodCsvColumns = [...statementCsvColumns, "cost"] as const;
 
 export const periodCsvCells = (accountId: string, line: z.input<typeof periodLine>): readonly string[] => [
-  accountId,
-  ...statementCsvCells(line),
+  ...statementCsvCells(accountId, line),
   line.cost === null ? "" : nairaDecimals(line.cost),
 ];

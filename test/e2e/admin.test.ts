@@ -205,10 +205,14 @@ test("wallet fund and wallet adjust with the same --id twice record one entry ea
   expect(await adminJson(balance, ...fund)).toEqual({ balance: 5_000 });
   for (const run of [1, 2]) expect(await adminJson(balance, ...adjust), `run ${run}`).toEqual({ balance: 4_749.5 });
   const csv = (await admin("wallet", "statement", account, "--csv")).stdout.split("\r\n");
-  expect(csv).toHaveLength(3);
-  expect(csv[0]).toBe("at,local_time,kind,id,caller_reference,network,description,effect,balance");
-  expect(csv[1]).toMatch(new RegExp(`^[^,]+,[^,]+,funding,${bankReference(account)},,,,5000\\.00,5000\\.00$`));
-  expect(csv[2]).toMatch(/^[^,]+,[^,]+\+01:00,adjustment,case-1,,,'=refunded twice,-250\.50,4749\.50\n$/);
+  expect(csv).toHaveLength(5);
+  expect(csv[0]).toBe("account_id,at,local_time,kind,id,caller_reference,network,description,effect,balance");
+  expect(csv[1]).toBe(`${account},,,opening_balance,,,,,,0.00`);
+  expect(csv[2]).toMatch(
+    new RegExp(`^${account},[^,]+,[^,]+,funding,${bankReference(account)},,,,5000\\.00,5000\\.00$`),
+  );
+  expect(csv[3]).toMatch(/^acc_\w+,[^,]+,[^,]+\+01:00,adjustment,case-1,,,'=refunded twice,-250\.50,4749\.50$/);
+  expect(csv[4]).toBe(`${account},,,closing_balance,,,,,,4749.50\n`);
   expect((await admin("wallet", "statement", account, "--from", "2020-01-01")).stdout).toContain("4,749.50");
   const audit = (await admin("audit", account)).stdout.match(/wallet adjust .*/g);
   expect(audit).toEqual([

@@ -4,7 +4,8 @@ import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { correctedBy, recreditId, reversalName } from "../../../shared/contract/corrections.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
-import { statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
+import { nearestKobo } from "../../../shared/contract/money.ts";
+import { balanceCsvCells, statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
 import { transactionType } from "../../../shared/contract/transaction.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
@@ -16,9 +17,10 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { lineKindText } from "../../components/line-kind.ts";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
-import { periodName } from "../../components/period.ts";
+import { type Period, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
@@ -44,8 +46,8 @@ export const StatementPage = () => {
   }, [goesOn, fetchNextPage]);
   const mayReverse = usePerson().may("wallet reverse");
   const wallet = useRead("wallet show", { account }, { enabled: mayReverse });
-  const ids = new Set(data?.pages.flatMap(({ lines }) => lines.map(({ id }) => id)));
-  const opening = data?.pages.find(({ lines }) => lines.length > 0)?.opening ?? last?.closing;
+  const lines = data?.pages.flatMap((page) => page.lines) ?? [];
+  const ids = new Set(lines.map(({ id }) => id));
   return (
     <Page
       title="Statement"
@@ -54,7 +56,7 @@ export const StatementPage = () => {
         <DownloadButton
           fileName={`statement-${account}${periodName(period)}.csv`}
           type="text/csv"
-          read={async (onPage) => csvOf(await readAllPages("wallet statement", input, onPage))}
+          read={async (onPage) => csvOf(await readAllPages("wallet statement", input, onPage), period)}
         >
           Download CSV
         </DownloadButton>
@@ -65,11 +67,12 @@ export const StatementPage = () => {
       </Row>
       <Facts
         facts={[
-          { name: "Opening balance", value: opening === undefined ? undefined : <Money naira={opening} /> },
+          { name: "Opening balance", value: data && <Money naira={openingOf(data.pages)} /> },
           {
             name: hasNextPage ? "Balance after these lines" : "Closing balance",
             value: last === undefined ? undefined : <Money naira={last.closing} />,
           },
+          ...sumsByKind(lines),
         ]}
       />
       <PagedTable
@@ -175,8 +178,22 @@ const descriptionOf = ({ kind, description }: Line): string => {
   return description === "" ? name : `${name}: ${description}`;
 };
 
-const csvOf = (pages: readonly StatementPage[]): string =>
-  csvText(
-    statementCsvColumns,
-    pages.flatMap(({ lines }) => lines.map((line) => statementCsvCells(line))),
-  );
+const csvOf = (pages: readonly StatementPage[], { from, to }: Period): string => {
+  const { account_id = "", closing = 0 } = pages.at(-1) ?? {};
+  return csvText(statementCsvColumns, [
+    balanceCsvCells(account_id, "opening_balance", openingOf(pages), from),
+    ...pages.flatMap(({ lines }) => lines.map((line) => statementCsvCells(account_id, line))),
+    balanceCsvCells(account_id, "closing_balance", closing, to),
+  ]);
+};
+
+/** What is before the period is summed up in pages without lines. */
+const openingOf = (pages: readonly StatementPage[]): number =>
+  pages.find(({ lines }) => lines.length > 0)?.opening ?? pages.at(-1)?.closing ?? 0;
+
+/** How many of the lines that were read are of each kind, and what they come to. */
+const sumsByKind = (lines: readonly Line[]) =>
+  [...Map.groupBy(lines, ({ kind }) => kind)].map(([kind, of]) => ({
+    name: `${lineKindText(kind)} (${of.length})`,
+    value: <Money kobo={of.reduce((sum, { effect }) => sum + nearestKobo(effect), 0)} />,
+  }));

@@ -11,6 +11,7 @@ import { useRead, useReadPages } from "../../api/use-read.ts";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
+import { lineKindText } from "../../components/line-kind.ts";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
@@ -20,7 +21,6 @@ import { AccountLink } from "../../components/record-links.tsx";
 import { Time } from "../../components/time.tsx";
 
 type Period = ActionOutput<"periods show">;
-type Kind = Period["kinds"][number];
 type Differences = ActionOutput<"periods verify">["differences"];
 
 export const PeriodPage = () => {
@@ -57,7 +57,7 @@ export const PeriodPage = () => {
                 rows={shown.kinds}
                 rowKey={({ kind }) => kind}
                 columns={[
-                  { header: "Kind", cell: ({ kind }) => kindText(kind) },
+                  { header: "Kind", cell: ({ kind }) => lineKindText(kind) },
                   { header: "Lines", align: "end", cell: ({ count }) => count },
                   { header: "Amount", align: "end", cell: ({ amount }) => <Money naira={amount} /> },
                 ]}
@@ -92,12 +92,6 @@ export const PeriodPage = () => {
       </Section>
     </Page>
   );
-};
-
-/** `nin_verification` as people read it. */
-const kindText = (kind: Kind["kind"]): string => {
-  const text = kind.replaceAll("_", " ").replace(/^(nin|bvn)/, (name) => name.toUpperCase());
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 };
 
 const PeriodFacts = (period: Period) => (

@@ -13,7 +13,12 @@ import { catalogStore } from "../../../shared/catalog/catalog-store.ts";
 import { snapshotOf } from "../../../shared/catalog/snapshot.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
 import { koboFromNaira } from "../../../shared/contract/money.ts";
-import { periodCsvColumns, statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
+import {
+  balanceCsvCells,
+  periodCsvColumns,
+  statementCsvCells,
+  statementCsvColumns,
+} from "../../../shared/contract/statement-csv.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { auditEntry, auditPut, recordAudit } from "../../../shared/ledger/audit.ts";
 import { putProposal } from "../../../shared/ledger/proposal.ts";
@@ -481,9 +486,20 @@ describe("a list", () => {
     await row(page, orders.delivered).waitFor();
     const period = { from: "0000", to: "9999" };
     const { lines, closing_kobo } = await readStatement(service().ledger, service().demoAccount, period);
-    const rows = lines.map((line) => statementCsvCells(statementLineView(line, "Africa/Lagos")));
-    expect(rows[0]?.[1]).toMatch(/\+01:00$/);
-    expect(await saved(page, "Download CSV")).toBe(csvText(statementCsvColumns, rows));
+    const account = service().demoAccount;
+    const rows = lines.map((line) => statementCsvCells(account, statementLineView(line, "Africa/Lagos")));
+    expect(rows[0]?.[2]).toMatch(/\+01:00$/);
+    const opening = balanceCsvCells(account, "opening_balance", 0);
+    const end = balanceCsvCells(account, "closing_balance", closing_kobo / 100);
+    expect(await saved(page, "Download CSV")).toBe(csvText(statementCsvColumns, [opening, ...rows, end]));
+    await page
+      .locator("dl")
+      .getByText(/^Airtime \(\d+\)$/)
+      .waitFor();
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("navigation").count()).toBe(0);
+    expect(await row(page, orders.delivered).count()).toBe(1);
+    await page.emulateMedia({ media: "screen" });
     const closing = (closing_kobo / 100).toLocaleString("en", { minimumFractionDigits: 2 });
     await page.locator("dl").getByText(closing).waitFor();
     await page.getByLabel("To", { exact: true }).fill("2020-01-01");

@@ -34,8 +34,8 @@ export const addWalletCommands = (group: Command): void => {
     }),
     run: async (context, { csv, json, ...period }) => {
       const pages = pagesOf((cursor) => perform(context, "wallet statement", { ...period, cursor }));
-      // Only CSV is printed as it is read: its lines need neither the closing balance nor the columns' widths.
-      if (csv && !json) return { json: undefined, text: statementCsv(pages) };
+      // Only CSV is printed as it is read: its lines do not need the columns' widths.
+      if (csv && !json) return { json: undefined, text: statementCsv(pages, period) };
       const statement = wholeStatement(await allOf(pages));
       return { json: statement, text: statementTable(statement) };
     },

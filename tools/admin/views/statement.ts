@@ -1,6 +1,11 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
-import { statementColumns, statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
+import {
+  balanceCsvCells,
+  statementColumns,
+  statementCsvCells,
+  statementCsvColumns,
+} from "../../../shared/contract/statement-csv.ts";
 import { nairaText, table } from "./print.ts";
 
 type Page = ActionOutput<"wallet statement">;
@@ -26,10 +31,21 @@ export const statementTable = ({ opening, closing, lines }: Statement): string =
     lines.map(cells),
   )}\n\nClosing balance ${nairaText(closing)} NGN`;
 
+type CsvPeriod = { readonly from?: string | undefined; readonly to?: string | undefined };
+
 /** CSV, a part for each page. */
-export async function* statementCsv(pages: AsyncIterable<Statement>): AsyncGenerator<string> {
+export async function* statementCsv(pages: AsyncIterable<Statement>, { from, to }: CsvPeriod): AsyncGenerator<string> {
+  const rowOf = (cells: readonly string[]): string => `${CSV_LINE_END}${csvRow(cells)}`;
   yield csvRow(statementCsvColumns);
-  for await (const { lines } of pages) {
-    yield lines.map((line) => `${CSV_LINE_END}${csvRow(statementCsvCells(line))}`).join("");
+  let [account, closing, isOpen] = ["", 0, false];
+  for await (const page of pages) {
+    [account, closing] = [page.account_id, page.closing];
+    if (!isOpen && page.lines.length > 0) {
+      yield rowOf(balanceCsvCells(account, "opening_balance", page.opening, from));
+      isOpen = true;
+    }
+    yield page.lines.map((line) => rowOf(statementCsvCells(account, line))).join("");
   }
+  if (!isOpen) yield rowOf(balanceCsvCells(account, "opening_balance", closing, from));
+  yield rowOf(balanceCsvCells(account, "closing_balance", closing, to));
 }
