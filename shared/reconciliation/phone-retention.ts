@@ -34,6 +34,8 @@ export type RetentionDays = { readonly phones: number; readonly consents: number
 export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadline: Deadline): Promise<number> => {
   const midnightBefore = (ageDays: number): string =>
     `${isoTime(ledger.clock() - ageDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
+  // By the day of the pass: by one of the retentions, a change of it would keep what the other has for as long.
+  const today = midnightBefore(0);
   const before = midnightBefore(days.phones);
   const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
   const hasTime = (): boolean => run.remainingMs() > 0 && deadline.remainingMs() > RUN_RESERVE_MS;
@@ -41,14 +43,14 @@ export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadlin
   let isComplete = true;
   try {
     const pass = await readProgress(ledger, ALL_LISTS);
-    if (pass.finished_before >= before) return 0;
+    if (pass.finished_before >= today) return 0;
     for (const part of await partsOf(ledger, before, midnightBefore(days.consents))) {
       const result = await maskPart(ledger, part, hasTime);
       masked += result.masked;
       isComplete &&= result.isComplete;
       if (!hasTime()) break;
     }
-    if (isComplete && hasTime()) await writeProgress(ledger, { ...pass, finished_before: before });
+    if (isComplete && hasTime()) await writeProgress(ledger, { ...pass, finished_before: today });
   } catch (error) {
     log.alarm("phone_numbers.not_masked", errorFields(error));
   }
@@ -62,7 +64,7 @@ export const progressSchema = z.object({
   position: z.iso.datetime(),
   /** The oldest item that keeps its number for now: the next pass begins with it. */
   oldest_waiting: z.iso.datetime().optional(),
-  /** The last complete pass masked everything that was created before this moment. */
+  /** The last complete pass masked everything that was created before this moment; of all lists, it began on this day. */
   finished_before: z.iso.datetime(),
 });
 type MaskingProgress = z.infer<typeof progressSchema>;
