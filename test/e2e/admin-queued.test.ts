@@ -109,4 +109,5 @@ test("an order that was sent after a wait is shown with the time that it waited"
   const shown = await admin("transactions", "show", referenceOf(order));
   expect(shown).toMatch(/wait +waited \d+ \w+, until 20/);
   expect(shown).toMatch(/Sent +after a wait of \d+ \w+/);
+  expect(shown).toMatch(/Until when to wait +20[^ ]+Z?\b.* Most orders .* asked for it within a minute of 20/);
 });

@@ -51,6 +51,20 @@ export const waitingText = (waiting: ActionOutput<"transactions waiting">): stri
     ),
   });
 
+type Shown = ActionOutput<"transactions show">;
+type Times = Pick<Shown, "wait_until" | "next_question_at" | "in_flight_until">;
+
+/** Advice with the time that it speaks of, as the console's page shows it. */
+const adviceText = (
+  { about, text }: Shown["advice"][number],
+  { wait_until, next_question_at, in_flight_until }: Times,
+): string => {
+  if (about === "resolve" && in_flight_until !== null) return `Not before ${in_flight_until}. ${text}`;
+  if (about !== "wait" || wait_until === null) return text;
+  const next = next_question_at === null ? "" : ` The upstream is asked for it within a minute of ${next_question_at}.`;
+  return `${wait_until}. ${text}${next}`;
+};
+
 export const transactionText = ({
   history,
   advice,
@@ -59,9 +73,11 @@ export const transactionText = ({
   can_ask: _ask,
   can_refund: _refund,
   ...details
-}: ActionOutput<"transactions show">): string =>
+}: Shown): string =>
   sections({
-    "In plain words": fields(Object.fromEntries(advice.map(({ about, text }) => [adviceHeadings[about], text]))),
+    "In plain words": fields(
+      Object.fromEntries(advice.map((each) => [adviceHeadings[each.about], adviceText(each, details)])),
+    ),
     [details.reference]: fields({
       ...details,
       amount: nairaText(details.amount),
