@@ -167,6 +167,39 @@ describe("openTransaction and settleTransaction", () => {
     expect(await account.wrong()).toEqual([]);
   });
 
+  test("with a window, a quota and limits at once, an order is refused by one of them without counting for another, also as the month changes between it and its refund", async () => {
+    ledger.nowMs = Date.parse("2026-11-30T22:59:00.000Z");
+    const account = await anAccount({ account: { month_orders: 5 }, key: { day_orders: 2 } });
+    const window = { table: ledger.table, pk: `duplicate#${randomUUID()}`, windowS: 300 };
+    const next = (isConfirmed = false, changes: Partial<Transaction> = {}) =>
+      account.open(changes, {
+        quota: { entitlement: "vtu", perDay: 3 },
+        duplicates: { ...window, isConfirmed },
+      });
+    const first = await next();
+    expect(first).toMatchObject({ kind: "opened", counted: { day: "2026-11-30" } });
+    ledger.nowMs += 2 * 60_000;
+    expect(await next()).toMatchObject({ kind: "possible_duplicate", earlier: { pk: first.pk } });
+    expect((await next(false, { pk: first.pk })).kind).toBe("exists");
+    expect(await account.used()).toMatchObject({ usage_day: "2026-11-30", day_orders: 1, month_orders: 1 });
+    expect(await account.refund(first.pk)).toEqual({ kind: "applied" });
+    const second = await next();
+    expect(second).toMatchObject({ kind: "opened", counted: { day: "2026-12-01" } });
+    expect((await next(true)).kind).toBe("opened");
+    expect(await next(true)).toMatchObject({ reached: { by: "key", limit: "day_orders" } });
+    expect(await account.refund(second.pk)).toEqual({ kind: "applied" });
+    expect((await next()).kind).toBe("possible_duplicate");
+    expect((await next(true)).kind).toBe("opened");
+    // Two of December are not refunded. The quota counts the refunded one too, and is used up.
+    expect([orders(await account.used()), orders(await account.keyUsed())]).toEqual([
+      [2, 2],
+      [2, 2],
+    ]);
+    ledger.nowMs += DAY_MS;
+    expect((await next()).kind).toBe("opened");
+    expect(await account.wrong()).toEqual([]);
+  });
+
   test("a debit whose answer is lost is counted once, and one that is void is not counted", async () => {
     const account = await anAccount({ account: { day_orders: 5 }, key: { day_orders: 5 } });
     ledger.firstWrites(1, "answer_lost");
