@@ -387,6 +387,9 @@ describe("who may do each action of the console", () => {
     expect(statuses, JSON.stringify(answers, null, 1)).toEqual(
       columns.map((column) => [column, expectedStatus(name, column)]),
     );
+    const masked = columns.filter((column) => /(finance|support|auditor|reader)$/.test(column));
+    const { phone_number } = anOrder();
+    expect(masked.filter((column) => answers[column]?.text.includes(phone_number))).toEqual([]);
   });
 
   test.each(accountActions)(
