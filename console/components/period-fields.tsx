@@ -1,7 +1,7 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import * as z from "zod";
 import { usePerson } from "../api/use-person.ts";
-import { type Period, presetOf, presets } from "./period.ts";
+import { earlierMonths, type Period, presetOf, presets } from "./period.ts";
 
 const day = z.iso.date().optional().catch(undefined);
 
@@ -12,12 +12,17 @@ type PeriodFieldsProps = {
   readonly period: Period;
   /** Whether a period without a limit is no choice. */
   readonly hasLimits?: boolean;
+  /** How many months before the last one are choices. */
+  readonly months?: number;
   readonly onChange: (period: { readonly from: string; readonly to: string }) => void;
 };
 
 /** Two dates; both days are included, in the stage's time zone. */
-export const PeriodFields = ({ period: { from = "", to = "" }, hasLimits = false, onChange }: PeriodFieldsProps) => {
-  const named = presets(Date.now(), usePerson().time_zone).filter((preset) => !hasLimits || preset.from !== "");
+export const PeriodFields = ({ period, hasLimits = false, months = 0, onChange }: PeriodFieldsProps) => {
+  const { from = "", to = "" } = period;
+  const { time_zone } = usePerson();
+  const all = [...presets(Date.now(), time_zone), ...earlierMonths(Date.now(), time_zone, months)];
+  const named = all.filter((preset) => !hasLimits || preset.from !== "");
   const chosen = presetOf({ from, to }, named);
   return (
     <>

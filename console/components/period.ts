@@ -26,6 +26,15 @@ export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
   ];
 };
 
+/** The months before the last one, the newest first, by which a statement is asked for. */
+export const earlierMonths = (nowMs: number, timeZone: string, count: number): readonly Preset[] => {
+  const [year = 0, month = 0] = thisMonth(nowMs, timeZone).from.split("-").map(Number);
+  return Array.from({ length: count }, (_, index) => {
+    const from = new Date(Date.UTC(year, month - 3 - index)).toISOString().slice(0, "2026-11-01".length);
+    return { name: from.slice(0, "2026-11".length), from, to: lastDayOf(from) };
+  });
+};
+
 export const thisMonth = (nowMs: number, timeZone: string): Preset => {
   const from = `${dateIn(nowMs, timeZone).slice(0, "2026-11".length)}-01`;
   return { name: "This month", from, to: lastDayOf(from) };

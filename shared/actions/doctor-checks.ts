@@ -180,7 +180,10 @@ export const waiting: DoctorCheck = async (context) => {
 export const events: DoctorCheck = async ({ ledger }) => {
   const { length } = await openEvents(ledger);
   if (length === 0) return ok("none");
-  return lookInto(`${length === 1 ? "1 waits" : `${length} wait`} for an operator`, 'Follow "Unmatched event" in docs/runbook.md');
+  return lookInto(
+    `${length === 1 ? "1 waits" : `${length} wait`} for an operator`,
+    'Follow "Unmatched event" in docs/runbook.md',
+  );
 };
 
 export const float: DoctorCheck = async ({ ledger, floatAlarmHours }) => {

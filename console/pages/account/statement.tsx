@@ -31,6 +31,8 @@ type StatementPage = ActionOutput<"wallet statement">;
 type Line = StatementPage["lines"][number];
 
 const filterFields = z.object(periodFilters);
+/** With this month and the last one, more than a year. */
+const MONTHS_TO_CHOOSE = 12;
 
 export const StatementPage = () => {
   const account = useAccount();
@@ -63,7 +65,7 @@ export const StatementPage = () => {
       }
     >
       <Row>
-        <PeriodFields period={period} onChange={choose} />
+        <PeriodFields period={period} months={MONTHS_TO_CHOOSE} onChange={choose} />
       </Row>
       <Facts
         facts={[

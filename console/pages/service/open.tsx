@@ -68,11 +68,11 @@ export const OpenPage = () => {
                   sort: ({ amount }) => amount,
                 },
                 { header: "Phone number", cell: ({ phone_number }) => phone_number ?? "–" },
-                { header: "Upstream reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
                 {
                   header: "Account",
                   cell: ({ account_id }) => <AccountLink account={account_id} />,
                 },
+                { header: "Upstream reference", cell: ({ upstream_reference }) => upstream_reference ?? "–" },
                 {
                   header: "Created",
                   cell: ({ created_at }) => <Time iso={created_at} />,

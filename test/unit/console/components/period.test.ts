@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { periodName, presetOf, presets, thisMonth } from "../../../../console/components/period.ts";
+import { earlierMonths, periodName, presetOf, presets, thisMonth } from "../../../../console/components/period.ts";
 
 const LAGOS = "Africa/Lagos";
 const named = (now: string) =>
@@ -15,6 +15,14 @@ test("the periods with a name are days of the stage's zone, which begin an hour 
     "Last month": ["2026-12-01", "2026-12-31"],
   });
   expect(named("2028-03-01T12:00:00Z")["Last month"]).toEqual(["2028-02-01", "2028-02-29"]);
+});
+
+test("earlier months are whole, from the one before the last on, over the end of a year", () => {
+  expect(earlierMonths(Date.parse("2028-03-31T23:30:00Z"), LAGOS, 3)).toEqual([
+    { name: "2028-02", from: "2028-02-01", to: "2028-02-29" },
+    { name: "2028-01", from: "2028-01-01", to: "2028-01-31" },
+    { name: "2027-12", from: "2027-12-01", to: "2027-12-31" },
+  ]);
 });
 
 test("a period is known by its dates, and has them in the name of a file", () => {
