@@ -20,7 +20,7 @@ export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
     { name: "Any time", from: "", to: "" },
     { name: "Today", from: today, to: today },
     { name: "Yesterday", from: yesterday, to: yesterday },
-    { name: "Last 7 days", from: daysBefore(today, 6), to: today },
+    lastSevenDays(nowMs, timeZone),
     month,
     { name: "Last month", from: `${lastDayBefore.slice(0, "2026-11".length)}-01`, to: lastDayBefore },
   ];
@@ -33,6 +33,11 @@ export const earlierMonths = (nowMs: number, timeZone: string, count: number): r
     const from = new Date(Date.UTC(year, month - 3 - index)).toISOString().slice(0, "2026-11-01".length);
     return { name: from.slice(0, "2026-11".length), from, to: lastDayOf(from) };
   });
+};
+
+export const lastSevenDays = (nowMs: number, timeZone: string): Preset => {
+  const today = dateIn(nowMs, timeZone);
+  return { name: "Last 7 days", from: daysBefore(today, 6), to: today };
 };
 
 export const thisMonth = (nowMs: number, timeZone: string): Preset => {

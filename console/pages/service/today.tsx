@@ -8,6 +8,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
+import { lastSevenDays } from "../../components/period.ts";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
@@ -17,14 +18,22 @@ import { durationText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 30_000;
 const OFTEN = { everyMs: READ_EVERY_MS };
+/** What has ended is added up each hour. */
+const CLOCK_EVERY_MS = 300_000;
 
 /** What is to do in the whole service. */
 export const TodayPage = () => {
-  const { may } = usePerson();
+  const { may, time_zone: timeZone } = usePerson();
   const attention = useAttention();
   const purchases = useRead("purchases show", {}, OFTEN);
   const seesLow = may("wallet low");
   const low = useRead("wallet low", {}, { ...OFTEN, enabled: seesLow });
+  const { from, to } = lastSevenDays(Date.now(), timeZone);
+  const clock = useRead(
+    "refund-clock report",
+    { from, to, by: "kind" },
+    { everyMs: CLOCK_EVERY_MS, enabled: may("refund-clock report") },
+  );
   return (
     <Page title="Today" description="What needs attention. The numbers are read again every 30 seconds.">
       <Columns kind="tiles">
@@ -48,6 +57,14 @@ export const TodayPage = () => {
         </Tile>
         <Tile title="Messages given up" to="/dead-letters" of={attention}>
           {({ messages_given_up }) => <Count of={messages_given_up} what="given up" tone="bad" />}
+        </Tile>
+        <Tile title="Refund clock" to={`/refund-clock?from=${from}&to=${to}`} of={clock}>
+          {({ open_over_24_h: open, total: { within_30_s_percent: percent } }) => (
+            <>
+              <Count of={open} what="open for more than 24 h" tone="bad" />
+              {percent !== null && `, ${percent} % of 7 days ended within 30 s`}
+            </>
+          )}
         </Tile>
         <Tile title="Purchases" to="/upstream" of={purchases}>
           {({ purchases: state, since, by }) => (

@@ -168,7 +168,7 @@ afterAll(() => receiver.stop());
 
 /** What a page shows of it. The compiler asks for each page. */
 const shown: Readonly<Record<PageName, () => string | RegExp>> = {
-  today: () => "1 to resolve",
+  today: () => "None open for more than 24 h",
   accounts: () => service().demoAccount,
   charts: () => "Show as a table",
   open: () => orders.open,

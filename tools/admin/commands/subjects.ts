@@ -71,7 +71,8 @@ const erasureReport = ({ checks, orders, open, until }: Erased, timeZone: string
   const result = isErased ? "erased" : open > 0 ? "nothing_removed" : "nothing_found";
   const texts = {
     erased: table(["field", "what happens", "because"], rows),
-    nothing_removed: "Nothing was removed: all that was found is open. Erase again when it has ended.",
+    nothing_removed:
+      "Nothing was removed: all that was found is open, or was changed at the same moment. Erase again later.",
     nothing_found: `Nothing was found by this number, and nothing was removed. ${LIMITS}`,
   };
   return {
@@ -102,7 +103,7 @@ const readReport = async (
 };
 
 const LIMITS =
-  "Not found: what is newer; orders whose number was masked; checks under an earlier identity key, or past consentRetentionDays; checks by another number of the person.";
+  "Not found: what is newer, for which run it again in two minutes; orders whose number was masked; checks under an earlier identity key, or past consentRetentionDays; checks by another number of the person.";
 
 const reportText = ({ checks, orders, until }: SubjectReport, timeZone: string): Report => {
   const checkRows = checks.map(({ evidence, ...check }) => [
