@@ -19,6 +19,7 @@ import { setLowBalanceThreshold } from "../../shared/ledger/low-balance-threshol
 import { latestProposals } from "../../shared/ledger/proposal.ts";
 import { sealWallet } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";
+import { dateIn, dayBounds } from "../../shared/platform/time-zone.ts";
 import { DECISION_AGE_MS } from "../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent, matchEvent, resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { latestEvents } from "../../shared/upstream-events/stored-event.ts";
@@ -35,7 +36,7 @@ import { emulatorClient } from "../builders/tables.ts";
 import { FACE_VALUES } from "../builders/upstream-costs.ts";
 import { transactionsOf } from "./invariants.ts";
 import { sealUntil } from "./sealed-periods.ts";
-import { advance } from "./system/clock.ts";
+import { advance, now } from "./system/clock.ts";
 import type { Concurrency } from "./system/event-sources.ts";
 import type { System } from "./system/system.ts";
 import { openTestAccount, type TestAccount, webhookRules } from "./test-account.ts";
@@ -208,9 +209,15 @@ const newestEvent = async ({ system }: TestAccount) => {
 /** Reads without `ConsistentRead` are behind by 2 s at most. */
 const BEHIND_MS = 3_000;
 
-/** A day later the catalog is too old to sell, also while a read still finds the one before. */
+/** Before the end of a day. */
+const LATE_MS = 60_000;
+
+/** The day by which limits count. */
+const restOfDayMs = (): number => Date.parse(dayBounds(dateIn(now(), "Africa/Lagos"), "Africa/Lagos").to) - now();
+
+/** Until then the catalog can become too old to sell, also while a read still finds the one before. */
 const beginNextDay = async ({ system }: TestAccount): Promise<void> => {
-  advance(86_400_000);
+  advance(restOfDayMs());
   await system.runSchedule("refresh-catalog");
   advance(BEHIND_MS);
 };
@@ -271,6 +278,8 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   "a refund of an order that was counted on the day before": {
     prepare: async (account) => {
       await limitOrders({ day_orders: 5 }, { month_orders: 5 })(account);
+      // An order that has been open for 24 hours pages by itself.
+      advance(Math.max(0, restOfDayMs() - LATE_MS));
       await account.send(routes.buyData, order("order-1", phoneNumbers.failsLater));
       await beginNextDay(account);
       await account.send(routes.buyData, order("order-2"));
