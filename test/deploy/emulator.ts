@@ -101,14 +101,17 @@ export const startEmulator = async (trustedCertificate?: string): Promise<Emulat
 /** In the emulator's home: the certificate that it trusts. */
 const TRUSTED = "trusted.pem";
 
-/** Ends a program when its own input ends, which happens however this process ends. */
-const UNTIL_INPUT_ENDS = '"$@" & read -r _; kill $!; wait';
+/**
+ * Ends a program when its own input ends, which happens however this process ends. The emulator leaves processes of
+ * functions behind, so it has a process group of its own, of which nothing remains.
+ */
+const UNTIL_INPUT_ENDS = 'set -m; "$@" </dev/null & read -r _; kill $!; wait; kill -9 -- -$! 2>/dev/null';
 
 const start = (python: string, port: number, home: string): ChildProcessByStdio<Writable, null, null> => {
   const address = ["--host", "127.0.0.1", "--port", String(port)];
   // The emulator sends a Date header itself, and a second one turns the SDK's clock skew into NaN.
   const server = [SERVER, "ministack.app:app", ...address, "--no-date-header", "--no-server-header"];
-  return spawn("sh", ["-c", UNTIL_INPUT_ENDS, "emulator", python, ...server], {
+  return spawn("bash", ["-c", UNTIL_INPUT_ENDS, "emulator", python, ...server], {
     cwd: home,
     stdio: ["pipe", "ignore", "ignore"],
     // The functions inherit these variables.
