@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { CloudFormationClient, CreateStackCommand, waitUntilStackCreateComplete } from "@aws-sdk/client-cloudformation";
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 import { CreateKeyCommand, KMSClient } from "@aws-sdk/client-kms";
+import { LambdaClient, ListEventSourceMappingsCommand } from "@aws-sdk/client-lambda";
 import { CreateSecretCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import type { JWTPayload } from "jose";
 import { afterAll, describe, expect, test } from "vitest";
@@ -73,22 +74,26 @@ const addDynamoDbEndpoint = async (): Promise<void> => {
 /** Where the emulator serves the stage's routes; set by its deployment. */
 let origin = "";
 
-/** Deploys prod with settings that the emulator can deploy; resolves with its outputs. */
-const deployProd = async () => {
-  tree.setSettings("prod", {
-    account: ACCOUNT,
-    region: REGION,
-    upstreamProfile: { reference: "all" },
-    alarmEmail: "operations@example.com",
-    egress: { kind: "existing", vpcId, subnetIds, addresses: ["203.0.113.1"] },
-    release: { kind: "all-at-once" },
-    console: { ...aConsole, issuer: provider.issuer },
-    ...(await leftBehind()),
-    domain: {
-      name: "api.example.com",
-      certificateArn: `arn:aws:acm:${REGION}:${ACCOUNT}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
-    },
-  });
+/** Settings of prod that the emulator can deploy. */
+const prodSettings = async () => ({
+  account: ACCOUNT,
+  region: REGION,
+  upstreamProfile: { reference: "all" },
+  alarmEmail: "operations@example.com",
+  egress: { kind: "existing", vpcId, subnetIds, addresses: ["203.0.113.1"] },
+  release: { kind: "all-at-once" },
+  ...(await leftBehind()),
+  domain: {
+    name: "api.example.com",
+    certificateArn: `arn:aws:acm:${REGION}:${ACCOUNT}:certificate/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f`,
+  },
+});
+const withConsole = { console: { ...aConsole, issuer: provider.issuer } };
+let settings: Awaited<ReturnType<typeof prodSettings>>;
+
+/** Deploys prod; resolves with its outputs. */
+const deployProd = async (changes: object) => {
+  tree.setSettings("prod", { ...settings, ...changes });
   const { outputs } = await deployStage(emulator, "prod", tree.folder);
   const [api = ""] = (outputs.WebhookRefusedHosts ?? "").split(".");
   origin = `${emulator.endpoint}/_aws/execute-api/${api}/$default`;
@@ -98,7 +103,8 @@ const deployProd = async () => {
 test("a stage that sells is deployed into an existing VPC, with a domain, a console and adopted tables, which it uses", async () => {
   await bootstrap(emulator);
   await addDynamoDbEndpoint();
-  expect(await deployProd()).toMatchObject({
+  settings = await prodSettings();
+  expect(await deployProd(withConsole)).toMatchObject({
     ApiUrl: "https://api.example.com/v1",
     EgressIp1: "203.0.113.1",
     LedgerTable: "old-ledger",
@@ -222,4 +228,20 @@ describe("the console of the deployed stage", () => {
     });
     expect((await file("assets/none.js")).status).toBe(404);
   });
+});
+
+test("a console that is switched off is gone, and one that is switched on again counts only what ends from then on", async () => {
+  const lambda = new LambdaClient({});
+  /** Where the function that counts for the console begins to read the ledger's changes, each time that it is deployed. */
+  const counting = async () => {
+    const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({}));
+    return EventSourceMappings.filter(({ FunctionArn = "" }) => FunctionArn.endsWith("count-transactions"));
+  };
+  const page = async (): Promise<number> => (await fetch(`${origin}/console`)).status;
+  expect([await page(), (await counting()).length]).toEqual([200, 1]);
+  await deployProd({});
+  expect([await page(), await counting()]).toEqual([404, []]);
+  await deployProd(withConsole);
+  expect(await page()).toBe(200);
+  expect(await counting()).toMatchObject([{ StartingPosition: "LATEST" }]);
 });
