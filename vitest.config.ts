@@ -28,7 +28,7 @@ export default defineConfig({
     ...limits,
     sequence: { sequencer: LongestFirst },
     // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
