@@ -50,6 +50,15 @@ export type Option = {
 };
 
 export const why: Option = { flags: "--why <reason>", text: whySchema.description ?? "" };
+
+/** The options of a report of days, which `--csv` prints as CSV. */
+export const reportOptions = (groups: readonly string[], byDefault: string): readonly Option[] => [
+  { flags: "--from <date>", text: "the first day, in the time zone of the stage", required: true },
+  { flags: "--to <date>", text: "the last day, in the time zone of the stage", required: true },
+  { flags: "--by <groups>", text: `comma-separated, of ${groups.join(", ")}`, fallback: byDefault },
+  { flags: "--csv", text: "print CSV" },
+];
+
 /** The options that every command takes. */
 const globalOptions = z.object({
   json: z.boolean().default(false),

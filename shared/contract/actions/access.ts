@@ -27,7 +27,7 @@ export const accessActions = {
     kind: "read",
     input: z.object({}),
     output: z.object({
-      /** Who signed in last first; then owners who never did. */
+      /** Those who signed in, the latest first; then owners who never did. */
       people: z.array(personAccess),
     }),
     summary: "List who has signed in to the console, as what, and since when; and owners who never did",

@@ -95,6 +95,16 @@ const reportedDay = (example: string, which: string) =>
 /** The days of a report. */
 export const reportedDays = { from: reportedDay("2026-11-01", "first"), to: reportedDay("2026-11-30", "last") };
 
+/** What the rows of a report are grouped by: some of these, comma-separated. */
+export const reportGroups = (groups: readonly string[], byDefault: string) => {
+  const group = `(${groups.join("|")})`;
+  return z
+    .string()
+    .regex(new RegExp(`^${group}(,${group})*$`), `Must be some of ${groups.join(",")}`)
+    .default(byDefault)
+    .describe(`comma-separated, of ${groups.join(", ")}`);
+};
+
 /** Text that terminals display later. */
 export const printableText = z.string().trim().regex(WITHOUT_CONTROLS, "Must not contain control characters");
 

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, nairaAmount, reportedDays } from "./action.ts";
+import { type ActionTable, nairaAmount, reportedDays, reportGroups } from "./action.ts";
 
 export const marginGroups = ["day", "network", "kind", "account"] as const;
 
@@ -29,17 +29,7 @@ export const marginActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: z.object({
-      ...reportedDays,
-      by: z
-        .string()
-        .regex(
-          /^(day|network|kind|account)(,(day|network|kind|account))*$/,
-          `Must be some of ${marginGroups.join(",")}`,
-        )
-        .default("day")
-        .describe(`comma-separated, of ${marginGroups.join(", ")}`),
-    }),
+    input: z.object({ ...reportedDays, by: reportGroups(marginGroups, "day") }),
     output: z.object({
       rows: z.array(marginRow),
       total: marginRow,

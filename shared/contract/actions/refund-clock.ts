@@ -2,7 +2,7 @@ import * as z from "zod";
 import { errorCodes } from "../errors.ts";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, reportedDays } from "./action.ts";
+import { type ActionTable, reportedDays, reportGroups } from "./action.ts";
 
 /** The refund framework of NCC and CBN: where money was debited and nothing delivered, and where an outcome is pending. */
 export const AT_ONCE_MS = 30_000;
@@ -19,9 +19,9 @@ export const countedEnds = endCounts.keyof().options;
 export type CountedEnd = (typeof countedEnds)[number];
 
 /**
- * By what an order ended. `answer`: the upstream's answer to the order said that it was delivered. `event`, `lookup`: the upstream
- * reported the outcome later, or when it was asked. `operator`: a person resolved it. Otherwise the error code with which it
- * failed, and for which it was refunded.
+ * Why an order ended. `answer`: the upstream's answer to the order said that it was delivered. `event`, `lookup`: the
+ * upstream reported the outcome later, or when it was asked. `operator`: a person resolved it. Otherwise the error code
+ * with which it failed and was refunded.
  */
 export const endCause = z.enum(["answer", "event", "lookup", "operator", ...errorCodes]);
 export type EndCause = z.infer<typeof endCause>;
@@ -36,7 +36,7 @@ const clockRow = z.object({
   cause: endCause.nullable(),
   /** Live orders that were debited on these days and have ended. */
   orders: z.int(),
-  /** Of them, those that ended within 30 s of the debit, in percent; null of none. */
+  /** Of them, those that ended within 30 s of the debit, in percent; null without orders. */
   within_30_s_percent: z.number().nullable(),
   ...endCounts.shape,
 });
@@ -50,14 +50,7 @@ export const refundClockActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: z.object({
-      ...reportedDays,
-      by: z
-        .string()
-        .regex(/^(kind|network|cause)(,(kind|network|cause))*$/, `Must be some of ${clockGroups.join(",")}`)
-        .default(clockGroups.join(","))
-        .describe(`comma-separated, of ${clockGroups.join(", ")}`),
-    }),
+    input: z.object({ ...reportedDays, by: reportGroups(clockGroups, clockGroups.join(",")) }),
     output: z.object({
       rows: z.array(clockRow),
       total: clockRow,

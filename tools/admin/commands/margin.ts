@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import { marginActions } from "../../../shared/contract/actions/margin.ts";
+import { marginActions, marginGroups } from "../../../shared/contract/actions/margin.ts";
 import { marginCsv, marginGroupColumns } from "../../../shared/contract/margin-csv.ts";
-import { addCommand } from "../command.ts";
+import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";
 import { completeText, nairaText, table } from "../views/print.ts";
 
@@ -16,12 +16,7 @@ export const addMarginCommands = (group: Command): void => {
     readOnly: true,
     summary,
     example: "report --from 2026-11-01 --to 2026-11-30 --by day,network --csv > november.csv",
-    options: [
-      { flags: "--from <date>", text: "the first day, in the time zone of the stage", required: true },
-      { flags: "--to <date>", text: "the last day, in the time zone of the stage", required: true },
-      { flags: "--by <groups>", text: "comma-separated, of day, network, kind, account", fallback: "day" },
-      { flags: "--csv", text: "print CSV" },
-    ],
+    options: reportOptions(marginGroups, "day"),
     input: input.extend({ csv: z.boolean().default(false) }),
     run: async (context, { csv, ...period }) => {
       const report = await perform(context, "margin report", period);

@@ -8,7 +8,7 @@ import {
   refundClockActions,
 } from "../../../shared/contract/actions/refund-clock.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
-import { addCommand } from "../command.ts";
+import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";
 import { completeText, table } from "../views/print.ts";
 
@@ -22,12 +22,7 @@ export const addRefundClockCommands = (group: Command): void => {
     readOnly: true,
     summary,
     example: "report --from 2026-11-01 --to 2026-11-30 --by network,cause --csv > november.csv",
-    options: [
-      { flags: "--from <date>", text: "the first day, in the time zone of the stage", required: true },
-      { flags: "--to <date>", text: "the last day, in the time zone of the stage", required: true },
-      { flags: "--by <groups>", text: "comma-separated, of kind, network, cause", fallback: clockGroups.join(",") },
-      { flags: "--csv", text: "print CSV" },
-    ],
+    options: reportOptions(clockGroups, clockGroups.join(",")),
     input: input.extend({ csv: z.boolean().default(false) }),
     run: async (context, { csv, ...period }) => {
       const report = await perform(context, "refund-clock report", period);
@@ -42,7 +37,6 @@ const csvOf = ({ rows }: Report): string =>
     rows.map((row) => clockColumns.map((column) => String(row[column] ?? ""))),
   );
 
-/** The counts of one kind of end have one cell: those within 30 s, within 24 h, and later. */
 const tableOf = ({ rows, total, open_over_24_h: open, complete_until }: Report, timeZone: string): string => {
   const cells = (row: Row, name: string): string[] => [
     name,
