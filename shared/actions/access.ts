@@ -24,7 +24,7 @@ const ownedBy = (accounts: readonly Account[]): ReadonlyMap<string, readonly Own
   return owned;
 };
 
-/** Who has signed in, the last one first, and then owners who never did. */
+/** Those who signed in, the latest first; then owners who never did. */
 const peopleOf = async ({ ledger }: Pick<ActionContext, "ledger">, accounts: readonly Account[]) => {
   const people = await listPeople(ledger);
   const owned = ownedBy(accounts);

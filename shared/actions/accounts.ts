@@ -143,9 +143,8 @@ export const accountsRuns: ActionRuns<typeof accountsActions> = {
     const wallet = await readWallet(ledger, accountId);
     const { balance_kobo, low_balance_threshold_kobo } = wallet;
     const { owners, entitlements } = account;
-    const webhooks = (await readEndpointStates(ledger, [account])).map(({ id, name, url, status }) => ({
-      ...{ endpoint: id, name, url: shownUrl(url), status },
-    }));
+    const endpoints = await readEndpointStates(ledger, [account]);
+    const webhooks = endpoints.map(({ id, name, url, status }) => ({ endpoint: id, name, url: shownUrl(url), status }));
     const [first] = webhooks;
     const limited = entitlementSchema.options.filter((each) => typeof entitlements[each] === "number");
     return {

@@ -8,7 +8,7 @@ import { stateOf, type TransactionState } from "../ledger/transaction-state.ts";
 type Sentences = {
   readonly [About in OrderAdvice["about"]]?: string;
 } & {
-  /** In place of `wait`, once the time until which to wait is over. */
+  /** Replaces `wait` after the time until which to wait. */
   readonly overdue?: string;
 };
 

@@ -165,7 +165,7 @@ const assertCanAsk = (profile: UpstreamProfile, transaction: Transaction): void 
   );
 };
 
-/** What the upstream answered, and when it is asked next. It is no matter of owners. */
+/** What the upstream answered, and when it is asked next. Owners do not see it. */
 const lookupOf = async (context: ActionContext, transaction: Transaction) => {
   const { profile } = context.probe;
   if (isForOwner(context) || profile.lookup === undefined) return { lookup: null, next_question_at: null };

@@ -34,7 +34,7 @@ export const phoneDigitsShown: Readonly<Record<Role, number | undefined>> = {
   reader: 2,
 };
 
-/** What a person in each role does, in a sentence. */
+/** What a person in each role does. */
 const roleTexts: Readonly<Record<Role, string>> = {
   operator: "Operator: everything",
   finance: "Finance: keeps the books",
@@ -43,6 +43,6 @@ const roleTexts: Readonly<Record<Role, string>> = {
   reader: "Reader: sees everything, phone numbers masked",
 };
 
-/** What a person with these roles may do; without any it is an owner. */
+/** What a person with these roles may do. A person without one is an owner. */
 export const rolesText = (held: readonly Role[]): string =>
   held.length === 0 ? "Owner: manages these accounts" : held.map((role) => roleTexts[role]).join("; ");

@@ -16,7 +16,7 @@ export const statementColumns = [
 ] as const;
 
 const [at, ...others] = statementColumns;
-/** Those of its CSV: the time in UTC, and in the time zone of the stage. */
+/** Those of its CSV, with the account, and the time in UTC and in the time zone of the stage. */
 export const statementCsvColumns = ["account_id", at, "local_time", ...others] as const;
 
 /** Amounts have two decimals and no separators. */
@@ -26,7 +26,7 @@ export const statementCsvCells = (accountId: string, line: z.input<typeof statem
   ...[nairaDecimals(line.effect), nairaDecimals(line.balance)],
 ];
 
-/** The balance before or after all lines, as a line without an effect. `date`: the limit of the period, if it has one. */
+/** The balance before or after all lines, as a line without an effect. `date`: the limit of the period, where it has one. */
 export const balanceCsvCells = (
   accountId: string,
   kind: "opening_balance" | "closing_balance",

@@ -7,7 +7,7 @@ import { closedError, readWallet } from "./wallet.ts";
 
 /**
  * Sets or removes the balance below which the caller counts it as low, with its audit entry. Leaves `version` and
- * `updated_at`, because the balance does not change. Refused by a closed account, also by one that closes at this moment.
+ * `updated_at`, because the balance does not change. Refused for a closed account, also for one that closes at this moment.
  */
 export const setLowBalanceThreshold = async (
   ledger: Ledger,

@@ -59,7 +59,7 @@ type Listed<Item> = z.ZodType<Item> & { readonly shape: object };
 /** With keys alone where others are not wanted: parsing the others would be most of the work. */
 type Wanted = "keys" | "everything";
 
-/** A page whose items are parsed when they are wanted. */
+/** One page: `count` items were read, and `items` parses them. */
 export type ListedItems<Item, Key> = {
   readonly count: number;
   readonly items: () => readonly Item[];

@@ -100,7 +100,7 @@ const refundLine = (at: string, transaction: StatedTransaction): UnsummedLine =>
 /** What a statement takes of a list: a line, or a refund, whose order has the rest of the line. */
 type Listed = { readonly key: IndexKey } & ({ readonly line: UnsummedLine } | { readonly refundOf: string });
 
-/** One page of a list, oldest first, with as many items as it was read of. */
+/** One page of a list, oldest first. Its `count` includes what `items` leaves out. */
 type ReadList = (start: IndexKey | undefined, oldest: number) => Promise<ListedItems<Listed, IndexKey>>;
 
 const readEntries =
@@ -242,12 +242,12 @@ const takeOldest = async (
   return { taken, isComplete: false };
 };
 
-/** The items of one list behind a position, read as they are taken, and one page ahead of it. */
+/** The items of one list behind a position, read as they are taken. The next page is preloaded. */
 const unreadList = (read: ReadList, start: IndexKey | undefined, itemsPerRead: number) => {
   let position = start;
   let readUntil = start;
   let isAllRead = false;
-  let ahead: ReturnType<ReadList> | undefined;
+  let preloaded: ReturnType<ReadList> | undefined;
   let items: readonly Listed[] = [];
   let place = 0;
   return {
@@ -256,14 +256,15 @@ const unreadList = (read: ReadList, start: IndexKey | undefined, itemsPerRead: n
     /** Reads on, as many items as the page may still take; resolves with the first one. */
     read: async (itemsMax: number): Promise<Listed | undefined> => {
       while (place === items.length && !isAllRead) {
-        const page = await (ahead ?? read(readUntil, Math.min(itemsPerRead, itemsMax)));
+        const page = await (preloaded ?? read(readUntil, Math.min(itemsPerRead, itemsMax)));
         readUntil = page.next;
         isAllRead = page.next === undefined;
         const left = itemsMax - page.count;
-        ahead = isAllRead || left <= 0 ? undefined : read(readUntil, Math.min(itemsPerRead, left));
-        // The read that needs it throws its error. The request leaves before this page is parsed.
-        ahead?.catch(() => {});
-        if (ahead) await setImmediate();
+        preloaded = isAllRead || left <= 0 ? undefined : read(readUntil, Math.min(itemsPerRead, left));
+        // The call that needs the page throws its error.
+        preloaded?.catch(() => {});
+        // Its request is sent before this page is parsed.
+        if (preloaded) await setImmediate();
         [items, place] = [page.items(), 0];
       }
       return items[place];

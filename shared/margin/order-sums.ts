@@ -186,7 +186,7 @@ const endOf = (order: Transaction): CountedEnd => {
   return `${end}_${ms <= AT_ONCE_MS ? "30_s" : ms <= PENDING_MS_MAX ? "24_h" : "later"}`;
 };
 
-/** By what an order ended. An operator may resolve what an event reports. */
+/** Why an order ended: `operator` also where the operator matched an event to it. */
 const causeOf = ({ status, resolved_by, reported_by, failure }: Transaction): EndCause => {
   const cause = resolved_by ?? reported_by ?? (status === "success" ? "answer" : failure?.code);
   // Each failure is stored with its code.

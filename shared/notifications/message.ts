@@ -36,7 +36,7 @@ const LISTED_MAX = 20;
 
 export type Message = { readonly subject: string; readonly text: string };
 
-/** `due`: what the message is sent for. `stillOpen`: what the recipient was notified of before, and has not ended. */
+/** `due`: what the message is sent for. `stillOpen`: what the recipient was notified of before and is still open. */
 export type MessageFindings = { readonly due: readonly Finding[]; readonly stillOpen: readonly Finding[] };
 
 /** One message about all that is due, by kind, and about what is still open. */

@@ -34,7 +34,7 @@ export type RetentionDays = { readonly phones: number; readonly consents: number
 export const maskOldPhones = async (ledger: Ledger, days: RetentionDays, deadline: Deadline): Promise<number> => {
   const midnightBefore = (ageDays: number): string =>
     `${isoTime(ledger.clock() - ageDays * DAY_MS).slice(0, "2026-11-21".length)}T00:00:00.000Z`;
-  // By the day of the pass: by one of the retentions, a change of it would keep what the other has for as long.
+  // A pass is recorded by its day. By the limit of one retention, a longer one would stop passes for the other too.
   const today = midnightBefore(0);
   const before = midnightBefore(days.phones);
   const run = deadlineIn(MASK_PHONES_MS_MAX, ledger.clock);
@@ -64,7 +64,7 @@ export const progressSchema = z.object({
   position: z.iso.datetime(),
   /** The oldest item that keeps its number for now: the next pass begins with it. */
   oldest_waiting: z.iso.datetime().optional(),
-  /** The last complete pass masked everything that was created before this moment; of all lists, it began on this day. */
+  /** The last complete pass masked everything created before this moment. Of all lists: the day on which it began. */
   finished_before: z.iso.datetime(),
 });
 type MaskingProgress = z.infer<typeof progressSchema>;

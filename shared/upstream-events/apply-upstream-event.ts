@@ -182,17 +182,16 @@ const applyEnqueue = async (
  */
 const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const { reference } = event;
+  const settlement = settlementOf(deps, event, "event");
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
-  if (indexed !== undefined)
-    return settleByReference(deps, indexed, event, settlementOf(deps, event, "event"), deadline);
+  if (indexed !== undefined) return settleByReference(deps, indexed, event, settlement, deadline);
   // An upstream may write it in small letters.
   const transaction = await findByOwnReference(deps.ledger, reference.toUpperCase());
   if (transaction !== undefined) {
     // An event under our own reference does not say what the upstream calls the order: a known upstream reference
     // stays.
-    const settlement = { ...settlementOf(deps, event, "event"), upstream_reference: undefined };
-    return settleByReference(deps, transaction, event, settlement, deadline);
+    return settleByReference(deps, transaction, event, { ...settlement, upstream_reference: undefined }, deadline);
   }
   const afterS = retryDelayS(deps.ledger.clock() - Date.parse(event.received_at));
   const retry = afterS === undefined ? undefined : ({ kind: "retry", reason: "reference_unknown", afterS } as const);
@@ -202,8 +201,7 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
     ? await noteEvent(deps.ledger, reference, event.status, storedEventPk(event))
     : await readUpstreamReference(deps.ledger, reference);
   const matched = await matchedTransaction(deps.ledger, known);
-  if (matched !== undefined)
-    return settleByReference(deps, matched, event, settlementOf(deps, event, "event"), deadline);
+  if (matched !== undefined) return settleByReference(deps, matched, event, settlement, deadline);
   if (retry !== undefined) return retry;
   const isContested = known !== undefined && contraryEvent(known, event.status) !== undefined;
   return isContested ? escalateUnknown(deps, event, "conflicting_events") : matchOrEscalate(deps, event, deadline);
@@ -265,19 +263,20 @@ const escalateIfContradicted = async (
 /** Settles the transaction that fits an event whose reference is unknown, or escalates the event. */
 const matchOrEscalate = async (deps: SettleDeps, event: EventMessage, deadline: Deadline): Promise<MessageResult> => {
   const { ledger } = deps;
+  const settlement = settlementOf(deps, event, "event");
   const match = await findHeuristicMatch(deps, event);
   if (match.kind === "none") {
     // A copy of the event may have been matched since the reference was read, and have taken the candidate.
     const matched = await matchedTransaction(ledger, await readUpstreamReference(ledger, event.reference));
     return matched === undefined
       ? escalateUnknown(deps, event, match.reason)
-      : settleByReference(deps, matched, event, settlementOf(deps, event, "event"), deadline);
+      : settleByReference(deps, matched, event, settlement, deadline);
   }
   // The event's own transaction may have recorded the reference since the first lookup, and so no longer be a
   // candidate.
   const isKnown = (await findByUpstreamReference(ledger, event.reference)).length > 0;
   const { transaction } = match;
-  if (!isKnown && (await settleByHeuristicMatch(ledger, transaction, settlementOf(deps, event, "event"), deadline))) {
+  if (!isKnown && (await settleByHeuristicMatch(ledger, transaction, settlement, deadline))) {
     return { kind: "done", outcome: "matched" };
   }
   return { kind: "retry", reason: "candidate_changed", afterS: 1 };

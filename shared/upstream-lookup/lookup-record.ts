@@ -60,7 +60,7 @@ export const readLookups = async (
 export const readLookup = (cache: Table, transaction: Target): Promise<LookupRecord | undefined> =>
   getItem(cache, lookupPk(transaction), lookupRecordSchema);
 
-/** When the order is asked for next. A question that people requested does not come before the first one would. */
+/** When the order is asked for next. A question that a person requested is not sent before the first one would be. */
 export const dueMs = (transaction: Transaction, record: LookupRecord | undefined): number =>
   Math.max(Date.parse(sentAt(transaction)) + FIRST_QUESTION_MS, record === undefined ? 0 : Date.parse(record.next_at));
 
@@ -68,9 +68,9 @@ export const dueMs = (transaction: Transaction, record: LookupRecord | undefined
 export const intervalMs = (asked: number): number => Math.min(INTERVAL_MS_MAX, FIRST_QUESTION_MS * 2 ** asked);
 
 /**
- * Notes an answer, and when the next question is due. The interval begins when the question was due, because an answer
- * comes after its run began: counted from there, each question would be due just after a run, and be sent a minute late.
- * A question that missed its run counts from its answer, so that the next one does not follow at once.
+ * Notes an answer, and when the next question is due. The interval begins when this question was due. Counted from the
+ * answer, which comes after its run began, the next question would be due just after a run, and be sent a minute late.
+ * After a question that missed its run the interval begins at the answer, so that the next one does not follow at once.
  */
 export const noteAnswer = async (
   { db, table }: Table,

@@ -101,8 +101,8 @@ export type RecordRequest = {
 export const identityRecord = ({ kind, detail, subject, minimal }: RecordRequest): Record<string, string> => {
   const person = personOf(subject);
   const { first_name, middle_name, last_name, gender, date_of_birth, phone_number } = person;
-  const isNumber = detail !== "retrieve" && !isVirtualNin(subject);
-  const number = isNumber ? subject : identityNumberOf(kind, phone_number);
+  const namesNumber = detail !== "retrieve" && !isVirtualNin(subject);
+  const number = namesNumber ? subject : identityNumberOf(kind, phone_number);
   const record = formatRecord(subject, () => {
     if (minimal) return { first_name, last_name };
     const basic = { first_name, last_name, middle_name, gender, date_of_birth };

@@ -69,7 +69,7 @@ export const documentOutput = (answer: DocumentAnswer): DocumentOutput => {
       UnprocessedKeys: mapValues(UnprocessedKeys, ({ Keys, ...table }) => ({ ...table, Keys: all(Keys) })),
     }),
   };
-  // When they are first read: a reader of several pages asks for the next one before.
+  // Unmarshalled when they are first read: a reader of several pages requests the next one before.
   let items: DocumentOutput["Items"];
   if (Items) Object.defineProperty(output, "Items", { enumerable: true, get: () => (items ??= all(Items)) });
   return output;
