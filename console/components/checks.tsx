@@ -36,7 +36,7 @@ const RUNBOOK = /"([^"]+)" in docs\/runbook\.md/;
 export const checkToDo = ({ check, todo }: Check): ReactNode => {
   const page = pagesOfChecks[check];
   const [before, section, after] = todo?.split(RUNBOOK) ?? [];
-  // Where a page helps, a command of the command line does not.
+  // A page replaces a command of the command line.
   const isShown = todo !== undefined && (section !== undefined || page === undefined);
   return (
     <>

@@ -26,7 +26,7 @@ export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
   ];
 };
 
-/** The months before the last one, the newest first, by which a statement is asked for. */
+/** The months before the last one, the newest first. */
 export const earlierMonths = (nowMs: number, timeZone: string, count: number): readonly Preset[] => {
   const [year = 0, month = 0] = thisMonth(nowMs, timeZone).from.split("-").map(Number);
   return Array.from({ length: count }, (_, index) => {

@@ -17,6 +17,9 @@ const timeText = (iso: string): string => {
   return (time.getFullYear() === new Date().getFullYear() ? thisYear : anyYear).format(time);
 };
 
+/** What was read some seconds ago may have passed since. */
+export const isInFuture = (iso: string | null): iso is string => iso !== null && Date.parse(iso) > Date.now();
+
 const utcText = (iso: string): string => `${iso.replace("T", " ").replace(/(\.\d+)?Z$/, "")} UTC`;
 
 /** A time in the viewer's zone with its offset; pointing at it shows UTC. */

@@ -11,8 +11,8 @@ import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
-import { Time } from "../../components/time.tsx";
-import { Attempts, DeliveryState, endpointName, isDown, isInFuture } from "./delivery-attempts.tsx";
+import { isInFuture, Time } from "../../components/time.tsx";
+import { Attempts, DeliveryState, endpointName, isDown } from "./delivery-attempts.tsx";
 import type { Endpoint } from "./endpoint-section.tsx";
 
 /** Deliveries change while nobody does anything. */

@@ -10,7 +10,7 @@ import { Columns, Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { Status } from "../../components/status.tsx";
-import { Time } from "../../components/time.tsx";
+import { isInFuture, Time } from "../../components/time.tsx";
 import styles from "./delivery-attempts.module.css";
 import type { Endpoint } from "./endpoint-section.tsx";
 
@@ -48,9 +48,6 @@ type NextAttemptProps = {
   readonly delivery: Pick<Delivery, "parked" | "next_attempt_at">;
   readonly isEndpointDown: boolean;
 };
-
-/** What was read some seconds ago may have passed since. */
-export const isInFuture = (iso: string | null): iso is string => iso !== null && Date.parse(iso) > Date.now();
 
 /** What people call an endpoint; a removed one has an id alone. */
 export const endpointName = (endpoints: readonly Endpoint[], id: string): string =>

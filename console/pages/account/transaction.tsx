@@ -18,9 +18,8 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
 import { TestData } from "../../components/test-data.tsx";
-import { StageTime, Time } from "../../components/time.tsx";
+import { isInFuture, StageTime, Time } from "../../components/time.tsx";
 import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
-import { isInFuture } from "./delivery-attempts.tsx";
 
 const READ_EVERY_MS = 10_000;
 /** For how long after its end the page follows an order: its webhook is on the way. */
@@ -196,7 +195,7 @@ const AdviceText = ({ about, text, shown: { wait_until, next_question_at, in_fli
   );
 };
 
-/** A question is sent by a run, and these begin each minute. */
+/** A run sends the question, and runs begin each minute. */
 const NextQuestion = ({ at }: { readonly at: string }) =>
   isInFuture(at) ? (
     <>

@@ -18,7 +18,7 @@ import { durationText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 30_000;
 const OFTEN = { everyMs: READ_EVERY_MS };
-/** What has ended is added up each hour. */
+/** Ended orders are added up each hour. */
 const CLOCK_EVERY_MS = 300_000;
 
 /** What is to do in the whole service. */
@@ -35,7 +35,10 @@ export const TodayPage = () => {
     { everyMs: CLOCK_EVERY_MS, enabled: may("refund-clock report") },
   );
   return (
-    <Page title="Today" description="What needs attention. The numbers are read again every 30 seconds.">
+    <Page
+      title="Today"
+      description="What needs attention. The numbers are read again every 30 seconds, the refund clock every 5 minutes."
+    >
       <Columns kind="tiles">
         <Tile title="Open orders" to="/open" of={attention}>
           {({ open_orders, stuck_orders }) => (
@@ -62,7 +65,7 @@ export const TodayPage = () => {
           {({ open_over_24_h: open, total: { within_30_s_percent: percent } }) => (
             <>
               <Count of={open} what="open for more than 24 h" tone="bad" />
-              {percent !== null && `, ${percent} % of 7 days ended within 30 s`}
+              {percent !== null && `, ${percent} % of the orders in 7 days ended within 30 s`}
             </>
           )}
         </Tile>
