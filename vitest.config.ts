@@ -5,7 +5,7 @@ import { ClosingLine } from "./test/builders/closing-line.ts";
 import { limits } from "./test/builders/limits.ts";
 import { LongestFirst } from "./test/builders/longest-first.ts";
 
-// Workers and the commands that tests start inherit it, and spend half the processor time on loading the same modules.
+// Workers and the commands that tests start inherit it, and spend half the CPU time on loading the same modules.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache", import.meta.url));
 
 const ALL = "test/**/*.test.ts";
@@ -14,7 +14,7 @@ const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/
 const sharing = globSync("test/{unit,integration,strict}/**/*.test.ts").filter((file) => !replacesModules(file));
 
 const setupFiles = ["test/builders/log-to-console.ts"];
-/** Here the service runs as a whole, beside what the machine does otherwise. */
+/** These run the whole service, whose calls to emulators take longer on a busy machine. */
 const served = ["test/{contract,e2e}/**/*.test.ts"];
 
 // biome-ignore lint/style/noDefaultExport: Vitest reads its configuration from the default export.
@@ -32,7 +32,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Loading modules, and synthesising stages, would take most of the processor time.
+        // Loading modules, and synthesising stages, would take most of the CPU time.
         test: {
           name: "sharing modules",
           include: sharing,
@@ -42,7 +42,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "served", include: served, setupFiles: ["test/builders/patient-calls.ts", ...setupFiles] },
+        test: { name: "served", include: served, setupFiles: ["test/builders/long-aws-timeouts.ts", ...setupFiles] },
       },
       {
         extends: true,

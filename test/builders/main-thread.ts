@@ -14,7 +14,7 @@ const traceEvents = z.array(
 
 /**
  * The CPU time of each task of the page's main thread while `act` runs, in milliseconds. Other work on the machine hardly
- * changes it, as it does how long a task takes.
+ * changes it, unlike the time on the clock.
  */
 export const taskCpuMs = async (page: Page, act: () => Promise<unknown>): Promise<readonly number[]> => {
   const devtools = await page.context().newCDPSession(page);

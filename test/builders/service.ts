@@ -99,7 +99,7 @@ export const startTestService = async ({
   strict,
   idTokenS,
   front,
-  needsApproval,
+  fourEyes,
   ...options
 }: {
   readonly stallMs?: number;
@@ -107,7 +107,7 @@ export const startTestService = async ({
   /** How long an ID token of the console's people lasts that is issued now, in seconds. */
   readonly idTokenS?: () => number;
   readonly front?: "http" | "rest";
-  readonly needsApproval?: boolean;
+  readonly fourEyes?: boolean;
   /** Whether webhooks are enqueued and delivered; their calls would be counted with the others. */
   readonly announces?: boolean;
   /** The settings of the strict layer once the service has started; `proxy.strict` counts its effects. */
@@ -121,7 +121,7 @@ export const startTestService = async ({
     sendsWebhooks: announces,
     ...(idTokenS && { idTokenS }),
     ...(front && { front }),
-    ...(needsApproval && { needsApproval }),
+    ...(fourEyes && { fourEyes }),
     simulator: { limits: { vtu: 1_000_000, identity: 1_000_000, catalog: 1_000_000 }, ...upstreamKind, ...options },
   });
   const [demoAccount] = service.details.accounts;

@@ -9,7 +9,7 @@ const sample: Omit<CrashPoints, "upstreamKind"> = {
 };
 
 /**
- * Some scenarios at each of the other upstreams, and one of those in which the upstream is asked; each run others.
+ * Of the scenarios a twelfth at each of the other upstreams, and a fifth of those in which it is asked; each run others.
  * `UPSTREAM_MANNER=strict UPSTREAM_REFERENCES=documented npm run test:faults crash-points` has all of them, and `npm run
  * test:faults lookups` all in which the upstream is asked.
  */
@@ -17,5 +17,5 @@ for (const upstreamKind of otherUpstreams) {
   crashPoints({ ...sample, everyScenario: 12, upstreamKind });
   crashPoints({ ...sample, scenariosOf: "a lookup", everyScenario: 5, upstreamKind });
 }
-/** The SDK's own calls, which follow the short path's first answer that it does not expect (decision 0025). */
+/** The SDK makes all calls, as after the first answer that the short path does not expect (decision 0025). */
 crashPoints({ ...sample, everyScenario: 12, awsCalls: "sdk" });

@@ -4,13 +4,13 @@ import { runOnSystem } from "./model/model.ts";
 
 /** Goal: what the tests of faults find, their seed finds again, on every machine and beside any other work. */
 const STEPS_MAX = 10;
-/** The process runs for so long at most, and then stands still, as beside other work. */
+/** The process runs at most this long, and then stalls, as it does beside other work. */
 const RUNS_MS = 20;
 const STALLS_MS_MAX = 40;
 /** Not the system's, whose draws follow from the seed. */
 const { random } = Math;
 
-/** Returns what ends the stalls. */
+/** Has the process stall again and again, until the returned function is called. */
 const stall = (): (() => void) => {
   const never = new Int32Array(new SharedArrayBuffer(4));
   const timer = setInterval(() => Atomics.wait(never, 0, 0, random() * STALLS_MS_MAX), RUNS_MS);

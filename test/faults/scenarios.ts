@@ -209,13 +209,13 @@ const newestEvent = async ({ system }: TestAccount) => {
 /** Reads without `ConsistentRead` are behind by 2 s at most. */
 const BEHIND_MS = 3_000;
 
-/** Before the end of a day. */
+/** An order that is placed late is placed this long before the end of a day. */
 const LATE_MS = 60_000;
 
-/** The day by which limits count. */
+/** What is left of the day by which limits count. */
 const restOfDayMs = (): number => Date.parse(dayBounds(dateIn(now(), "Africa/Lagos"), "Africa/Lagos").to) - now();
 
-/** Until then the catalog can become too old to sell, also while a read still finds the one before. */
+/** The catalog can be too old to sell by then, also while a read still finds the one before: it is refreshed. */
 const beginNextDay = async ({ system }: TestAccount): Promise<void> => {
   advance(restOfDayMs());
   await system.runSchedule("refresh-catalog");

@@ -62,14 +62,14 @@ const UNBOUNDED_NAIRA = 10_000_000_000;
 
 /** The environment variables of all functions, made from settings as those of a stage are. */
 export const functionEnvironment = ({
-  settings: { workers = "on", awsCalls = "short", needsApproval = false },
+  settings: { workers = "on", awsCalls = "short", fourEyes = false },
   gatewayOrigin,
   upstream,
   sqs,
   topicArn = "",
   console,
 }: {
-  readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">> & { readonly needsApproval?: boolean };
+  readonly settings: Partial<Pick<Settings, "workers" | "awsCalls">> & { readonly fourEyes?: boolean };
   readonly gatewayOrigin: string;
   readonly upstream: { readonly baseUrl: string; readonly profile: ProfileChanges };
   readonly sqs: Pick<LocalQueues, "url">;
@@ -85,7 +85,7 @@ export const functionEnvironment = ({
     awsCalls,
     operatorActMaxNaira: UNBOUNDED_NAIRA,
     ...(console && { console }),
-    ...(needsApproval && { fourEyes: fourEyesSettings.parse({}) }),
+    ...(fourEyes && { fourEyes: fourEyesSettings.parse({}) }),
   };
   return {
     ACCESS_TABLE: localTableNames.access,

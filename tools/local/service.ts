@@ -56,7 +56,7 @@ export type ServiceSettings = Partial<Settings> & {
   /** How long an ID token lasts that the identity provider issues now, in seconds. */
   readonly idTokenS?: () => number;
   /** True: what moves money is proposed, and another person approves it. */
-  readonly needsApproval?: boolean;
+  readonly fourEyes?: boolean;
   /** False: no stream is consumed, so no webhooks are enqueued, nothing is counted and no audit entry is attested. */
   readonly sendsWebhooks?: boolean;
   /** True: made-up books are written, unless the data directory has them. Never beside real orders of another upstream. */

@@ -40,7 +40,7 @@ Options:
   --fresh            delete the accounts, balances and transactions of earlier runs first
   --strict           the simulated upstream refuses whatever its document does not show
   --sloppy           it sends numbers as texts, capitals, further fields, and refusals inside a 200
-  --virtual-nin      it takes a virtual NIN of 16 letters and digits in place of a NIN
+  --virtual-nin      the simulated upstream takes a virtual NIN of 16 letters and digits in place of a NIN
   --help             show this help
 
 Environment:

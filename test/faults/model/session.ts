@@ -57,7 +57,7 @@ export type Caller = {
   readonly disabled: Set<string>;
 };
 
-/** Where the second endpoint of the first caller is at the app. Each costs as many deliveries as all others. */
+/** The path of the first caller's second endpoint. The other caller has one alone: each costs a delivery for each event. */
 export const SECOND_PATH = "/hook/second";
 
 /** Little enough that orders are often beyond the balance. */

@@ -28,6 +28,7 @@ import { localAwsEnvironment, setEnvironment } from "../../../tools/local/local-
 import { startQueues } from "../../../tools/local/queues.ts";
 import { loadSecrets, startSecretsManager } from "../../../tools/local/secrets.ts";
 import type { AdminDetails } from "../../../tools/local/service-file.ts";
+import type { Settings } from "../../../tools/local/settings.ts";
 import { type Simulator, startSimulator } from "../../../tools/simulator/server.ts";
 import { SIMULATOR_SIGNATURE, sentEvent } from "../../../tools/simulator/webhooks.ts";
 import { anApiEvent } from "../../builders/api-event.ts";
@@ -131,7 +132,7 @@ export type System = {
 };
 
 /** By which path the functions call AWS (decision 0025). */
-export type AwsCalls = "short" | "sdk";
+export type AwsCalls = Settings["awsCalls"];
 
 const { log } = console;
 const START_MS = Date.UTC(2026, 10, 22, 9);

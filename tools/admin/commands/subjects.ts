@@ -103,7 +103,7 @@ const readReport = async (
 };
 
 const LIMITS =
-  "Not found: what is newer, for which run it again in two minutes; orders whose number was masked; checks under an earlier identity key, or past consentRetentionDays; checks by another number of the person.";
+  "Not found: what is newer (run it again in two minutes); orders whose number was masked; checks under an earlier identity key, or past consentRetentionDays; checks by another number of the person.";
 
 const reportText = ({ checks, orders, until }: SubjectReport, timeZone: string): Report => {
   const checkRows = checks.map(({ evidence, ...check }) => [
