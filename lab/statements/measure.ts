@@ -125,7 +125,7 @@ const processorMsOf = (pid: LocalDynamoDb["pid"]): number => {
   return ((user ?? 0) + (system ?? 0)) * 10;
 };
 
-/** Time of some work, processor time of this process and of the emulator, and the most memory that this one has had until its end. */
+/** Time of some work, CPU time of this process and of the emulator, and the most memory that this one has had until its end. */
 const measuredBeside =
   (emulator: LocalDynamoDb["pid"]) =>
   async <Result>(work: () => Promise<Result>) => {
@@ -239,7 +239,7 @@ try {
     const { open_cases, totals } = imported.result;
     if (open_cases > 0 || totals[0]?.count !== orders) throw new Error(`Not all matched: ${JSON.stringify(totals)}`);
     report(`import of ${orders.toLocaleString("en-GB")} rows`, imported.cells);
-    console.info(markdownTable([["work", "time", "processor time", "of the emulator", "memory, at most"], ...rows]));
+    console.info(markdownTable([["work", "time", "CPU time", "of the emulator", "memory, at most"], ...rows]));
   } finally {
     await tables.stop();
   }
