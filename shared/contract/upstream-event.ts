@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { lazyObject } from "./lazy-object.ts";
+import { livePrefixes, TEST_PREFIX } from "./transaction.ts";
 
 /** The only event about a transaction. Source: docs/interface.md 15.3. */
 export const TRANSACTION_UPDATED = "transaction.updated";
@@ -10,7 +11,14 @@ export const TRANSACTION_UPDATED = "transaction.updated";
  */
 export const upstreamEvent = lazyObject(() => ({ event: z.unknown().optional(), data: z.unknown().optional() }));
 
-/** The upstream's reference of an order: text, or a number, which is read as text. */
-export const upstreamReferenceSchema = z.union([z.string().min(1).max(100), z.int().positive().transform(String)]);
+const OURS = new RegExp(`^(${[...Object.values(livePrefixes), TEST_PREFIX].join("|")})[0-9A-Z]{26}$`, "i");
+/** Our references are in capitals, and an upstream may write them in small letters. */
+export const inOurLetters = (reference: string): string => (OURS.test(reference) ? reference.toUpperCase() : reference);
+
+/** The upstream's reference of an order, or ours: text, or a number, which is read as text. */
+export const upstreamReferenceSchema = z.union([
+  z.string().min(1).max(100).transform(inOurLetters),
+  z.int().positive().transform(String),
+]);
 
 export const upstreamEventReceipt = lazyObject(() => ({ outcome: z.enum(["accepted", "ignored"]) }));

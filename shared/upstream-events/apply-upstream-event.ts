@@ -186,8 +186,7 @@ const applyEvent = async (deps: SettleDeps, event: EventMessage, deadline: Deadl
   const [indexed, ...others] = await findByUpstreamReference(deps.ledger, reference);
   if (others.length > 0) return escalate(deps, event, "several_candidates");
   if (indexed !== undefined) return settleByReference(deps, indexed, event, settlement, deadline);
-  // An upstream may write it in small letters.
-  const transaction = await findByOwnReference(deps.ledger, reference.toUpperCase());
+  const transaction = await findByOwnReference(deps.ledger, reference);
   if (transaction !== undefined) {
     // An event under our own reference does not say what the upstream calls the order: a known upstream reference
     // stays.

@@ -5,6 +5,7 @@ import { parse } from "csv-parse";
 import * as z from "zod";
 import type { ActionInput } from "../../shared/contract/actions/actions.ts";
 import { koboFromText } from "../../shared/contract/money.ts";
+import { inOurLetters } from "../../shared/contract/upstream-event.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { isoTime } from "../../shared/platform/time.ts";
 import type { ColumnMap } from "./columns.ts";
@@ -91,8 +92,8 @@ const rowReader = (headings: readonly string[], map: ColumnMap) => {
     return {
       row: {
         line,
-        ...(upstream_reference !== undefined && { upstream_reference }),
-        ...(reference !== undefined && { reference }),
+        ...(upstream_reference !== undefined && { upstream_reference: inOurLetters(upstream_reference) }),
+        ...(reference !== undefined && { reference: inOurLetters(reference) }),
         ...(type !== undefined && { type }),
         ...(phone !== undefined && { phone_number: nationalNumber(phone) }),
         amount_kobo: Math.abs(amount_kobo),

@@ -142,6 +142,17 @@ describe("an event of the upstream", () => {
     expect(queued).toEqual([]);
   });
 
+  test("an event whose reference is ours in small letters is queued with it in capitals, and another one as it is", async () => {
+    const ours = "DATA_0123456789ABCDEFGHJKMNPQRS";
+    for (const [sent, queuedAs] of [
+      [ours.toLowerCase(), ours],
+      ["other_0123456789abcdefghjkmnpqrs", "other_0123456789abcdefghjkmnpqrs"],
+    ] as const) {
+      const { queued } = await update({ reference: sent });
+      expect(queued[0]?.message).toMatchObject({ kind: "event", reference: queuedAs });
+    }
+  });
+
   test("an event whose reference is a number is queued with it as text", async () => {
     const { queued } = await update({ reference: 4_711 });
     expect(queued[0]?.message).toMatchObject({ kind: "event", reference: "4711" });
