@@ -179,7 +179,9 @@ export const readStatementPage = async (
   const debitsPerRead = isInRange ? limits.linesMax : limits.itemsMax;
   const debits = unreadList(readDebits(ledger, accountId, range), start?.transaction, debitsPerRead);
   const refunds = unreadList(readRefunds(ledger, accountId, range), start?.refund, OTHERS_PER_READ);
-  const { taken, isComplete } = await takeOldest([entries, debits, refunds], isLine, limits);
+  // Each item of a page in the range is a line, so nothing is asked for that it does not take.
+  const itemsMax = isInRange ? Math.min(limits.linesMax, limits.itemsMax) : limits.itemsMax;
+  const { taken, isComplete } = await takeOldest([entries, debits, refunds], isLine, { ...limits, itemsMax });
   const orders = await refundedOrders(ledger, taken);
   const lines: StatementLine[] = [];
   let { balance_after_kobo, version } = point;

@@ -135,3 +135,19 @@ test("pages of any size join to the whole statement, and each refund's order is 
     send.mockRestore();
   }
 });
+
+test("a page that takes all that it has read asks for no more", async () => {
+  const operator = await openOperatorLedger();
+  const { accountId } = await operator.anAccount();
+  const ledger = operator.ledgerAt();
+  await putTransactions(ledger, accountId, 12, (index) => isoTime(NOON_MS + index * 1_000));
+  const query = vi.spyOn(ledger.db, "query");
+  const page = await readStatementPage(ledger, accountId, ALL_TIMES, undefined, { linesMax: 5, itemsMax: 5_000 });
+  expect(page.lines).toHaveLength(5);
+  const ofDebits = query.mock.calls.filter(
+    ([{ ExpressionAttributeValues: values }]) => values?.[":partition"] === transactionList(accountId, "live"),
+  );
+  expect(query.mock.settledResults.map(({ type }) => type)).not.toContain("incomplete");
+  query.mockRestore();
+  expect(ofDebits).toHaveLength(1);
+});
