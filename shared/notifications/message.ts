@@ -61,7 +61,9 @@ export const notificationMessage = (
         ...list(findings),
         `What to do: ${advice[kind][isOfAllAccounts(kind, roles) ? "ofAll" : "own"]}`,
       ]),
-      ...(stillOpen.length === 0 ? [] : ["Still open since earlier messages:", ...list(stillOpen)]),
+      // By kind: many of one kind must not hide another, whose reminder begins anew with this message.
+      ...(stillOpen.length === 0 ? [] : ["Still open since earlier messages:"]),
+      ...[...Map.groupBy(stillOpen, ({ kind }) => kind).values()].flatMap(list),
       `You chose this message in the console. Choose others or none at ${consoleUrl}/notifications\nMessages end on ${dateIn(Date.parse(until), timeZone)}, unless you sign in to the console before.`,
     ].join("\n\n"),
   };

@@ -351,6 +351,25 @@ describe("noise", () => {
     expect(chat.posted[3]).not.toContain("The balance of");
   });
 
+  test("orders that stay stuck are in a message each day, beside more than 20 low wallets of which one is new each day", async () => {
+    const account = await anAccount("Checkout");
+    await aPerson("ada", { roles: ["operator"] }).choose({
+      slack: ["wallet.low", "order.stuck"],
+      slack_url: chat.url,
+    });
+    for (let count = 0; count < 22; count += 1) await makeLow(await ledger.anAccount(1_000));
+    await orderOf(account);
+    await run(20 * MINUTE_MS);
+    expect(chat.posted).toEqual([expect.stringContaining("no outcome for more than 15 minutes")]);
+    for (let day = 0; day < 4; day += 1) {
+      await makeLow(await ledger.anAccount(1_000));
+      await run(20 * HOUR_MS);
+    }
+    const later = chat.posted.slice(1);
+    expect(later).toHaveLength(4);
+    expect(later.filter((each) => each.includes("no outcome for more than 15 minutes")).length).toBeGreaterThan(0);
+  });
+
   test("many accounts are one message, which lists 20 of them", async () => {
     await aPerson("ada", { roles: ["operator"] }).choose({ slack: ["wallet.low"], slack_url: chat.url });
     for (let count = 0; count < 22; count += 1) await makeLow(await ledger.anAccount(1_000));
