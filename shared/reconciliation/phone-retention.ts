@@ -173,7 +173,8 @@ const maskPart = async (ledger: Ledger, part: Part, hasTime: () => boolean): Pro
   let count = 0;
   try {
     let progress = await readProgress(ledger, part.name);
-    if (progress.finished_before >= before) return { masked: 0, isComplete: true };
+    // After a longer retention was set the position may be behind it: DynamoDB refuses a range that ends before it begins.
+    if (progress.finished_before >= before || progress.position > before) return { masked: 0, isComplete: true };
     const range = { from: progress.position, to: before };
     for await (const keys of listKeyBatches(ledger, part.listKey, range)) {
       if (!hasTime()) return { masked: count, isComplete: false };

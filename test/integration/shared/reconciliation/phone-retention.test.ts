@@ -423,3 +423,20 @@ test("a consent past its own retention loses the person, purpose and evidence, a
   await maskOldPhones(ledger, { ...RETENTION, phones: RETENTION_DAYS + 100 }, enough());
   expect(await getItem({ db, table }, young.kept.pk, consentSchema)).toEqual(young.kept);
 });
+
+test("a first pass that is not complete goes on without an alarm where a longer retention was set in between", async () => {
+  const log = captureLog();
+  const accountId = await anAccount();
+  await keep(Array.from({ length: 150 }, (_, i) => oldTransaction(accountId, { created_at: isoTime(OLD_MS + i) })));
+  let asked = 0;
+  const short: Deadline = {
+    ...enough(),
+    remainingMs: () => {
+      asked += 1;
+      return asked === 1 ? 300_000 : 0;
+    },
+  };
+  await maskOldPhones(ledger, RETENTION, short);
+  await maskOldPhones(ledger, { ...RETENTION, phones: RETENTION_DAYS + 100 }, enough());
+  expect(log.lines("phone_numbers.not_masked")).toEqual([]);
+});
