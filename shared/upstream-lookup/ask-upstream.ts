@@ -62,7 +62,7 @@ export const askUpstream = async (
   for (const { order, record } of due) {
     const mayAsk = asked < QUESTIONS_MAX && unclear < UNCLEAR_MAX && reader.waitS() === 0;
     if (!mayAsk || deadline.remainingMs() < ASK_RESERVE_MS) break;
-    const finding = await askFor(deps, lookUp, order, record, deadline);
+    const finding = await askFor(deps, lookUp, order, record, nowMs, deadline);
     if (finding === undefined) break;
     asked += 1;
     unclear = finding === "unclear" ? unclear + 1 : 0;
@@ -101,11 +101,12 @@ const askFor = async (
   lookUp: NonNullable<UpstreamReader["lookUp"]>,
   order: Transaction,
   record: LookupRecord | undefined,
+  runMs: number,
   deadline: Deadline,
 ): Promise<LookupFinding | undefined> => {
   const { ledger, cache, outcomeQueue, profile } = deps;
   const reference = referenceAtUpstream(profile, order) ?? "";
-  const answer = inOwnLetters(order, await lookUp(reference, questionDeadline(deadline)));
+  const answer = await lookUp(reference, questionDeadline(deadline));
   if (answer.kind === "not_asked") {
     log.warn("upstream.not_ready", { reason: answer.reason });
     return undefined;
@@ -117,28 +118,20 @@ const askFor = async (
   const escalates = message !== undefined && isNew;
   if (escalates) await outcomeQueue.send(message, 0, deadline);
   log.info("upstream.asked", { reference: referenceOf(order), finding, details });
-  await noteAnswer(cache, order, record, { finding, details, escalated: escalates ? finding : undefined }, nowMs);
+  await noteAnswer(
+    cache,
+    order,
+    record,
+    { finding, details, escalated: escalates ? finding : undefined },
+    nowMs,
+    runMs,
+  );
   return finding;
 };
 
 /** The end of one question's time. */
 export const questionDeadline = (deadline: Deadline): Deadline =>
   earlierDeadline(deadline, deadlineIn(LOOKUP_MS_MAX + UPSTREAM_RESERVE_MS));
-
-/** An upstream may write our reference, which is in capitals, in small letters. */
-const inOwnLetters = (order: Transaction, answer: LookupAnswer): LookupAnswer => {
-  if (answer.kind !== "found") return answer;
-  const own = referenceOf(order);
-  const { reference, ourReference } = answer.order;
-  return {
-    ...answer,
-    order: {
-      ...answer.order,
-      ...(reference?.toUpperCase() === own && { reference: own }),
-      ...(ourReference?.toUpperCase() === own && { ourReference: own }),
-    },
-  };
-};
 
 type Asked = Exclude<LookupAnswer, { readonly kind: "not_asked" }>;
 

@@ -78,10 +78,12 @@ export const noteAnswer = async (
   previous: LookupRecord | undefined,
   { finding, details, escalated }: Pick<LookupRecord, "details" | "escalated"> & { finding: LookupFinding },
   nowMs: number,
+  /** When the run that asked began. */
+  runMs: number,
 ): Promise<void> => {
   const asked = (previous?.asked ?? 0) + 1;
   const wasDueMs = dueMs(transaction, previous);
-  const countedFromMs = nowMs - wasDueMs <= RUN_EVERY_MS ? wasDueMs : nowMs;
+  const countedFromMs = runMs - wasDueMs <= RUN_EVERY_MS ? wasDueMs : nowMs;
   const values = {
     asked,
     asked_at: isoTime(nowMs),

@@ -139,7 +139,7 @@ describe("transactions show", () => {
     const cache = { db: operator.tables.db, table: operator.tables.cacheTable };
     await askNow(cache, transaction, placedMs + 2_000);
     expect((await show(placedMs + 3_000)).next_question_at).toBe(isoTime(placedMs + 60_000));
-    await noteAnswer(cache, transaction, undefined, { finding: "open" }, placedMs + 61_000);
+    await noteAnswer(cache, transaction, undefined, { finding: "open" }, placedMs + 61_000, placedMs + 60_000);
     const later = await show(placedMs + 15 * 60_000);
     expect(later.lookup).toMatchObject({ asked: 1, finding: "open", details: null });
     expect(later.next_question_at).toBe(isoTime(placedMs + 3 * 60_000));
