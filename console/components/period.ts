@@ -13,13 +13,12 @@ export const periodName = ({ from, to }: Period): string =>
 /** The periods that are asked for most, by the days of the stage's time zone. */
 export const presets = (nowMs: number, timeZone: string): readonly Preset[] => {
   const today = dateIn(nowMs, timeZone);
-  const yesterday = daysBefore(today, 1);
   const month = thisMonth(nowMs, timeZone);
   const lastDayBefore = daysBefore(month.from, 1);
   return [
     { name: "Any time", from: "", to: "" },
     { name: "Today", from: today, to: today },
-    { name: "Yesterday", from: yesterday, to: yesterday },
+    yesterday(nowMs, timeZone),
     lastSevenDays(nowMs, timeZone),
     month,
     { name: "Last month", from: `${lastDayBefore.slice(0, "2026-11".length)}-01`, to: lastDayBefore },
@@ -35,7 +34,12 @@ export const earlierMonths = (nowMs: number, timeZone: string, count: number): r
   });
 };
 
-export const lastSevenDays = (nowMs: number, timeZone: string): Preset => {
+export const yesterday = (nowMs: number, timeZone: string): Preset => {
+  const day = daysBefore(dateIn(nowMs, timeZone), 1);
+  return { name: "Yesterday", from: day, to: day };
+};
+
+const lastSevenDays = (nowMs: number, timeZone: string): Preset => {
   const today = dateIn(nowMs, timeZone);
   return { name: "Last 7 days", from: daysBefore(today, 6), to: today };
 };

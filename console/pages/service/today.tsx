@@ -8,7 +8,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
-import { lastSevenDays } from "../../components/period.ts";
+import { yesterday } from "../../components/period.ts";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
@@ -28,11 +28,11 @@ export const TodayPage = () => {
   const purchases = useRead("purchases show", {}, OFTEN);
   const seesLow = may("wallet low");
   const low = useRead("wallet low", {}, { ...OFTEN, enabled: seesLow });
-  const { from, to } = lastSevenDays(Date.now(), timeZone);
+  const { from, to } = yesterday(Date.now(), timeZone);
   const clock = useRead(
     "refund-clock report",
     { from, to, by: "kind" },
-    { everyMs: CLOCK_EVERY_MS, enabled: may("refund-clock report") },
+    { everyMs: CLOCK_EVERY_MS, freshMs: CLOCK_EVERY_MS, enabled: may("refund-clock report") },
   );
   return (
     <Page
@@ -65,7 +65,7 @@ export const TodayPage = () => {
           {({ open_over_24_h: open, total: { within_30_s_percent: percent } }) => (
             <>
               <Count of={open} what="open for more than 24 h" tone="bad" />
-              {percent !== null && `, ${percent} % of the orders in 7 days ended within 30 s`}
+              {percent !== null && `, ${percent} % of yesterday's orders ended within 30 s`}
             </>
           )}
         </Tile>
