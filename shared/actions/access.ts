@@ -31,9 +31,10 @@ const peopleOf = async ({ ledger }: Pick<ActionContext, "ledger">, accounts: rea
   const known = new Set(people.map(({ by }) => by));
   const signedIn = people
     .toSorted((one, other) => (one.last_seen_at < other.last_seen_at ? 1 : -1))
-    .map(({ by, roles, created_at, last_seen_at }) => ({
+    .map(({ by, roles, owner_keys, created_at, last_seen_at }) => ({
       name: by,
       roles,
+      is_owner: owner_keys.length > 0 || owned.has(by),
       accounts: [...(owned.get(by) ?? [])],
       first_signed_in_at: created_at,
       last_signed_in_at: last_seen_at,
@@ -41,7 +42,7 @@ const peopleOf = async ({ ledger }: Pick<ActionContext, "ledger">, accounts: rea
   const never = [...owned]
     .filter(([name]) => !known.has(name))
     .map(([name, ownedAccounts]) => ({
-      ...{ name, roles: [], accounts: [...ownedAccounts] },
+      ...{ name, roles: [], is_owner: true, accounts: [...ownedAccounts] },
       ...{ first_signed_in_at: null, last_signed_in_at: null },
     }));
   return [...signedIn, ...never];

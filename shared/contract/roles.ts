@@ -43,6 +43,7 @@ const roleTexts: Readonly<Record<Role, string>> = {
   reader: "Reader: sees everything, phone numbers masked",
 };
 
-/** What a person with these roles may do. A person without one is an owner. */
-export const rolesText = (held: readonly Role[]): string =>
-  held.length === 0 ? "Owner: manages these accounts" : held.map((role) => roleTexts[role]).join("; ");
+/** What a person with these roles may do, who may own accounts too. */
+export const rolesText = (held: readonly Role[], isOwner: boolean): string =>
+  [...held.map((role) => roleTexts[role]), ...(isOwner ? ["Owner: manages these accounts"] : [])].join("; ") ||
+  "Nothing";

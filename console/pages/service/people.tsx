@@ -13,6 +13,8 @@ import { Time } from "../../components/time.tsx";
 type Person = ActionOutput<"access people">["people"][number];
 type Access = ActionOutput<"access review">["access"][number];
 
+const personMayText = ({ roles, is_owner }: Person): string => rolesText(roles, is_owner);
+
 export const PeoplePage = () => {
   const people = useRead("access people", {});
   const access = useRead("access review", {});
@@ -46,7 +48,7 @@ export const PeoplePage = () => {
               emptyText="Nobody has signed in yet, and no account has an owner."
               columns={[
                 { header: "Person", cell: ({ name }) => <PersonLink name={name} />, sort: ({ name }) => name },
-                { header: "May do", cell: ({ roles }) => rolesText(roles), sort: ({ roles }) => rolesText(roles) },
+                { header: "May do", cell: personMayText, sort: personMayText },
                 { header: "Owns", cell: ({ accounts }) => <Owned accounts={accounts} /> },
                 {
                   header: "First sign-in",

@@ -7,8 +7,10 @@ import type { ActionTable } from "./action.ts";
 const personAccess = z.object({
   /** As audit entries name the person; `group:checkout-team` for the members of a group that owns accounts. */
   name: z.string(),
-  /** At the last sign-in; none: an owner. */
+  /** At the last sign-in. */
   roles: z.array(z.enum(roles)),
+  /** At the last sign-in, by an address or a group; true if an account names the person now. */
+  is_owner: z.boolean(),
   /** The accounts whose owners name the person's address, or the group. */
   accounts: z.array(z.object({ account_id: z.string(), name: z.string() })),
   /** Null: never. Of a group: not known. */

@@ -20,8 +20,8 @@ export const accessText = ({ access, people }: Review, timeZone: string): string
     ),
     People: table(
       ["name", "may", "owns", "first sign-in", "last sign-in"],
-      people.map(({ name, roles, accounts, first_signed_in_at, last_signed_in_at }) => [
-        ...[name, rolesText(roles), accounts.map((each) => each.name).join(", ")],
+      people.map(({ name, roles, is_owner, accounts, first_signed_in_at, last_signed_in_at }) => [
+        ...[name, rolesText(roles, is_owner), accounts.map((each) => each.name).join(", ")],
         ...[timeOf(first_signed_in_at), timeOf(last_signed_in_at)],
       ]),
     ),

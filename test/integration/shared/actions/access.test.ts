@@ -63,6 +63,10 @@ test("people are listed with their first and last sign-in, the last one first, t
   const cleo = { by: "cleo@example.com", identity: "cleo", roles: ["reader" as const] };
   await personRuns.me(at(0, bola, owned), {});
   await personRuns.me(at(1, cleo), {});
+  // One who may do nothing any more stays in the list.
+  const dayo = { by: "dayo@example.com", identity: "dayo" };
+  await personRuns.me(at(1, { ...dayo, roles: ["reader"] }), {});
+  await personRuns.me(at(2, dayo), {});
   // A page that is opened again is the same sign-in; one of a person who may do nothing is none.
   await personRuns.me(at(10, cleo), {});
   await personRuns.me(at(11, { by: "nobody@example.com", identity: "nobody" }), {});
@@ -77,15 +81,19 @@ test("people are listed with their first and last sign-in, the last one first, t
   const time = (minute: number) => isoTime(NOON_MS + minute * MINUTE_MS);
   expect(people.filter(({ name }) => !name.startsWith("ada") && !name.startsWith("group"))).toEqual([
     {
-      ...{ name: bola.by, roles: [], accounts },
+      ...{ name: bola.by, roles: [], is_owner: true, accounts },
       ...{ first_signed_in_at: time(0), last_signed_in_at: time(60) },
     },
     {
-      ...{ name: cleo.by, roles: ["reader"], accounts: [] },
+      ...{ name: dayo.by, roles: [], is_owner: false, accounts: [] },
+      ...{ first_signed_in_at: time(1), last_signed_in_at: time(2) },
+    },
+    {
+      ...{ name: cleo.by, roles: ["reader"], is_owner: false, accounts: [] },
       ...{ first_signed_in_at: time(1), last_signed_in_at: time(1) },
     },
     {
-      ...{ name: "never@example.com", roles: [], accounts },
+      ...{ name: "never@example.com", roles: [], is_owner: true, accounts },
       ...{ first_signed_in_at: null, last_signed_in_at: null },
     },
   ]);

@@ -113,7 +113,10 @@ test("a switch whose audit entry could not be written is changed, and is a fault
 test("times of a table and of a field are in the zone of the stage with its offset, and JSON has UTC", () => {
   const at = "2026-11-21T09:30:00.000Z";
   const local = "2026-11-21T10:30:00.000+01:00";
-  const person = { name: "ada", roles: ["reader" as const], accounts: [], first_signed_in_at: at };
+  const person = {
+    ...{ name: "ada", roles: ["reader" as const], is_owner: false, accounts: [] },
+    first_signed_in_at: at,
+  };
   const people = report("access people", { people: [{ ...person, last_signed_in_at: null }] });
   expect(people.text).toMatch(/ada +reader +2026-11-21T10:30:00\.000\+01:00 +-$/);
   expect(JSON.stringify(people.json)).toContain(at);
