@@ -28,7 +28,7 @@ export default defineConfig({
     ...limits,
     sequence: { sequencer: LongestFirst },
     // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane.
-    maxWorkers: 4,
+    maxWorkers: 5,
     projects: [
       {
         extends: true,
