@@ -11,7 +11,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL(".local/compile-cache",
 const ALL = "test/**/*.test.ts";
 /** A file that replaces modules would replace them for the files after it too. */
 const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/.test(readFileSync(file, "utf8"));
-const sharing = globSync("test/{unit,integration,strict}/**/*.test.ts").filter((file) => !replacesModules(file));
+const sharing = globSync("test/{unit,integration,strict,faults}/**/*.test.ts").filter((file) => !replacesModules(file));
 
 const setupFiles = ["test/builders/log-to-console.ts"];
 /** These run the whole service, whose calls to emulators take longer on a busy machine. */
@@ -27,8 +27,9 @@ export default defineConfig({
     silent: "passed-only",
     ...limits,
     sequence: { sequencer: LongestFirst },
-    // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane.
-    maxWorkers: 5,
+    // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane
+    // (decision 0073 has what three, four and five took).
+    maxWorkers: 4,
     projects: [
       {
         extends: true,
