@@ -12,7 +12,6 @@ import { transactionsOf, violations } from "./invariants.ts";
 import { closeTestAccount, deliverUntilIdle } from "./recovery.ts";
 import { advance } from "./system/clock.ts";
 import type { Fault } from "./system/effects.ts";
-import { landLateWrites } from "./system/injector.ts";
 import { type System, startSystem } from "./system/system.ts";
 import { type AppEndpoint, openAppEndpoint, openTestAccount, type TestAccount } from "./test-account.ts";
 
@@ -82,7 +81,7 @@ describe.each(Object.entries(LANDS_AFTER_MS))("a debit that lands %s later", (_n
   const land = async (): Promise<void> => {
     advance(landsAfterMs);
     await system.eventSources.deliver();
-    expect(await landLateWrites()).toBeGreaterThan(0);
+    expect(await system.landLateWrites()).toBeGreaterThan(0);
     await deliverUntilIdle(system);
   };
   const expectNothingCharged = async (): Promise<void> => {

@@ -13,7 +13,6 @@ import { isIdentityCheck } from "../../shared/ledger/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { resolveTransaction } from "../../shared/upstream-events/operator-resolution.ts";
 import { advance } from "./system/clock.ts";
-import { landLateWrites } from "./system/injector.ts";
 import type { System } from "./system/system.ts";
 import { accountsOf, type TestAccount } from "./test-account.ts";
 import { orderOf } from "./upstream-orders.ts";
@@ -49,7 +48,7 @@ export const recover = async (account: TestAccount, recovery: Recovery): Promise
   await deliverUntilIdle(system);
   await sendUntilNoneWaits(system);
   advance(ABANDONED_MS);
-  await landLateWrites();
+  await system.landLateWrites();
   await system.runSchedule("reconcile-ledger");
   await system.runSchedule("refresh-catalog");
   await system.runSchedule("requeue-deliveries");

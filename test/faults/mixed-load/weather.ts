@@ -3,7 +3,6 @@ import type { Fault as UpstreamFault } from "../../../tools/simulator/faults.ts"
 import { LIMITED_RECIPIENT } from "../../../tools/simulator/fulfilment.ts";
 import { now, pass } from "../system/clock.ts";
 import { canHit, type Fault, freezeEffects } from "../system/effects.ts";
-import { landLateWrites } from "../system/injector.ts";
 import { type BrownOutPlace, brownOutPlaces, meet } from "../system/realities.ts";
 import { FREQUENT_RECIPIENT, type Load, type Traffic } from "./traffic.ts";
 
@@ -70,7 +69,7 @@ export const weather: Traffic["disturb"] = (load) => {
         const make = next.pop();
         if (make !== undefined) void disturb(make());
       }
-      await landLateWrites(chance.within(LATE_MS));
+      await system.landLateWrites(chance.within(LATE_MS));
     }
   };
   void change();
@@ -82,7 +81,7 @@ export const weather: Traffic["disturb"] = (load) => {
     system.upstream.faults.clear();
     system.upstream.limitedRecipients.clear();
     for (const process of system.fleet.processes()) process.clockAheadMs = 0;
-    await landLateWrites();
+    await system.landLateWrites();
   };
 };
 

@@ -15,19 +15,16 @@ export type Answer = { readonly status: number; readonly headers: IncomingHttpHe
 /** Names a fault that is decided for an effect, and what came of it. */
 export type Noted = (process: Process, effect: Effect, what: string) => void;
 
-/** The writes whose fault is `lands_late`, in the order in which they were sent. */
-const lateWrites: { readonly land: () => Promise<unknown>; readonly sentMs: number }[] = [];
 const MINUTE_MS = 60_000;
 
-/** Lets those take effect now that were sent this long ago, each copy of them. Returns how many. */
-export const landLateWrites = async (ageMs = 0): Promise<number> => {
-  const later = lateWrites.findIndex(({ sentMs }) => now() - sentMs < ageMs);
-  const landing = lateWrites.splice(0, later < 0 ? lateWrites.length : later);
-  for (const { land, sentMs } of landing) {
-    if (now() - sentMs >= MINUTE_MS) meet("a write that lands a minute late");
-    await simulate(land);
-  }
-  return landing.length;
+export type Injector = {
+  readonly serve: Serve;
+  /**
+   * Lets those writes take effect now whose fault was `lands_late`, and that were sent this long ago, each copy of them.
+   * Returns how many.
+   */
+  readonly landLateWrites: (ageMs?: number) => Promise<number>;
+  readonly close: () => void;
 };
 
 /**
@@ -43,9 +40,11 @@ export const createInjector = (parts: {
   readonly happens: (share: number) => boolean;
   readonly note: Noted;
   readonly authorization: Authorization | undefined;
-}): { readonly serve: Serve; readonly close: () => void } => {
+}): Injector => {
   const { toDynamoDb, strict, latencyMs, happens, note, authorization } = parts;
   const agent = new Agent({ keepAlive: true });
+  /** In the order in which they were sent. */
+  const lateWrites: { readonly land: () => Promise<unknown>; readonly sentMs: number }[] = [];
   /** By call: the SDK's own retries of a call get the same fault. */
   const decided = new Map<string, Fault | undefined>();
 
@@ -153,7 +152,17 @@ export const createInjector = (parts: {
         return lose();
     }
   };
-  return { serve, close: () => agent.destroy() };
+
+  const landLateWrites = async (ageMs = 0): Promise<number> => {
+    const later = lateWrites.findIndex(({ sentMs }) => now() - sentMs < ageMs);
+    const landing = lateWrites.splice(0, later < 0 ? lateWrites.length : later);
+    for (const { land, sentMs } of landing) {
+      if (now() - sentMs >= MINUTE_MS) meet("a write that lands a minute late");
+      await simulate(land);
+    }
+    return landing.length;
+  };
+  return { serve, landLateWrites, close: () => agent.destroy() };
 };
 
 const awsAnswer = ({ status, body }: WireAnswer): Answer => ({

@@ -44,7 +44,7 @@ import { withDirectReads } from "./direct-reads.ts";
 import type { Effect, Ending, FaultPlan } from "./effects.ts";
 import { type EventSources, openEventSources, type Sample } from "./event-sources.ts";
 import { type Fleet, type Invocation, openFleet } from "./fleet.ts";
-import { createInjector } from "./injector.ts";
+import { createInjector, type Injector } from "./injector.ts";
 import { openNetwork } from "./network.ts";
 import { newProcess, workIn } from "./process.ts";
 import { openRandom } from "./random.ts";
@@ -100,6 +100,7 @@ export type System = {
   /** The faults of every function from now on, where the plan has none. */
   weather: FaultPlan;
   readonly fleet: Fleet;
+  readonly landLateWrites: Injector["landLateWrites"];
   /** The strict AWS behind our code's calls; undefined is the emulators as they are. */
   readonly strict: () => StrictAws | undefined;
   /** What happened so far, in short: the same for the same seed and the same work. */
@@ -278,6 +279,7 @@ export const startSystem = async ({
     tables: tablesWith(accessTable, ledgerTable),
     cacheTable,
     fleet,
+    landLateWrites: injector.landLateWrites,
     observed,
     authorization,
     strict: () => strict,
