@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { projectRoot } from "../../../../infra/bundle/project-root.ts";
 import { circularFolders, layeredFiles, layers, violationsIn } from "../../../../tools/docs/layers.ts";
 
 describe("the table of layers", () => {
@@ -12,6 +15,16 @@ describe("the table of layers", () => {
 
   test("the table of layers has no circle", () => {
     expect(circularFolders(layers)).toEqual([]);
+  });
+
+  test("docs/architecture.md says what every folder of the table of layers holds", () => {
+    const text = readFileSync(join(projectRoot, "docs/architecture.md"), "utf8").split("### Layers")[0] ?? "";
+    const described = [...text.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(
+      ([, names = ""]) => names.match(/[^`, ]+/g) ?? [],
+    );
+    const isDescribed = (folder: string): boolean =>
+      described.some((name) => `${name}/`.startsWith(`${folder}/`) || folder.startsWith(`${name}/`));
+    expect(Object.keys(layers).filter((folder) => !isDescribed(folder))).toEqual([]);
   });
 
   test("a circle in a table of layers is found, also through `shared` and further folders", () => {
