@@ -56,11 +56,18 @@ export const readPipelineTemplate = () => {
     trust: Properties.AssumeRolePolicyDocument.Statement,
     statements: Properties.Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
   });
+  const boundary = DeploymentPolicy.Properties.PolicyDocument.Statement;
   return {
     deploy: roleOf(DeployRole),
     diff: roleOf(DiffRole),
-    deployment: DeploymentPolicy.Properties.PolicyDocument.Statement,
-    denials: DenialsPolicy.Properties.PolicyDocument.Statement,
+    /** What CloudFormation may do, and no role of the stage may do more. */
+    boundary,
+    /** What it allows. */
+    deployment: boundary.filter(({ Effect }) => Effect === "Allow"),
+    /** What CloudFormation is denied, by the boundary too. */
+    denials: [...boundary, ...DenialsPolicy.Properties.PolicyDocument.Statement].filter(
+      ({ Effect }) => Effect === "Deny",
+    ),
   };
 };
 

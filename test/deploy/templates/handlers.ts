@@ -32,7 +32,7 @@ const notUsed: Readonly<Record<string, string>> = {
   "iam:DeleteRolePermissionsBoundary": "the boundary stays",
   "iam:UpdateAssumeRolePolicy": "an administrator changes who may assume a role (docs/pipeline.md)",
   "secretsmanager:GetSecretValue": "an administrator changes a secret's properties (docs/pipeline.md)",
-  "dynamodb:PutResourcePolicy": "no table is shared",
+  "dynamodb:PutResourcePolicy": "an administrator makes the audit table (docs/pipeline.md)",
   "dynamodb:EnableKinesisStreamingDestination": "no table streams to Kinesis",
   "backup:Delete*Vault*": "the vaults and their locks stay",
   "ec2:AcceptAddressTransfer": "no address comes from another account",

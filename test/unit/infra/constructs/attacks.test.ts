@@ -245,15 +245,43 @@ test("only a role of the stage has the direct policy, and taking it pages the op
 });
 
 describe("with the pipeline", () => {
-  const { deploy, diff, deployment, denials } = readPipelineTemplate();
+  const { deploy, diff, boundary, deployment, denials } = readPipelineTemplate();
   const statementsOf = (own: readonly object[]): readonly Statement[] =>
     // The template's parameters name another account.
     statementsIn(
       JSON.parse(JSON.stringify({ Version: "2012-10-17", Statement: own }).replaceAll("123456789012", ACCOUNT_ID)),
     );
 
-  test("the deploying role assumes the roles of cdk bootstrap, and can do nothing else", () => {
-    expect(possible(statementsOf(deploy.statements))).toEqual(new Set(["become another role: sts:AssumeRole"]));
+  const iamArn = (resource: string) => `arn:aws:iam::${ACCOUNT_ID}:${resource}`;
+
+  test("the deploying role assumes the roles of cdk bootstrap that deploy and publish, and can do nothing else", () => {
+    const statements = statementsOf(deploy.statements);
+    expect(possible(statements)).toEqual(new Set(["become another role: sts:AssumeRole"]));
+    // The lookup role has ReadOnlyAccess: with it a stolen session scans the ledger.
+    const assumed = ["deploy", "file-publishing", "image-publishing", "lookup", "cfn-exec"].filter((name) => {
+      const resource = iamArn(`role/cdk-airtime-${name}-role-${ACCOUNT_ID}-${REGION}`);
+      return isAllowed(statements, { action: "sts:AssumeRole", resource, context: {} });
+    });
+    expect(assumed).toEqual(["deploy", "file-publishing"]);
+  });
+
+  const EVERYTHING = { Effect: "Allow", Action: ["*"], Resource: ["*"] };
+  /** For a function that a deployment makes: its role may allow everything, within the boundary. */
+  const isWithinBoundary = (request: IamRequest): boolean =>
+    [boundary, [EVERYTHING]].every((statements) => isAllowed(statementsOf(statements), request));
+
+  test.each([
+    ["dynamodb:PutResourcePolicy", "dynamodb", "table/Ledger"],
+    ["dynamodb:PutResourcePolicy", "dynamodb", "table/Audit"],
+    ["dynamodb:DeleteResourcePolicy", "dynamodb", "table/Audit"],
+    ["secretsmanager:PutResourcePolicy", "secretsmanager", "secret:ReferenceKey-a1b2c3"],
+    ["backup:DeleteRecoveryPoint", "backup", "recovery-point:1"],
+    ["backup:UpdateRecoveryPointLifecycle", "backup", "recovery-point:1"],
+    ["backup:DeleteBackupVaultLockConfiguration", "backup", "backup-vault:prod-airtime-backups"],
+    ["backup:DeleteBackupVaultAccessPolicy", "backup", "backup-vault:prod-airtime-backups"],
+  ])("a function that a deployment makes may not use %s either, whatever its role allows", (action, service, name) => {
+    const resource = `arn:aws:${service}:${REGION}:${ACCOUNT_ID}:${name}`;
+    expect(isWithinBoundary({ action, resource, context: {} })).toBe(false);
   });
 
   test("the role of pull requests can do nothing", () => {
@@ -289,7 +317,6 @@ describe("with the pipeline", () => {
       expect(allowedOf(statements, requests)).toEqual(new Set());
   });
 
-  const iamArn = (resource: string) => `arn:aws:iam::${ACCOUNT_ID}:${resource}`;
   const DIRECT_ROLE = iamArn("role/Prod-Administrator-OperatorsDirectRole7D0A-x1");
   const TAKEN = `arn:aws:events:${REGION}:${ACCOUNT_ID}:rule/Prod-Administrator-OperatorsDirectRoleTaken-x1`;
   test.each([
@@ -309,9 +336,8 @@ describe("with the pipeline", () => {
     ["hide that the direct role was taken", "events:DisableRule", TAKEN],
     ["send that news elsewhere", "events:RemoveTargets", TAKEN],
   ])("a deployment is denied to %s, whatever else CloudFormation may do", (_, action, resource) => {
-    const everything = { Effect: "Allow", Action: ["*"], Resource: ["*"] };
     const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
-    expect(evaluate(statementsOf([everything, ...denials]), { action, resource, context })).toBe("denied");
+    expect(evaluate(statementsOf([EVERYTHING, ...denials]), { action, resource, context })).toBe("denied");
   });
 
   test("a deployment may still make the stage's roles and rules", () => {

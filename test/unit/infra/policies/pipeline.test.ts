@@ -7,6 +7,7 @@ import { settingsOf } from "../../../../infra/stage-settings.ts";
 import { stages } from "../../../../stages.ts";
 import { deployStage } from "../../../../tools/deploy/deploy-stage.ts";
 import { startFakeAws } from "../../../builders/fake-aws.ts";
+import { nameOf } from "../../../builders/iam/resolve.ts";
 import {
   covers,
   PIPELINE_TEMPLATE,
@@ -18,7 +19,7 @@ import { stageVariants } from "../../../builders/stage-variants.ts";
 import { type Resource, readTemplate, stackTemplates, statementsOf } from "../../../builders/templates.ts";
 
 /** Goal: the pipeline's roles allow what a deployment of any stage needs, and as little else as can be said. */
-const { deploy, diff, deployment, denials } = readPipelineTemplate();
+const { deploy, diff, boundary, deployment, denials } = readPipelineTemplate();
 
 /** The stacks that a pipeline deploys. */
 const deployedTemplates = (...variant: Parameters<typeof stackTemplates>) =>
@@ -157,7 +158,7 @@ test("permissionsBoundary puts the boundary on every role that a pipeline deploy
 });
 
 test("the policies have at most the 6,144 characters of a managed policy", () => {
-  for (const policy of [deployment, denials]) expect(JSON.stringify(policy).length).toBeLessThan(6_144);
+  for (const policy of [boundary, denials]) expect(JSON.stringify(policy).length).toBeLessThan(6_144);
 });
 
 /** The denials that protect what an administrator deploys. */
@@ -222,6 +223,13 @@ test("what is denied would be allowed otherwise, and is nothing that making the 
   ]) {
     expect(isDenied(needed), needed).toBe(false);
   }
+});
+
+// Source: AWS, "CreateTable", ResourcePolicy: it needs the permission PutResourcePolicy too.
+test("only the audit table needs what a deployment is denied, so an administrator makes it", () => {
+  const withPolicy = ofType("AWS::DynamoDB::Table").filter(({ Properties }) => Properties.ResourcePolicy !== undefined);
+  expect(new Set(withPolicy.map(({ id }) => nameOf(id)))).toEqual(new Set(["Audit"]));
+  expect(ofType("AWS::SecretsManager::ResourcePolicy")).toEqual([]);
 });
 
 /** Of this project's own bootstrap. */
@@ -289,18 +297,24 @@ test("the deploying role may do exactly what npm run deploy asks AWS with its ow
   const ec2 = aws.requests.filter(({ Action }) => Action === "DescribePrefixLists" || Action === "DescribeRouteTables");
   asked.push(...ec2.map(({ Action }) => `ec2:${Action} *`));
 
-  const [roles, ...own] = deploy.statements;
+  const [roles, templates, ...own] = deploy.statements;
+  // Not the role for lookups, which has ReadOnlyAccess.
   expect(roles).toEqual({
     Effect: "Allow",
     Action: ["sts:AssumeRole"],
-    Resource: ["us-east-1", "eu-west-1"].map(
-      (region) => `arn:aws:iam::123456789012:role/cdk-${qualifier}-*-123456789012-${region}`,
+    Resource: ["deploy", "file-publishing"].flatMap((name) =>
+      ["us-east-1", "eu-west-1"].map(
+        (region) => `arn:aws:iam::123456789012:role/cdk-${qualifier}-${name}-role-123456789012-${region}`,
+      ),
     ),
   });
+  // Without that role the CDK reads the deployed templates with the deploying role itself, as it does for a pull request.
+  expect(templates).toEqual(diff.statements[0]);
   const allowed = own.flatMap(({ Action, Resource }) =>
     Action.flatMap((action) => Resource.map((arn) => `${action} ${arn}`)),
   );
-  expect(allowed.toSorted()).toEqual([...new Set(asked)].toSorted());
+  const besides = new Set(asked.filter((permission) => !permission.startsWith("cloudformation:DescribeStacks ")));
+  expect(allowed.toSorted()).toEqual([...besides].toSorted());
 });
 
 test("the role of pull requests reads templates, and may assume no role", () => {
