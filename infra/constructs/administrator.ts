@@ -1,15 +1,16 @@
 import { CliCredentialsStackSynthesizer, Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import type { StageSettings } from "../stage-settings.ts";
+import { DirectWrites } from "./direct-writes.ts";
 import { MonthlyBudget } from "./monthly-budget.ts";
 import { OperatorPolicies, type OperatorPoliciesProps } from "./operator-policies.ts";
 
 export interface AdministratorProps extends StackProps, OperatorPoliciesProps {
-  readonly settings: Pick<StageSettings, "monthlyUsdMax" | "alarmEmail" | "ticketEmail">;
+  readonly settings: Pick<StageSettings, "monthlyUsdMax" | "alarmEmail" | "ticketEmail" | "logRetentionDays">;
 }
 
 /**
- * What people may do, and therefore no pipeline may change. The stack is deployed with the administrator's own
+ * What people may do, and what pages when they go past the service: therefore no pipeline may change it. The stack is deployed with the administrator's own
  * credentials: CloudFormation would use a role that is given to a stack for all later operations on it, by whomever they
  * are asked for. Source: AWS, "CreateChangeSet", RoleARN.
  */
@@ -17,6 +18,7 @@ export class Administrator extends Stack {
   constructor(scope: Construct, id: string, { stage, data, service, settings, ...props }: AdministratorProps) {
     super(scope, id, { ...props, synthesizer: new CliCredentialsStackSynthesizer() });
     new OperatorPolicies(this, "Operators", { stage, data, service });
+    new DirectWrites(this, "DirectWrites", { stage, data, service, settings });
     const { monthlyUsdMax, alarmEmail, ticketEmail = alarmEmail } = settings;
     if (monthlyUsdMax !== undefined && alarmEmail !== undefined && ticketEmail !== undefined) {
       new MonthlyBudget(this, "Budget", { monthlyUsdMax, alarmEmail, ticketEmail });

@@ -146,13 +146,14 @@ describe("with the role of a function", () => {
   });
 });
 
-test("the role of canary releases moves aliases, and no other role of the service has a policy of our own", () => {
-  const [canary, ...others] = [...otherRoles].filter(([, statements]) => statements.length > 0);
-  const [id, statements = []] = canary ?? [];
-  expect([id, others]).toEqual([expect.stringMatching(/^CanaryRole/), []]);
-  expect([...possible(statements), ...allowedOf(statements, secretReads)]).toEqual([]);
+test("the role of canary releases moves aliases, that of the trail writes its log, and no other role has a policy of our own", () => {
+  const [canary, logs, ...others] = [...otherRoles].filter(([, statements]) => statements.length > 0);
+  const ids = [canary, logs].map((role) => role?.[0]);
+  expect([...ids, others]).toEqual([expect.stringMatching(/^CanaryRole/), expect.stringMatching(/^DirectWrites/), []]);
+  for (const [, statements] of [canary, logs].filter((role) => role !== undefined))
+    expect([...possible(statements), ...allowedOf(statements, secretReads)]).toEqual([]);
   const resource = `arn:aws:lambda:us-east-1:${ACCOUNT_ID}:function:Purchase:current`;
-  expect(isAllowed(statements, { action: "lambda:UpdateAlias", resource, context: {} })).toBe(true);
+  expect(isAllowed(canary?.[1] ?? [], { action: "lambda:UpdateAlias", resource, context: {} })).toBe(true);
 });
 
 const OTHER_ROLES = ["finance", "support", "auditor", "reader"] as const satisfies readonly Role[];
@@ -319,6 +320,8 @@ describe("with the pipeline", () => {
 
   const DIRECT_ROLE = iamArn("role/Prod-Administrator-OperatorsDirectRole7D0A-x1");
   const TAKEN = `arn:aws:events:${REGION}:${ACCOUNT_ID}:rule/Prod-Administrator-OperatorsDirectRoleTaken-x1`;
+  const ofWrites = (service: string, kind: string): string =>
+    `arn:aws:${service}:${REGION}:${ACCOUNT_ID}:${kind}Prod-Administrator-DirectWrites7D0A-x1`;
   test.each([
     ["give operators more", "iam:CreatePolicyVersion", iamArn("policy/prod-airtime-operator-read")],
     ["make an earlier version current", "iam:SetDefaultPolicyVersion", iamArn("policy/prod-airtime-operator-act")],
@@ -335,6 +338,9 @@ describe("with the pipeline", () => {
     ["let another repository deploy", "iam:UpdateAssumeRolePolicy", iamArn("role/prod-airtime-deploy")],
     ["hide that the direct role was taken", "events:DisableRule", TAKEN],
     ["send that news elsewhere", "events:RemoveTargets", TAKEN],
+    ["silence the alarm on direct writes", "cloudwatch:DisableAlarmActions", ofWrites("cloudwatch", "alarm:")],
+    ["stop the trail of direct writes", "cloudtrail:StopLogging", ofWrites("cloudtrail", "trail/")],
+    ["delete the record of direct writes", "logs:DeleteLogStream", ofWrites("logs", "log-group:")],
   ])("a deployment is denied to %s, whatever else CloudFormation may do", (_, action, resource) => {
     const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
     expect(evaluate(statementsOf([EVERYTHING, ...denials]), { action, resource, context })).toBe("denied");

@@ -139,6 +139,7 @@ describe("tags", () => {
     "AWS::Lambda::Permission",
     "AWS::Lambda::Version",
     "AWS::Logs::MetricFilter",
+    "AWS::S3::BucketPolicy",
     "AWS::SNS::Subscription",
     "AWS::SNS::TopicPolicy",
     "AWS::SQS::QueuePolicy",

@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+import * as z from "zod";
+import { functionNames } from "../../../../infra/functions.ts";
+import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
+import { everyFunction } from "../../../builders/console.ts";
+import { arnOf, resolverOf } from "../../../builders/iam/resolve.ts";
+import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
+
+/**
+ * Goal: each write to an item that no function of the stage made pages the operators, and no other call is recorded. Method:
+ * the trail's selectors are evaluated as CloudTrail does. Source: AWS CloudTrail API Reference, "AdvancedFieldSelector".
+ */
+const templates = templatesOf("prod", everyFunction);
+const { administrator, data, service } = templates;
+
+const selectors = z
+  .array(
+    z.strictObject({
+      Name: z.string(),
+      FieldSelectors: z.array(
+        z.strictObject({
+          Field: z.string(),
+          Equals: z.array(z.string()).optional(),
+          NotStartsWith: z.array(z.string()).optional(),
+        }),
+      ),
+    }),
+  )
+  .length(1);
+const [trail] = administrator.all("AWS::CloudTrail::Trail");
+const [selector] = selectors.parse(
+  resolverOf([administrator, data, service])(trail?.Properties.AdvancedEventSelectors),
+);
+
+const LEDGER = arnOf("AWS::DynamoDB::Table", "Ledger");
+type Call = { readonly arn: string; readonly table?: string; readonly readOnly?: boolean; readonly type?: string };
+/** Every condition of a selector must hold; one value of a condition is enough to equal, none may be the beginning. */
+const isRecorded = ({ arn, table = LEDGER, readOnly = false, type = "AWS::DynamoDB::Table" }: Call): boolean => {
+  const event: Readonly<Record<string, string>> = {
+    eventCategory: "Data",
+    "resources.type": type,
+    "resources.ARN": table,
+    readOnly: String(readOnly),
+    "userIdentity.arn": arn,
+  };
+  return (selector?.FieldSelectors ?? []).every(({ Field, Equals, NotStartsWith = [] }) => {
+    const value = event[Field];
+    if (value === undefined) throw new Error(`What is ${Field} of an event?`);
+    return (Equals?.includes(value) ?? true) && !NotStartsWith.some((start) => value.startsWith(start));
+  });
+};
+
+const session = (role: string): string => `arn:aws:sts::${ACCOUNT_ID}:assumed-role/${role}/session`;
+
+test.each([
+  ["an administrator, as in ledger carry-over", session("AWSReservedSSO_AdministratorAccess_0123456789abcdef")],
+  ["the role of direct access", session("Prod-Administrator-OperatorsDirectRole7D0A-x1")],
+  ["a user with an access key", `arn:aws:iam::${ACCOUNT_ID}:user/ada`],
+  ["the root user", `arn:aws:iam::${ACCOUNT_ID}:root`],
+  ["a function of another app", session("Shop-Service-OrdersRole7D0A-x1")],
+  ["a function of the account's other stage", session("Sandbox-Service-PurchaseRole7D0A-x1")],
+])("a write by %s is recorded", (_, arn) => {
+  for (const table of ["Access", "Ledger", "Audit", "Cache"])
+    expect(isRecorded({ arn, table: arnOf("AWS::DynamoDB::Table", table) }), table).toBe(true);
+});
+
+test("no write by the stage's functions is recorded, no read, and no write to tables of others", () => {
+  const roles = service.all("AWS::Lambda::Function").map(({ Properties }) => idIn(Properties.Role));
+  expect(roles.length).toBeGreaterThanOrEqual(functionNames.length);
+  // CloudFormation begins the name of a role with that of its stack.
+  for (const role of roles) expect(isRecorded({ arn: session(`Prod-Service-${role}-x1`) }), role).toBe(false);
+  const arn = session("AWSReservedSSO_AdministratorAccess_0123456789abcdef");
+  expect(isRecorded({ arn, readOnly: true })).toBe(false);
+  expect(isRecorded({ arn, table: `arn:aws:dynamodb:${REGION}:${ACCOUNT_ID}:table/Orders` })).toBe(false);
+  expect(isRecorded({ arn, type: "AWS::S3::Object" })).toBe(false);
+});
+
+test("what is recorded raises an alarm within minutes, which pages", () => {
+  expect(trail?.Properties).toMatchObject({ IsLogging: true, EnableLogFileValidation: true });
+  const [logs] = administrator.all("AWS::Logs::LogGroup");
+  expect(mentions(trail?.Properties.CloudWatchLogsLogGroupArn, logs?.id ?? "")).toBe(true);
+  const [alarm, ...others] = administrator.all("AWS::CloudWatch::Alarm");
+  expect(others).toEqual([]);
+  expect(alarm?.Properties).toMatchObject({
+    ...{ Namespace: "AWS/Logs", MetricName: "IncomingLogEvents", Statistic: "Sum", Period: 300 },
+    ...{ EvaluationPeriods: 1, Threshold: 0, ComparisonOperator: "GreaterThanThreshold" },
+    Dimensions: [{ Name: "LogGroupName", Value: { Ref: logs?.id } }],
+  });
+  const topic = idIn(service.outputs.AlarmTopic?.Value);
+  expect(JSON.stringify(alarm?.Properties.AlarmActions)).toContain(`ExportsOutputRef${topic}`);
+});
