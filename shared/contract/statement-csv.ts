@@ -1,7 +1,14 @@
 import type * as z from "zod";
 import type { periodLine } from "./actions/periods.ts";
-import type { statementLine } from "./actions/wallet.ts";
+import type { statementLine, walletActions } from "./actions/wallet.ts";
+import { CSV_LINE_END, csvRow } from "./csv.ts";
 import { nairaDecimals } from "./money.ts";
+
+type Page = z.output<(typeof walletActions)["wallet statement"]["output"]>;
+
+/** Of pages that were read in order. Undefined while they have summed up what is before the period only. */
+export const openingOf = (pages: readonly Page[]): number | undefined =>
+  pages.find(({ lines, next_cursor }) => lines.length > 0 || next_cursor === null)?.opening;
 
 /** The columns of a statement's table. */
 export const statementColumns = [
@@ -33,6 +40,28 @@ export const balanceCsvCells = (
   balance: number,
   date = "",
 ): readonly string[] => [accountId, "", date, kind, "", "", "", "", "", nairaDecimals(balance)];
+
+type CsvPeriod = { readonly from?: string | undefined; readonly to?: string | undefined };
+
+/** A statement as a file, a part for each page. */
+export async function* statementCsv(
+  pages: AsyncIterable<Page> | Iterable<Page>,
+  { from, to }: CsvPeriod,
+): AsyncGenerator<string> {
+  const rowOf = (cells: readonly string[]): string => `${CSV_LINE_END}${csvRow(cells)}`;
+  yield csvRow(statementCsvColumns);
+  let isOpen = false;
+  for await (const page of pages) {
+    const { account_id: account, lines, closing, next_cursor } = page;
+    const opening = isOpen ? undefined : openingOf([page]);
+    if (opening !== undefined) {
+      yield rowOf(balanceCsvCells(account, "opening_balance", opening, from));
+      isOpen = true;
+    }
+    yield lines.map((line) => rowOf(statementCsvCells(account, line))).join("");
+    if (next_cursor === null) yield rowOf(balanceCsvCells(account, "closing_balance", closing, to));
+  }
+}
 
 /** The columns of a closed month; docs/finance.md describes them. */
 export const periodCsvColumns = [...statementCsvColumns, "cost"] as const;

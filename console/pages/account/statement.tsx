@@ -3,9 +3,8 @@ import { useEffect } from "react";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { correctedBy, recreditId, reversalName } from "../../../shared/contract/corrections.ts";
-import { csvText } from "../../../shared/contract/csv.ts";
 import { nearestKobo } from "../../../shared/contract/money.ts";
-import { balanceCsvCells, statementCsvCells, statementCsvColumns } from "../../../shared/contract/statement-csv.ts";
+import { openingOf, statementCsv } from "../../../shared/contract/statement-csv.ts";
 import { transactionType } from "../../../shared/contract/transaction.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
@@ -48,7 +47,9 @@ export const StatementPage = () => {
   }, [goesOn, fetchNextPage]);
   const mayReverse = usePerson().may("wallet reverse");
   const wallet = useRead("wallet show", { account }, { enabled: mayReverse });
-  const lines = data?.pages.flatMap((page) => page.lines) ?? [];
+  const pages = data?.pages ?? [];
+  const opening = openingOf(pages);
+  const lines = pages.flatMap((page) => page.lines);
   const ids = new Set(lines.map(({ id }) => id));
   return (
     <Page
@@ -69,7 +70,7 @@ export const StatementPage = () => {
       </Row>
       <Facts
         facts={[
-          { name: "Opening balance", value: data && <Money naira={openingOf(data.pages)} /> },
+          { name: "Opening balance", value: opening === undefined ? undefined : <Money naira={opening} /> },
           {
             name: hasNextPage ? "Balance after these lines" : "Closing balance",
             value: last === undefined ? undefined : <Money naira={last.closing} />,
@@ -180,18 +181,11 @@ const descriptionOf = ({ kind, description }: Line): string => {
   return description === "" ? name : `${name}: ${description}`;
 };
 
-const csvOf = (pages: readonly StatementPage[], { from, to }: Period): string => {
-  const { account_id = "", closing = 0 } = pages.at(-1) ?? {};
-  return csvText(statementCsvColumns, [
-    balanceCsvCells(account_id, "opening_balance", openingOf(pages), from),
-    ...pages.flatMap(({ lines }) => lines.map((line) => statementCsvCells(account_id, line))),
-    balanceCsvCells(account_id, "closing_balance", closing, to),
-  ]);
+const csvOf = async (pages: readonly StatementPage[], period: Period): Promise<string> => {
+  let csv = "";
+  for await (const part of statementCsv(pages, period)) csv += part;
+  return csv;
 };
-
-/** What is before the period is summed up in pages without lines. */
-const openingOf = (pages: readonly StatementPage[]): number =>
-  pages.find(({ lines }) => lines.length > 0)?.opening ?? pages.at(-1)?.closing ?? 0;
 
 /** How many of the lines that were read are of each kind, and what they come to. */
 const sumsByKind = (lines: readonly Line[]) =>

@@ -3,6 +3,7 @@ import * as z from "zod";
 import { notReconciled, reconcileWallets } from "../../../shared/actions/reconcile-wallets.ts";
 import { verifyWallet } from "../../../shared/actions/wallet.ts";
 import { walletActions } from "../../../shared/contract/actions/wallet.ts";
+import { statementCsv } from "../../../shared/contract/statement-csv.ts";
 import { accountIdsOf } from "../../../shared/ledger/query-index.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
 import { allOf, pagesOf } from "../../../shared/platform/pages.ts";
@@ -11,7 +12,7 @@ import type { AdminContext } from "../context.ts";
 import { accountField, END_TIME, timeField } from "../fields.ts";
 import { perform } from "../perform.ts";
 import { fields, logProgress, nairaText } from "../views/print.ts";
-import { statementCsv, statementTable, wholeStatement } from "../views/statement.ts";
+import { statementTable, wholeStatement } from "../views/statement.ts";
 import { reconciledJson, reconciledTable } from "../views/wallets.ts";
 
 export const addWalletCommands = (group: Command): void => {
