@@ -1,32 +1,34 @@
-import { Button, Skeleton } from "@mantine/core";
+import { Button, Skeleton, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { ActionError, sentenceOf } from "../api/action-error.ts";
 import { Notice } from "./notice.tsx";
 import styles from "./query.module.css";
 
-type ShownQuery<Data> = {
+export type ShownQuery<Data> = {
   readonly data: Data | undefined;
   readonly error: Error | null;
   readonly isFetching: boolean;
   readonly refetch: () => Promise<unknown>;
+  /** How far it is, where that takes long. */
+  readonly progress?: string;
 };
 
 type QueryProps<Data> = {
-  /** Of useRead or useReadPages. */
+  /** Of useRead, useReadPages or useReport. */
   readonly of: ShownQuery<Data>;
   readonly children: (data: NonNullable<Data>) => ReactNode;
 };
 
 /** Shows what was read; until then a placeholder. After an error it says what to do, beside what was read before. */
 export const Query = <Data,>({ of, children }: QueryProps<Data>) => {
-  const { data, error, isFetching } = of;
+  const { data, error, isFetching, progress } = of;
   const tryAgain = (
     <Button variant="default" size="xs" loading={isFetching} onClick={() => void of.refetch()}>
       Try again
     </Button>
   );
   if (data === undefined || data === null) {
-    return error === null ? <Loading /> : <Failure error={error} action={tryAgain} />;
+    return error === null ? <Loading progress={progress} /> : <Failure error={error} action={tryAgain} />;
   }
   return (
     <>
@@ -64,9 +66,9 @@ export const Failure = ({ error, action }: FailureProps) => {
 };
 
 /** Grey lines where something is being loaded. */
-export const Loading = () => (
+export const Loading = ({ progress }: { readonly progress?: string | undefined }) => (
   <div className={styles.loading} role="status">
-    <span className="visually-hidden">Loading</span>
+    {progress === undefined ? <span className="visually-hidden">Loading</span> : <Text>{progress}</Text>}
     <Skeleton height={14} width="40%" />
     <Skeleton height={14} />
     <Skeleton height={14} width="75%" />

@@ -1,50 +1,29 @@
+import type { ActionOutput } from "../contract/actions/actions.ts";
 import { type marginActions, marginGroups } from "../contract/actions/margin.ts";
-import { nairaFromKobo } from "../contract/money.ts";
-import type { DaySum } from "../margin/order-sums.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { readReportedDays } from "./reported-days.ts";
+import { readReportPage } from "./reported-days.ts";
+
+type Sums = ActionOutput<"margin report">["sums"][number];
 
 export const marginRuns: ActionRuns<typeof marginActions> = {
-  "margin report": async ({ ledger }, { from, to, by }) => {
-    const { sums: all, complete_until } = await readReportedDays(ledger, { from, to });
-    const sums = all.filter(({ sums: { orders, unknown_orders } }) => (orders ?? unknown_orders) !== undefined);
+  "margin report": async ({ ledger }, { by, ...asked }) => {
     const groups = marginGroups.filter((group) => by.split(",").includes(group));
-    const rows = new Map<string, DaySum[]>();
-    for (const sum of sums) {
-      const key = JSON.stringify(groups.map((group) => groupOf(group, sum)));
-      rows.set(key, [...(rows.get(key) ?? []), sum]);
-    }
-    return {
-      rows: [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => rowOf(each, groups)),
-      total: rowOf(sums, []),
-      complete_until,
-    };
+    const rows = new Map<string, Sums>();
+    const page = await readReportPage(ledger, asked, rows, ({ day, network, type, accountId, sums }) => {
+      if ((sums.orders ?? sums.unknown_orders) === undefined) return;
+      const all = { day, network, kind: type, account: accountId };
+      const key = JSON.stringify(groups.map((group) => all[group]));
+      const shown = <Group extends keyof typeof all>(group: Group) => (groups.includes(group) ? all[group] : null);
+      const before = rows.get(key);
+      rows.set(key, {
+        ...{ day: shown("day"), network: shown("network"), kind: shown("kind"), account_id: shown("account") },
+        orders: (before?.orders ?? 0) + (sums.orders ?? 0),
+        price_kobo: (before?.price_kobo ?? 0) + (sums.price ?? 0),
+        cost_kobo: (before?.cost_kobo ?? 0) + (sums.cost ?? 0),
+        unknown_orders: (before?.unknown_orders ?? 0) + (sums.unknown_orders ?? 0),
+        unknown_price_kobo: (before?.unknown_price_kobo ?? 0) + (sums.unknown_price ?? 0),
+      });
+    });
+    return { sums: [...rows.values()], ...page };
   },
-};
-
-type Group = (typeof marginGroups)[number];
-
-const groupOf = (group: Group, { day, network, type, accountId }: DaySum): string | null =>
-  ({ day, network, kind: type, account: accountId })[group];
-
-const rowOf = (sums: readonly DaySum[], groups: readonly Group[]) => {
-  const [first] = sums;
-  const shown = <Value>(group: Group, value: Value | undefined): Value | null =>
-    groups.includes(group) && value !== undefined ? value : null;
-  const totalOf = (what: keyof DaySum["sums"]): number =>
-    sums.reduce((total, { sums: each }) => total + (each[what] ?? 0), 0);
-  const [price, cost] = [totalOf("price"), totalOf("cost")];
-  return {
-    day: shown("day", first?.day),
-    network: shown("network", first?.network),
-    kind: shown("kind", first?.type),
-    account_id: shown("account", first?.accountId),
-    orders: totalOf("orders"),
-    price: nairaFromKobo(price),
-    cost: nairaFromKobo(cost),
-    margin: nairaFromKobo(price - cost),
-    margin_percent: price === 0 ? null : Math.round(((price - cost) / price) * 10_000) / 100,
-    unknown_orders: totalOf("unknown_orders"),
-    unknown_price: nairaFromKobo(totalOf("unknown_price")),
-  };
 };

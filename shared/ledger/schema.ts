@@ -58,6 +58,7 @@ export const itemKindOf = (pk: string): LedgerItemKind | undefined =>
 
 export const accountPk = (accountId: string): string => pkOf("account", accountId);
 export const accountIdOf = (pk: string): string => restOf(pk);
+export const isAccountPk = (pk: string): boolean => itemKindOf(pk) === "account";
 
 /** What an owner owns. The hash of the owner has one length, whatever the name of a group. */
 export const ownerPk = (hash: string): string => pkOf("owner", hash);

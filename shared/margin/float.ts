@@ -138,8 +138,9 @@ export const expectedAt = async (ledger: LedgerInZone, atMs: number): Promise<nu
   const accountIds = await accountIdsOf(ledger);
   const sums = await readSums(ledger, accountIds);
   let consumed = 0;
-  for (const { sums: since } of await readDays(ledger, accountIds, days))
-    consumed -= (since.cost ?? 0) + (since.unknown_price ?? 0);
+  for await (const batch of readDays(ledger, accountIds, days)) {
+    for (const { sums: since } of batch) consumed -= (since.cost ?? 0) + (since.unknown_price ?? 0);
+  }
   for (const accountId of accountIds) {
     const known = sums.get(accountId);
     consumed += (known?.cost_kobo ?? 0) + (known?.unknown_kobo ?? 0);

@@ -9,12 +9,13 @@ import {
 } from "../contract/actions/refund-clock.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
-import { BATCH_KEYS_MAX, getItem, getItems } from "../ledger/get-item.ts";
+import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, getItem, getItems, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import { type IndexKey, queryList } from "../ledger/query-index.ts";
 import { orderDayPk, orderSumsPk, transactionList } from "../ledger/schema.ts";
 import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
+import { mapInOrder } from "../platform/map-in-order.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
 import { dateIn } from "../platform/time-zone.ts";
 
@@ -276,9 +277,10 @@ export type DaySum = {
   readonly type: TransactionType;
   readonly network: string | null;
   readonly sums: Readonly<Partial<Record<What, number>>>;
-  /** How many of its orders ended so, by each cause. */
-  readonly ends: readonly { readonly end: CountedEnd; readonly cause: EndCause; readonly count: number }[];
+  readonly ends: readonly DayEnd[];
 };
+/** How many orders ended so. */
+type DayEnd = { readonly end: CountedEnd; readonly cause: EndCause; readonly count: number };
 
 const dayItem = z.looseObject({ pk: z.string() });
 const SUM_NAME = new RegExp(
@@ -290,39 +292,51 @@ const sumName = z.object({
   ...{ end: z.enum(countedEnds).optional(), cause: endCause.optional() },
 });
 
-/** The sums of accounts on days, by kind and network. */
-export const readDays = async (
+/** The sums of accounts on days, by kind and network: read, and given, a batch at a time. */
+export async function* readDays(
   table: Table,
   accountIds: readonly string[],
   days: readonly string[],
-): Promise<readonly DaySum[]> => {
+): AsyncGenerator<readonly DaySum[], void, void> {
   const wanted = accountIds.flatMap((accountId) =>
     days.map((day) => ({ accountId, day, pk: orderDayPk(accountId, day) })),
   );
-  const items = new Map(
-    (
-      await getItems(
-        table,
-        wanted.map(({ pk }) => ({ pk })),
-        dayItem,
-      )
-    ).map((item) => [item.pk, item]),
-  );
-  return wanted.flatMap(({ accountId, day, pk }) => {
-    const sums = new Map<string, DaySum>();
-    for (const [name, value] of Object.entries(items.get(pk) ?? {})) {
-      const parsed = sumName.safeParse(SUM_NAME.exec(name)?.groups).data;
-      if (parsed === undefined || typeof value !== "number") continue;
-      const { type, network, what, end, cause } = parsed;
-      const key = `${type}|${network}`;
-      const none: DaySum = { accountId, day, type, network: network === "" ? null : network, sums: {}, ends: [] };
-      const sum = sums.get(key) ?? none;
-      sums.set(key, {
-        ...sum,
-        ...(what && { sums: { ...sum.sums, [what]: value } }),
-        ...(end && cause && { ends: [...sum.ends, { end, cause, count: value }] }),
-      });
-    }
-    return [...sums.values()];
+  const read = mapInOrder(keyBatches(wanted), BATCHES_AT_ONCE, async (keys) => {
+    const items = await getItems(table, keys, dayItem);
+    return { keys, items: new Map(items.map((item) => [item.pk, item])) };
   });
+  const partsOf = nameParser();
+  for await (const { keys, items } of read) {
+    yield keys.flatMap(({ accountId, day, pk }) => daySumsOf({ accountId, day }, items.get(pk) ?? {}, partsOf));
+  }
+}
+
+type NameParts = z.infer<typeof sumName>;
+
+/** Most days have the same names: each is parsed once. */
+const nameParser = () => {
+  const known = new Map<string, NameParts | undefined>();
+  return (name: string): NameParts | undefined => {
+    if (!known.has(name)) known.set(name, sumName.safeParse(SUM_NAME.exec(name)?.groups).data);
+    return known.get(name);
+  };
+};
+
+const daySumsOf = (
+  of: Pick<DaySum, "accountId" | "day">,
+  item: Readonly<Record<string, unknown>>,
+  partsOf: (name: string) => NameParts | undefined,
+): readonly DaySum[] => {
+  const all = new Map<string, DaySum & { readonly sums: Partial<Record<What, number>>; readonly ends: DayEnd[] }>();
+  for (const [name, value] of Object.entries(item)) {
+    const parts = partsOf(name);
+    if (parts === undefined || typeof value !== "number") continue;
+    const { type, network, what, end, cause } = parts;
+    const key = `${type}|${network}`;
+    const sum = all.get(key) ?? { ...of, type, network: network === "" ? null : network, sums: {}, ends: [] };
+    all.set(key, sum);
+    if (what) sum.sums[what] = value;
+    if (end && cause) sum.ends.push({ end, cause, count: value });
+  }
+  return [...all.values()];
 };

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import * as z from "zod";
 import { stageSettings } from "../../infra/stage-settings.ts";
-import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
+import { type ActionName, actionNames, actions } from "../../shared/contract/actions/actions.ts";
+import { marginReportSchema } from "../../shared/contract/margin-report.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
+import { clockReportSchema } from "../../shared/contract/refund-clock-report.ts";
 import { adminProgram } from "../admin/program.ts";
 import { addClient } from "./client-surface.ts";
 import { addSchema } from "./json-schema-surface.ts";
@@ -97,11 +99,17 @@ const addCommands = (draft: SurfaceDraft, command: Command, path: string): void 
   }
 };
 
+/** What a command prints where it adds up the pages of an action. */
+const printed: Partial<Record<ActionName, z.ZodType>> = {
+  "margin report": marginReportSchema,
+  "refund-clock report": clockReportSchema,
+};
+
 const addOutputs = (draft: SurfaceDraft): void => {
   for (const name of actionNames) {
     const { command, output } = actions[name];
     if (command === "none") continue;
-    const schema = z.toJSONSchema(output, { io: "output", unrepresentable: "any", reused: "inline" });
+    const schema = z.toJSONSchema(printed[name] ?? output, { io: "output", unrepresentable: "any", reused: "inline" });
     addSchema({ draft, direction: "read", resolve: noRefs }, `admin ${name} --json`, schema);
   }
 };

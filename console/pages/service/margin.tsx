@@ -1,12 +1,11 @@
 import { Button, NativeSelect } from "@mantine/core";
 import * as z from "zod";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { marginGroups } from "../../../shared/contract/actions/margin.ts";
-import { marginCsv } from "../../../shared/contract/margin-csv.ts";
+import { type MarginReport, type MarginRow, marginCsv, marginReport } from "../../../shared/contract/margin-report.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
-import { useRead } from "../../api/use-read.ts";
+import { useReport } from "../../api/use-report.ts";
 import { Chart } from "../../components/chart.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { downloadFile } from "../../components/download-file.ts";
@@ -21,8 +20,6 @@ import { AccountLink } from "../../components/record-links.tsx";
 import { Time } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
 
-type Report = ActionOutput<"margin report">;
-type MarginRow = Report["rows"][number];
 type Group = (typeof marginGroups)[number];
 
 const groups = {
@@ -38,7 +35,7 @@ export const MarginPage = () => {
   const [chosen, choose] = useFilters(filterFields);
   const month = thisMonth(Date.now(), usePerson().time_zone);
   const { from = month.from, to = month.to, by } = chosen;
-  const report = useRead("margin report", { from, to, by });
+  const report = useReport("margin report", { from, to, by }, marginReport);
   return (
     <Page
       title="Margin"
@@ -59,7 +56,7 @@ export const MarginPage = () => {
   );
 };
 
-const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: { report: Report; by: Group }) => (
+const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: { report: MarginReport; by: Group }) => (
   <>
     <Section title="Total">
       <Facts

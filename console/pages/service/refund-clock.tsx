@@ -1,9 +1,14 @@
 import * as z from "zod";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { clockColumns, clockGroups } from "../../../shared/contract/actions/refund-clock.ts";
+import { clockGroups } from "../../../shared/contract/actions/refund-clock.ts";
+import {
+  type ClockReport,
+  type ClockRow,
+  clockColumns,
+  clockReport,
+} from "../../../shared/contract/refund-clock-report.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
-import { useRead } from "../../api/use-read.ts";
+import { useReport } from "../../api/use-report.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
@@ -13,9 +18,6 @@ import { PeriodFields, periodFilters } from "../../components/period-fields.tsx"
 import { Query } from "../../components/query.tsx";
 import { Time } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
-
-type Report = ActionOutput<"refund-clock report">;
-type ClockRow = Report["rows"][number];
 
 const filterFields = z.object(periodFilters);
 
@@ -27,7 +29,7 @@ export const RefundClockPage = () => {
   const [chosen, choose] = useFilters(filterFields);
   const month = thisMonth(Date.now(), usePerson().time_zone);
   const { from = month.from, to = month.to } = chosen;
-  const report = useRead("refund-clock report", { from, to, by: clockGroups.join(",") });
+  const report = useReport("refund-clock report", { from, to, by: clockGroups.join(",") }, clockReport);
   return (
     <Page
       title="Refund clock"
@@ -51,7 +53,7 @@ const causeTexts: Readonly<Partial<Record<NonNullable<ClockRow["cause"]>, string
 
 const percentText = (percent: number | null): string => (percent === null ? "–" : `${percent} %`);
 
-const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { readonly report: Report }) => (
+const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { readonly report: ClockReport }) => (
   <>
     <Facts
       facts={[

@@ -1,15 +1,16 @@
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { clockReport } from "../../../shared/contract/refund-clock-report.ts";
 import { useAttention } from "../../api/use-attention.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
+import { useReport } from "../../api/use-report.ts";
 import { useMayOpen } from "../../app/use-may-open.ts";
 import { DataTable } from "../../components/data-table.tsx";
 import { Money } from "../../components/money.tsx";
 import { Columns, Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { yesterday } from "../../components/period.ts";
-import { Query } from "../../components/query.tsx";
+import { Query, type ShownQuery } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -29,11 +30,11 @@ export const TodayPage = () => {
   const seesLow = may("wallet low");
   const low = useRead("wallet low", {}, { ...OFTEN, enabled: seesLow });
   const { from, to } = yesterday(Date.now(), timeZone);
-  const clock = useRead(
-    "refund-clock report",
-    { from, to, by: "kind" },
-    { everyMs: CLOCK_EVERY_MS, freshMs: CLOCK_EVERY_MS, enabled: may("refund-clock report") },
-  );
+  const clock = useReport("refund-clock report", { from, to, by: "kind" }, clockReport, {
+    everyMs: CLOCK_EVERY_MS,
+    freshMs: CLOCK_EVERY_MS,
+    enabled: may("refund-clock report"),
+  });
   return (
     <Page
       title="Today"
@@ -118,7 +119,7 @@ type TileProps<Data> = {
   readonly title: string;
   /** The page that has more. */
   readonly to: string;
-  readonly of: UseQueryResult<Data, Error>;
+  readonly of: ShownQuery<Data>;
   readonly children: (data: NonNullable<Data>) => ReactNode;
 };
 

@@ -92,8 +92,21 @@ export const itemInput = z.object({
 export const REPORTED_DAYS_MAX = 92;
 const reportedDay = (example: string, which: string) =>
   z.iso.date(`Must be a date such as ${example}`).describe(`the ${which} day, in the time zone of the stage`);
-/** The days of a report. */
-export const reportedDays = { from: reportedDay("2026-11-01", "first"), to: reportedDay("2026-11-30", "last") };
+/** The days of a report, and where the next page of accounts begins. */
+export const reportedDays = {
+  cursor: z.string().max(400).optional(),
+  from: reportedDay("2026-11-01", "first"),
+  to: reportedDay("2026-11-30", "last"),
+};
+
+/** A page of a report: the sums of some accounts. Those of the same group in other pages belong to the same row. */
+export const reportPage = {
+  /** How many accounts the page has. */
+  accounts: z.int(),
+  /** Orders of these accounts that were created later, or are open, may be missing; null without an account. */
+  complete_until: z.iso.datetime().nullable(),
+  next_cursor: z.string().nullable(),
+};
 
 /** What the rows of a report are grouped by: some of these, comma-separated. */
 export const reportGroups = (groups: readonly string[], byDefault: string) => {

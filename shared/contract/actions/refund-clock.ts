@@ -2,7 +2,7 @@ import * as z from "zod";
 import { errorCodes } from "../errors.ts";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, reportedDays, reportGroups } from "./action.ts";
+import { type ActionTable, reportedDays, reportGroups, reportPage } from "./action.ts";
 
 /** The refund framework of NCC and CBN: where money was debited and nothing delivered, and where an outcome is pending. */
 export const AT_ONCE_MS = 30_000;
@@ -29,20 +29,18 @@ export type EndCause = z.infer<typeof endCause>;
 /** What the rows of the report may be grouped by. */
 export const clockGroups = ["kind", "network", "cause"] as const;
 
-const clockRow = z.object({
-  /** What it is not grouped by is null; so is the network of an identity check. */
+/** What a row is not grouped by is null; so is the network of an identity check. */
+export const clockGroup = z.object({
   kind: transactionType.nullable(),
   network: z.string().nullable(),
   cause: endCause.nullable(),
-  /** Live orders that were debited on these days and have ended. */
-  orders: z.int(),
-  /** Of them, those that ended within 30 s of the debit, in percent; null without orders. */
-  within_30_s_percent: z.number().nullable(),
-  ...endCounts.shape,
 });
 
-/** The columns of the report as a file. */
-export const clockColumns = [...clockGroups, "orders", "within_30_s_percent", ...countedEnds] as const;
+/** Live orders that were debited on the days of a report and have ended. */
+const endedOrders = clockGroup.extend({
+  end: z.enum(countedEnds),
+  count: z.int(),
+});
 
 /** How fast debited money ends as a delivery or a refund. */
 export const refundClockActions = {
@@ -52,12 +50,10 @@ export const refundClockActions = {
     kind: "read",
     input: z.object({ ...reportedDays, by: reportGroups(clockGroups, clockGroups.join(",")) }),
     output: z.object({
-      rows: z.array(clockRow),
-      total: clockRow,
-      /** Live orders that are open now and were debited more than 24 hours ago. */
-      open_over_24_h: z.int(),
-      /** Orders that were created later, or are open, may be missing; null without an account. */
-      complete_until: z.iso.datetime().nullable(),
+      ended: z.array(endedOrders),
+      /** Of all accounts, live orders that are open now and were debited more than 24 hours ago; null before the last page. */
+      open_over_24_h: z.int().nullable(),
+      ...reportPage,
     }),
     summary: "Report how long after their debit orders were delivered or refunded, by kind, network and cause",
     command: "by hand",

@@ -11,6 +11,7 @@ import { readWallet } from "../../../shared/ledger/wallet.ts";
 import { advanceSums, readDays } from "../../../shared/margin/order-sums.ts";
 import { deadlineIn } from "../../../shared/platform/deadline.ts";
 import { OperatorError } from "../../../shared/platform/operator-error.ts";
+import { allOf } from "../../../shared/platform/pages.ts";
 import { dateIn, datesUntil } from "../../../shared/platform/time-zone.ts";
 import { addEndpoint, enableEndpoint } from "../../../shared/webhooks/endpoint.ts";
 import { enqueueRange } from "../../../tools/admin/enqueue-range.ts";
@@ -329,9 +330,11 @@ const expectRefundClock = async ({ system, callers }: Session): Promise<void> =>
   for (const { account } of callers) {
     const { accountId } = account;
     await advanceSums(ledger, accountId, deadlineIn(MINUTE_MS));
-    const counted = (await readDays(ledger, [accountId], days)).flatMap(({ type, network, ends }) =>
-      ends.flatMap(({ end, cause, count }) => Array(count).fill(`${type} ${network} ${end} ${cause}`)),
-    );
+    const counted = (await allOf(readDays(ledger, [accountId], days)))
+      .flat()
+      .flatMap(({ type, network, ends }) =>
+        ends.flatMap(({ end, cause, count }) => Array(count).fill(`${type} ${network} ${end} ${cause}`)),
+      );
     const ended = (await transactionsOf(account)).filter(
       ({ mode, status, debit }) => mode === "live" && status !== "processing" && debit === undefined,
     );

@@ -1,13 +1,18 @@
 import type { Command } from "commander";
 import * as z from "zod";
 import { marginActions, marginGroups } from "../../../shared/contract/actions/margin.ts";
-import { marginCsv, marginGroupColumns } from "../../../shared/contract/margin-csv.ts";
+import {
+  type MarginReport,
+  type MarginRow,
+  marginCsv,
+  marginGroupColumns,
+  marginReport,
+} from "../../../shared/contract/margin-report.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";
+import { allReported } from "../views/all-reported.ts";
 import { completeText, nairaText, table } from "../views/print.ts";
-
-type Report = z.output<(typeof marginActions)["margin report"]["output"]>;
-type Row = Report["rows"][number];
 
 export const addMarginCommands = (group: Command): void => {
   const { input, summary } = marginActions["margin report"];
@@ -17,16 +22,17 @@ export const addMarginCommands = (group: Command): void => {
     summary,
     example: "report --from 2026-11-01 --to 2026-11-30 --by day,network --csv > november.csv",
     options: reportOptions(marginGroups, "day"),
-    input: input.extend({ csv: z.boolean().default(false) }),
+    input: input.omit({ cursor: true }).extend({ csv: z.boolean().default(false) }),
     run: async (context, { csv, ...period }) => {
-      const report = await perform(context, "margin report", period);
+      const pages = pagesOf((cursor) => perform(context, "margin report", { ...period, cursor }));
+      const report = marginReport(await allReported(pages));
       return { json: report, text: csv ? marginCsv(report.rows) : tableOf(report, context.timeZone) };
     },
   });
 };
 
-const tableOf = ({ rows, total, complete_until }: Report, timeZone: string): string => {
-  const cells = (row: Row, name = ""): string[] => [
+const tableOf = ({ rows, total, complete_until }: MarginReport, timeZone: string): string => {
+  const cells = (row: MarginRow, name = ""): string[] => [
     name || marginGroupColumns.flatMap((column) => row[column] ?? []).join(" ") || "checks",
     String(row.orders),
     nairaText(row.price),

@@ -1,19 +1,18 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import {
-  clockColumns,
-  clockGroups,
-  countedEnds,
-  refundClockActions,
-} from "../../../shared/contract/actions/refund-clock.ts";
+import { clockGroups, countedEnds, refundClockActions } from "../../../shared/contract/actions/refund-clock.ts";
 import { csvText } from "../../../shared/contract/csv.ts";
+import {
+  type ClockReport,
+  type ClockRow,
+  clockColumns,
+  clockReport,
+} from "../../../shared/contract/refund-clock-report.ts";
+import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand, reportOptions } from "../command.ts";
 import { perform } from "../perform.ts";
+import { allReported } from "../views/all-reported.ts";
 import { completeText, table } from "../views/print.ts";
-
-type Report = ActionOutput<"refund-clock report">;
-type Row = Report["rows"][number];
 
 export const addRefundClockCommands = (group: Command): void => {
   const { input, summary } = refundClockActions["refund-clock report"];
@@ -23,28 +22,29 @@ export const addRefundClockCommands = (group: Command): void => {
     summary,
     example: "report --from 2026-11-01 --to 2026-11-30 --by network,cause --csv > november.csv",
     options: reportOptions(clockGroups, clockGroups.join(",")),
-    input: input.extend({ csv: z.boolean().default(false) }),
+    input: input.omit({ cursor: true }).extend({ csv: z.boolean().default(false) }),
     run: async (context, { csv, ...period }) => {
-      const report = await perform(context, "refund-clock report", period);
+      const pages = pagesOf((cursor) => perform(context, "refund-clock report", { ...period, cursor }));
+      const report = clockReport(await allReported(pages));
       return { json: report, text: csv ? csvOf(report) : tableOf(report, context.timeZone) };
     },
   });
 };
 
-const csvOf = ({ rows }: Report): string =>
+const csvOf = ({ rows }: ClockReport): string =>
   csvText(
     clockColumns,
     rows.map((row) => clockColumns.map((column) => String(row[column] ?? ""))),
   );
 
-const tableOf = ({ rows, total, open_over_24_h: open, complete_until }: Report, timeZone: string): string => {
-  const cells = (row: Row, name: string): string[] => [
+const tableOf = ({ rows, total, open_over_24_h: open, complete_until }: ClockReport, timeZone: string): string => {
+  const cells = (row: ClockRow, name: string): string[] => [
     name,
     String(row.orders),
     row.within_30_s_percent === null ? "" : `${row.within_30_s_percent} %`,
     ...countedEnds.map((end) => String(row[end])),
   ];
-  const nameOf = (row: Row): string => clockGroups.flatMap((group) => row[group] ?? []).join(" ") || "checks";
+  const nameOf = (row: ClockRow): string => clockGroups.flatMap((group) => row[group] ?? []).join(" ") || "checks";
   return [
     table(
       ["group", "orders", "within 30 s", ...countedEnds.map((end) => end.replaceAll("_", " "))],

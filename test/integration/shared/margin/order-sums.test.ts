@@ -7,7 +7,9 @@ import { marginRuns } from "../../../../shared/actions/margin.ts";
 import { refundClockRuns } from "../../../../shared/actions/refund-clock.ts";
 import { endCounts } from "../../../../shared/contract/actions/refund-clock.ts";
 import type { ErrorCode } from "../../../../shared/contract/errors.ts";
+import { marginReport } from "../../../../shared/contract/margin-report.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
+import { clockReport } from "../../../../shared/contract/refund-clock-report.ts";
 import { readAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
@@ -74,16 +76,17 @@ const end = (
   );
 
 const report = async (account: string, nowMs: number, by = "day") => {
-  const { rows } = await marginRuns["margin report"](contextAt(nowMs), {
+  const page = await marginRuns["margin report"](contextAt(nowMs), {
     from: "2026-11-19",
     to: "2026-11-23",
     by: `${by},account`,
   });
-  return rows.filter(({ account_id }) => account_id === account);
+  return marginReport([page]).rows.filter(({ account_id }) => account_id === account);
 };
 
 const clockDays = { from: "2026-11-19", to: "2026-12-10", by: "kind,network,cause" };
-const refundClock = (nowMs: number) => refundClockRuns["refund-clock report"](contextAt(nowMs), clockDays);
+const refundClock = async (nowMs: number, days = clockDays, of = operator) =>
+  clockReport([await refundClockRuns["refund-clock report"](contextAt(nowMs, of), days)]);
 const noEnds = endCounts.parse({});
 
 test("the report is complete until an account was created that no run has added up yet", async () => {
@@ -220,8 +223,7 @@ test("the refund clock counts what an operator resolved, and what is open for mo
     }
   }
   await advanceSums(inLagos(ledger), accountId, forever);
-  const reportBy = (by: string) =>
-    refundClockRuns["refund-clock report"](contextAt(NOON_MS, own), { ...clockDays, by });
+  const reportBy = (by: string) => refundClock(NOON_MS, { ...clockDays, by }, own);
   const { rows, total, open_over_24_h } = await reportBy(clockDays.by);
   expect(open_over_24_h).toBe(3);
   const row = { kind: "airtime", network: "MTN", cause: "operator" };
@@ -229,11 +231,7 @@ test("the refund clock counts what an operator resolved, and what is open for mo
   const none = { kind: null, network: null, cause: null };
   expect([rows, total]).toEqual([[{ ...row, ...counts }], { ...none, ...counts }]);
   expect((await reportBy("cause,cause")).rows).toEqual([{ ...none, cause: "operator", ...counts }]);
-  const before = await refundClockRuns["refund-clock report"](contextAt(NOON_MS, own), {
-    ...clockDays,
-    from: "2026-11-01",
-    to: "2026-11-02",
-  });
+  const before = await refundClock(NOON_MS, { ...clockDays, from: "2026-11-01", to: "2026-11-02" }, own);
   expect([before.rows, before.total]).toEqual([[], { ...none, orders: 0, within_30_s_percent: null, ...noEnds }]);
 });
 

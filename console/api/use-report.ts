@@ -1,0 +1,31 @@
+import { useEffect } from "react";
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
+import type { SentInput } from "./call-action.ts";
+import { useReadPages } from "./use-read.ts";
+
+type ReportName = "margin report" | "refund-clock report";
+type ReportOptions = { readonly enabled?: boolean; readonly everyMs?: number; readonly freshMs?: number };
+
+/** What `reportOf` makes of all pages of a report, once the last one was read. Show it with Query. */
+export const useReport = <Name extends ReportName, Report>(
+  name: Name,
+  input: SentInput<Name>,
+  reportOf: (pages: readonly ActionOutput<Name>[]) => Report,
+  options: ReportOptions = {},
+) => {
+  const { data, error, isFetching, refetch, hasNextPage, fetchNextPage } = useReadPages(name, input, options);
+  const goesOn = hasNextPage && !isFetching && error === null;
+  useEffect(() => {
+    if (goesOn) void fetchNextPage();
+  }, [goesOn, fetchNextPage]);
+  const pages = data?.pages ?? [];
+  const accounts = pages.reduce((sum, page) => sum + page.accounts, 0);
+  const isWhole = data !== undefined && !hasNextPage;
+  return {
+    data: isWhole ? reportOf(pages) : undefined,
+    error,
+    isFetching,
+    refetch,
+    ...(hasNextPage && { progress: `Read ${accounts} accounts` }),
+  };
+};
