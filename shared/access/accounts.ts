@@ -29,15 +29,11 @@ import { hashApiKey, newApiKey } from "./api-key.ts";
 import { checksumKeyOf } from "./checksum-key.ts";
 import {
   type AccountKey,
-  accountStatusUpdate,
   addAsRevoked,
-  duplicateWindowUpdate,
-  entitlementsUpdate,
   expiryUpdate,
+  fieldsUpdate,
   isInactive,
   keyPut,
-  limitsUpdate,
-  priceListUpdate,
   revocation,
   type WhitelistChange,
   whitelistRanges,
@@ -191,7 +187,7 @@ export const setAccountStatus = (
     (account) => (account.status === status && status === "active" ? undefined : { ...account, status }),
     ({ keys }) =>
       keysToUpdate(store, keys).map(([key, isActive]) =>
-        accountStatusUpdate(store, key, status, isActive && status === "active" ? "fail" : "skip"),
+        fieldsUpdate(store, key, { account_status: status }, isActive && status === "active" ? "fail" : "skip"),
       ),
     [walletRestriction(store.ledgerTable, accountId, status === "restricted", nowOf(store))],
   );
@@ -253,7 +249,7 @@ export const setEntitlements = (
       }
       return { ...account, entitlements };
     },
-    ({ keys }) => keysToUpdate(store, keys).map(([key]) => entitlementsUpdate(store, key, entitlements)),
+    ({ keys }) => keysToUpdate(store, keys).map(([key]) => fieldsUpdate(store, key, { entitlements })),
   );
 
 /**
@@ -270,7 +266,8 @@ export const changePriceRules = (
     store,
     accountId,
     (account) => ({ ...account, price_list: { version: versionOf(account) + 1, rules: [...change(account)] } }),
-    (changed) => keysToUpdate(store, changed.keys).map(([key]) => priceListUpdate(store, key, versionOf(changed))),
+    (changed) =>
+      keysToUpdate(store, changed.keys).map(([key]) => fieldsUpdate(store, key, { price_list: versionOf(changed) })),
   );
 };
 
@@ -287,7 +284,7 @@ export const setDuplicateWindow = (
       ...account,
       ...(windowS !== undefined && { duplicate_window_s: windowS }),
     }),
-    ({ keys }) => keysToUpdate(store, keys).map(([key]) => duplicateWindowUpdate(store, key, windowS)),
+    ({ keys }) => keysToUpdate(store, keys).map(([key]) => fieldsUpdate(store, key, { duplicate_window_s: windowS })),
   );
 
 export const LIMITS_CHANGED = "Another person has changed the limits. Check them and try again";
@@ -310,7 +307,7 @@ export const setAccountLimits = (
       return { ...account, ...limitsField(limits) };
     },
     ({ keys, order_limits }) =>
-      keysToUpdate(store, keys).map(([key]) => limitsUpdate(store, key, "account", order_limits)),
+      keysToUpdate(store, keys).map(([key]) => fieldsUpdate(store, key, { account_limits: order_limits })),
   );
 
 /** The same for the orders with one key. */
@@ -332,7 +329,7 @@ export const setKeyLimits = (
     },
     (account) => {
       const key = requireKey(account, keyId);
-      return [limitsUpdate(store, key, "key", key.order_limits)];
+      return [fieldsUpdate(store, key, { key_limits: key.order_limits })];
     },
   );
 

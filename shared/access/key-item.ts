@@ -1,5 +1,3 @@
-import type { LimitedBy, OrderLimits } from "../contract/order-limits.ts";
-import type { Entitlements } from "../contract/permission.ts";
 import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime } from "../platform/time.ts";
 import { type Account, AccountError, type AccountStore, type KeyWrite } from "./account-store.ts";
@@ -25,6 +23,8 @@ export const keyPut = ({ accessTable }: AccountStore, account: Account, key: Acc
   whenRefused: "fail",
 });
 
+type KeyRef = Pick<AccountKey, "key_id" | "hash">;
+
 /** An update of an existing key's item. It names only the fields that it changes. */
 type KeyUpdate = {
   readonly expression: string;
@@ -35,7 +35,7 @@ type KeyUpdate = {
 
 const keyUpdate = (
   { accessTable }: AccountStore,
-  { key_id: keyId, hash }: Pick<AccountKey, "key_id" | "hash">,
+  { key_id: keyId, hash }: KeyRef,
   { expression, condition, names, values }: KeyUpdate,
   whenRefused: KeyWrite["whenRefused"],
 ): KeyWrite => ({
@@ -54,80 +54,61 @@ const keyUpdate = (
   whenRefused,
 });
 
-/** The account's status on a key's item. */
-export const accountStatusUpdate = (
+type KeyFields = Partial<
+  Pick<
+    KeyItem,
+    | "status"
+    | "account_status"
+    | "expires_at"
+    | "permissions"
+    | "entitlements"
+    | "price_list"
+    | "duplicate_window_s"
+    | "account_limits"
+    | "key_limits"
+    | "whitelist"
+  >
+>;
+
+/** The names of fields, their values, and the update that sets them; a field that is undefined is removed. */
+const changeOf = (fields: KeyFields): KeyUpdate => {
+  const entries = Object.entries(fields);
+  const present = entries.filter(([, value]) => value !== undefined);
+  const sets = present.map(([name]) => `#${name} = :${name}`);
+  const removes = entries.flatMap(([name, value]) => (value === undefined ? [`#${name}`] : []));
+  return {
+    expression: [
+      ...(sets.length > 0 ? [`SET ${sets.join(", ")}`] : []),
+      ...(removes.length > 0 ? [`REMOVE ${removes.join(", ")}`] : []),
+    ].join(" "),
+    names: Object.fromEntries(entries.map(([name]) => [`#${name}`, name])),
+    values: Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])),
+  };
+};
+
+/** Sets or removes fields of a key's item. With "skip" a missing item is no obstacle: its key is refused. */
+export const fieldsUpdate = (
   store: AccountStore,
-  key: AccountKey,
-  status: Account["status"],
-  whenRefused: KeyWrite["whenRefused"],
-): KeyWrite =>
-  keyUpdate(
-    store,
-    key,
-    {
-      expression: "SET #account_status = :status",
-      names: { "#account_status": "account_status" },
-      values: { ":status": status },
-    },
-    whenRefused,
-  );
+  key: KeyRef,
+  fields: KeyFields,
+  whenRefused: KeyWrite["whenRefused"] = "skip",
+): KeyWrite => keyUpdate(store, key, changeOf(fields), whenRefused);
 
-/** The account's entitlements on a key's item. A missing item is no obstacle: its key is refused. */
-export const entitlementsUpdate = (store: AccountStore, key: AccountKey, entitlements: Entitlements): KeyWrite =>
-  keyUpdate(
-    store,
-    key,
-    {
-      expression: "SET #entitlements = :entitlements",
-      names: { "#entitlements": "entitlements" },
-      values: { ":entitlements": entitlements },
-    },
-    "skip",
-  );
-
-/** The version of the account's price rules on a key's item. */
-export const priceListUpdate = (store: AccountStore, key: AccountKey, version: number): KeyWrite =>
-  keyUpdate(
-    store,
-    key,
-    {
-      expression: "SET #price_list = :price_list",
-      names: { "#price_list": "price_list" },
-      values: { ":price_list": version },
-    },
-    "skip",
-  );
-
-/** The account's window for duplicates on a key's item. */
-export const duplicateWindowUpdate = (store: AccountStore, key: AccountKey, windowS: number | undefined): KeyWrite =>
-  keyUpdate(
-    store,
-    key,
-    {
-      expression: windowS === undefined ? "REMOVE #duplicate_window_s" : "SET #duplicate_window_s = :window",
-      names: { "#duplicate_window_s": "duplicate_window_s" },
-      values: { ...(windowS !== undefined && { ":window": windowS }) },
-    },
-    "skip",
-  );
-
-/** The limits of the account or of the key itself on a key's item. */
-export const limitsUpdate = (
-  store: AccountStore,
-  key: AccountKey,
-  by: LimitedBy,
-  limits: OrderLimits | undefined,
-): KeyWrite => {
-  const name = `${by}_limits`;
+/** The same, if the item is active and does not end earlier than its new end. */
+const activeUpdate = (store: AccountStore, key: KeyRef, fields: KeyFields): KeyWrite => {
+  const { expression, names, values } = changeOf(fields);
+  const isOpenEnded = "attribute_not_exists(#expires_at)";
+  const ends = fields.expires_at === undefined ? isOpenEnded : `(${isOpenEnded} OR #expires_at >= :expires_at)`;
   return keyUpdate(
     store,
     key,
     {
-      expression: limits === undefined ? "REMOVE #limits" : "SET #limits = :limits",
-      names: { "#limits": name },
-      values: { ...(limits !== undefined && { ":limits": limits }) },
+      expression,
+      condition: `#status = :active AND ${ends}`,
+      names: { ...names, "#expires_at": "expires_at", "#status": "status" },
+      values: { ...values, ":active": "active" },
     },
-    "skip",
+    "fail",
   );
 };
 
@@ -140,44 +121,23 @@ export type WhitelistChange =
 export const whitelistUpdate = (
   store: AccountStore,
   key: AccountKey,
-  change: Exclude<WhitelistChange, { kind: "none" }>,
+  { kind, ranges }: Exclude<WhitelistChange, { kind: "none" }>,
   whenRefused: KeyWrite["whenRefused"],
 ): KeyWrite => {
-  const names = { "#whitelist": "whitelist" };
   // DynamoDB has no empty sets.
-  const update =
-    change.ranges.length === 0
-      ? { expression: "REMOVE #whitelist", names, values: {} }
-      : {
-          expression: `${{ replace: "SET", add: "ADD", remove: "DELETE" }[change.kind]} #whitelist ${change.kind === "replace" ? "= " : ""}:ranges`,
-          names,
-          values: { ":ranges": new Set(change.ranges) },
-        };
-  return keyUpdate(store, key, update, whenRefused);
+  const whitelist = ranges.length === 0 ? undefined : new Set(ranges);
+  if (kind === "replace" || whitelist === undefined) return fieldsUpdate(store, key, { whitelist }, whenRefused);
+  const expression = `${{ add: "ADD", remove: "DELETE" }[kind]} #whitelist :whitelist`;
+  return keyUpdate(store, key, { ...changeOf({ whitelist }), expression }, whenRefused);
 };
 
 /** Revokes a key for good. */
-export const revocation = (store: AccountStore, key: Pick<AccountKey, "key_id" | "hash">): KeyWrite =>
-  keyUpdate(
-    store,
-    key,
-    { expression: "SET #status = :revoked", names: { "#status": "status" }, values: { ":revoked": "revoked" } },
-    "skip",
-  );
+export const revocation = (store: AccountStore, key: KeyRef): KeyWrite =>
+  fieldsUpdate(store, key, { status: "revoked" });
 
 /** Sets a key's end, if its item is active and does not end earlier. */
-export const expiryUpdate = (store: AccountStore, key: AccountKey, expiresAt: string): KeyWrite =>
-  keyUpdate(
-    store,
-    key,
-    {
-      expression: "SET #expires_at = :expires_at",
-      condition: "#status = :active AND (attribute_not_exists(#expires_at) OR #expires_at >= :expires_at)",
-      names: { "#expires_at": "expires_at", "#status": "status" },
-      values: { ":expires_at": expiresAt, ":active": "active" },
-    },
-    "fail",
-  );
+export const expiryUpdate = (store: AccountStore, key: AccountKey, expires_at: string): KeyWrite =>
+  activeUpdate(store, key, { expires_at });
 
 /**
  * Sets the item of an active key to the result of a reconciliation. The reconciliation may have read an older state, so
@@ -193,44 +153,12 @@ export const keyRestriction = (store: AccountStore, account: Account, key: Accou
     ...wanted
   } = newKeyItem(account, key);
   const { expires_at, ...others } = wanted;
-  const sets = Object.entries(others);
-  const present = [...sets, ...Object.entries({ expires_at })].filter(([, value]) => value !== undefined);
-  const absent = sets.filter(([, value]) => value === undefined).map(([name]) => `#${name}`);
-  const isOpenEnded = "attribute_not_exists(#expires_at)";
-  return keyUpdate(
-    store,
-    key,
-    {
-      expression: [
-        `SET ${present.map(([name]) => `#${name} = :${name}`).join(", ")}`,
-        ...(absent.length > 0 ? [`REMOVE ${absent.join(", ")}`] : []),
-      ].join(" "),
-      condition: `#status = :active AND ${
-        expires_at === undefined ? isOpenEnded : `(${isOpenEnded} OR #expires_at >= :expires_at)`
-      }`,
-      names: {
-        ...Object.fromEntries(sets.map(([name]) => [`#${name}`, name])),
-        "#expires_at": "expires_at",
-        "#status": "status",
-      },
-      values: { ...Object.fromEntries(present.map(([name, value]) => [`:${name}`, value])), ":active": "active" },
-    },
-    "fail",
-  );
+  return activeUpdate(store, key, { ...others, ...(expires_at !== undefined && { expires_at }) });
 };
 
 /** Revokes a key whose account is not in the ledger. */
-export const orphanRevocation = (store: AccountStore, keyItem: KeyItem): KeyWrite =>
-  keyUpdate(
-    store,
-    { key_id: keyItem.key_id, hash: keyItem.pk },
-    {
-      expression: "SET #status = :revoked, #account_status = :restricted",
-      names: { "#status": "status", "#account_status": "account_status" },
-      values: { ":revoked": "revoked", ":restricted": "restricted" },
-    },
-    "skip",
-  );
+export const orphanRevocation = (store: AccountStore, { key_id, pk: hash }: KeyItem): KeyWrite =>
+  fieldsUpdate(store, { key_id, hash }, { status: "revoked", account_status: "restricted" });
 
 export const newKeyItem = (account: Account, key: AccountKey): KeyItem => {
   const ranges = whitelistRanges(account.whitelist);
