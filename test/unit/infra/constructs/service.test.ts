@@ -434,16 +434,12 @@ describe("workers off", () => {
 
   test("a stage with workers off disables all schedules but that of refresh-catalog", () => {
     const target = z.tuple([z.object({ Arn: z.unknown() })]);
-    const states = schedulesOf(off).map(({ Properties }) => {
-      return [nameIn(target.parse(Properties.Targets)[0].Arn), Properties.State];
-    });
-    expect(Object.fromEntries(states)).toEqual({
-      "reconcile-ledger": "DISABLED",
-      "requeue-deliveries": "DISABLED",
-      "send-queued-orders": "DISABLED",
-      "ask-upstream": "DISABLED",
-      "refresh-catalog": "ENABLED",
-    });
+    const schedules = schedulesOf(off);
+    expect(schedules.length).toBeGreaterThan(4);
+    const enabled = schedules.filter(({ Properties }) => Properties.State !== "DISABLED");
+    expect(enabled.map(({ Properties }) => nameIn(target.parse(Properties.Targets)[0].Arn))).toEqual([
+      "refresh-catalog",
+    ]);
   });
 
   test("the outputs have the stage's setting of workers, for the admin commands", () => {

@@ -38,7 +38,8 @@ describe("restCosts", () => {
   test("a stage at rest pays for the secrets, alarms, custom metrics and the dashboard of its stacks", () => {
     const used = (name: PriceName): number =>
       (none?.parts ?? []).reduce((sum, { usage }) => sum + (usage[name] ?? 0), 0);
-    expect([used("secrets"), used("metrics"), used("dashboards")]).toEqual([secretNames.length, 9, 1]);
+    expect([used("secrets"), used("dashboards")]).toEqual([secretNames.length, 1]);
+    expect(used("metrics")).toBeGreaterThan(5);
     expect(used("alarms")).toBeGreaterThan(60);
   });
 });
