@@ -1,4 +1,4 @@
-"""Serves MiniStack with uvicorn, changed in five places."""
+"""Serves MiniStack with uvicorn, changed in six places."""
 
 import json
 import threading
@@ -84,6 +84,11 @@ provisioners._RESOURCE_HANDLERS["AWS::CloudWatch::CompositeAlarm"] = {
     "create": lambda logical_id, props, stack: put_composite_alarm(props["AlarmName"], props),
     "update": lambda name, old, new, stack: put_composite_alarm(name, new),
     "delete": lambda name, props: cloudwatch._composite_alarms.pop(name, None),
+}
+# A trail that records nothing: the emulator's own knows no selectors of data events.
+provisioners._RESOURCE_HANDLERS["AWS::CloudTrail::Trail"] = {
+    "create": lambda logical_id, props, stack: (f"{stack}-{logical_id}", {}),
+    "delete": lambda name, props: None,
 }
 lambda_runtime.kill_workers = kill_workers
 uvicorn.main()
