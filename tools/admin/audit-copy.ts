@@ -1,5 +1,6 @@
 import {
   GetObjectLockConfigurationCommand,
+  type GetObjectLockConfigurationCommandOutput,
   ListObjectVersionsCommand,
   type ListObjectVersionsCommandOutput,
   S3Client,
@@ -41,7 +42,13 @@ export const readAuditCopies = (Bucket: string): Promise<AuditCopies> =>
 /** The days for which nobody can delete a copy; undefined if the bucket does not lock what is put into it. */
 export const readLockedDays = (Bucket: string): Promise<number | undefined> =>
   withS3(async (s3) => {
-    const { ObjectLockConfiguration } = await s3.send(new GetObjectLockConfigurationCommand({ Bucket }));
+    const { ObjectLockConfiguration } = await s3.send(new GetObjectLockConfigurationCommand({ Bucket })).catch(ifNone);
     const { Mode, Days = 0, Years = 0 } = ObjectLockConfiguration?.Rule?.DefaultRetention ?? {};
     return Mode === "COMPLIANCE" ? Days + Years * 365 : undefined;
   });
+
+/** S3 answers 404 for a bucket without Object Lock. */
+const ifNone = (error: unknown): Pick<GetObjectLockConfigurationCommandOutput, "ObjectLockConfiguration"> => {
+  if (error instanceof Error && error.name === "ObjectLockConfigurationNotFoundError") return {};
+  throw error;
+};

@@ -9,11 +9,12 @@ import { callAwsAt } from "../../../builders/aws-server.ts";
 /**
  * Goal: the requests of the function that copies audit entries, and of `audit verify`, are what S3 takes. Method: a server
  * that refuses what S3 refuses of a bucket with Object Lock. Sources: Amazon S3 API Reference, "PutObject",
- * "ListObjectVersions", "GetObjectLockConfiguration".
+ * "ListObjectVersions", "GetObjectLockConfiguration"; Amazon S3 User Guide, "Add preconditions to S3 operations".
  */
 type Version = { readonly key: string; readonly body: string; readonly isDeleted?: true };
 const versions: Version[] = [];
-let lock = "<Mode>COMPLIANCE</Mode><Days>400</Days>";
+/** The default retention; undefined in a bucket with Object Lock and without a rule. */
+let lock: string | undefined = "<Mode>COMPLIANCE</Mode><Days>400</Days>";
 let failOnce: readonly [status: number, code: string] | undefined;
 
 const xml = (name: string, content: string): string =>
@@ -22,18 +23,24 @@ const failure = (code: string): string =>
   `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`;
 
 const PAGE = 2;
-/** A page of versions, oldest first, as S3 lists them; delete markers are listed apart. */
-const listed = (after: string | null): string => {
-  const from = after === null ? 0 : Number(after) + 1;
-  const page = versions.slice(from, from + PAGE);
-  const next = from + PAGE < versions.length;
-  const items = page.map(({ key, isDeleted }) => {
+/** A page of versions by key, of a key the newest first, as S3 lists them. Markers are versions of their own kind. */
+const listed = (keyMarker: string | null, versionMarker: string | null): string => {
+  const all = versions
+    .map((version, at) => ({ ...version, id: `v${at}` }))
+    .toReversed()
+    .toSorted((one, other) => Buffer.compare(Buffer.from(one.key), Buffer.from(other.key)));
+  const from = all.findIndex(({ key, id }) => key === keyMarker && id === versionMarker) + 1;
+  const page = all.slice(from, from + PAGE);
+  const items = page.map(({ key, id, isDeleted }) => {
     const name = isDeleted ? "DeleteMarker" : "Version";
-    return `<${name}><Key>${key}</Key><VersionId>v</VersionId><LastModified>2026-11-26T10:00:00.000Z</LastModified></${name}>`;
+    const at = `2026-11-26T10:00:0${id.slice(1)}.000Z`;
+    return `<${name}><Key>${key}</Key><VersionId>${id}</VersionId><LastModified>${at}</LastModified></${name}>`;
   });
-  const end = next
-    ? `<IsTruncated>true</IsTruncated><NextKeyMarker>${from + PAGE - 1}</NextKeyMarker><NextVersionIdMarker>v</NextVersionIdMarker>`
-    : "<IsTruncated>false</IsTruncated>";
+  const last = page.at(-1);
+  const end =
+    last !== undefined && from + PAGE < all.length
+      ? `<IsTruncated>true</IsTruncated><NextKeyMarker>${last.key}</NextKeyMarker><NextVersionIdMarker>${last.id}</NextVersionIdMarker>`
+      : "<IsTruncated>false</IsTruncated>";
   return xml("ListVersionsResult", `${end}${items.join("")}`);
 };
 
@@ -48,14 +55,19 @@ const server = createServer(async (request, response) => {
     return answer(status, failure(code));
   }
   if (searchParams.has("object-lock")) {
-    const rule = `<Rule><DefaultRetention>${lock}</DefaultRetention></Rule>`;
+    const rule = lock === undefined ? "" : `<Rule><DefaultRetention>${lock}</DefaultRetention></Rule>`;
     return answer(200, xml("ObjectLockConfiguration", `<ObjectLockEnabled>Enabled</ObjectLockEnabled>${rule}`));
   }
-  if (searchParams.has("versions")) return answer(200, listed(searchParams.get("key-marker")));
+  if (searchParams.has("versions"))
+    return answer(200, listed(searchParams.get("key-marker"), searchParams.get("version-id-marker")));
   const checksum = createHash("sha256").update(body).digest("base64");
-  // Source: "Object Lock considerations": a put without a checksum is refused.
-  if (request.method !== "PUT" || request.headers["x-amz-checksum-sha256"] !== checksum)
-    return answer(400, failure("InvalidRequest"));
+  const { "x-amz-checksum-sha256": sent, ...headers } = request.headers;
+  // Source: "Object Lock considerations": a put into a locked bucket needs a checksum.
+  if (request.method !== "PUT" || sent === undefined) return answer(400, failure("InvalidRequest"));
+  if (sent !== checksum) return answer(400, failure("BadDigest"));
+  // Retention of its own, or a hold, needs permissions that the function has not: PutObjectRetention, PutObjectLegalHold.
+  if (Object.keys(headers).some((name) => name.startsWith("x-amz-object-lock")))
+    return answer(403, failure("AccessDenied"));
   const current = versions.findLast((version) => version.key === key);
   if (request.headers["if-none-match"] === "*" && current !== undefined && !current.isDeleted)
     return answer(412, failure("PreconditionFailed"));
@@ -78,6 +90,15 @@ test("a put that S3 throttles is sent again, and another refusal fails the batch
   await expect(copyBucket("copies")("acc_1/0000000003/three", "{}")).rejects.toThrow();
 });
 
+// Source: "PutObject", If-None-Match: on a 409 the upload is to be retried. The batch is, and its copies are put once.
+test("a put that meets another one of the same key fails the batch, whose repetition puts it or finds it", async () => {
+  failOnce = [409, "ConditionalRequestConflict"];
+  const put = copyBucket("copies");
+  await expect(put("acc_1/0000000003/three", "{}")).rejects.toThrow("no");
+  expect(await put("acc_1/0000000003/three", "{}")).toBe(true);
+  expect(await put("acc_1/0000000003/three", "{}")).toBe(false);
+});
+
 test("all copies are read page by page, those that a delete marker hides too", async () => {
   versions.push(
     { key: "acc_1/0000000002/two", body: "", isDeleted: true },
@@ -89,6 +110,7 @@ test("all copies are read page by page, those that a delete marker hides too", a
     acc_1: [
       { auditLog: "acc_1", sequence: "0000000001", hash: "one" },
       { auditLog: "acc_1", sequence: "0000000002", hash: "two" },
+      { auditLog: "acc_1", sequence: "0000000003", hash: "three" },
     ],
     service: [{ auditLog: "service", sequence: "0000000001", hash: "s" }],
   });
@@ -100,4 +122,10 @@ test("only a lock that nobody can remove counts", async () => {
   expect(await readLockedDays("copies")).toBeUndefined();
   lock = "<Mode>COMPLIANCE</Mode><Years>2</Years>";
   expect(await readLockedDays("copies")).toBe(730);
+  lock = undefined;
+  expect(await readLockedDays("copies")).toBeUndefined();
+  failOnce = [404, "ObjectLockConfigurationNotFoundError"];
+  expect(await readLockedDays("copies")).toBeUndefined();
+  failOnce = [403, "AccessDenied"];
+  await expect(readLockedDays("copies")).rejects.toThrow();
 });
