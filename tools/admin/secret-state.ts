@@ -1,4 +1,4 @@
-import { scryptSync } from "node:crypto";
+import { createHmac, scryptSync } from "node:crypto";
 import { DescribeSecretCommand, PutSecretValueCommand, type SecretsManager } from "@aws-sdk/client-secrets-manager";
 
 /** Whether a secret has a value. Its value is not read, so a reader of the service needs no permission for it. */
@@ -20,8 +20,10 @@ const IDS = 10;
  * The ids that versions with this value get, one after the other. So a value is compared with the current one although the
  * person may not read that. The hash is slow, because who may describe a secret sees the id.
  */
-const idsOf = (SecretId: string, value: string): readonly string[] =>
-  Array.from({ length: IDS }, (_, number) => scryptSync(value, `${SecretId} ${number}`, 32).toString("hex"));
+const idsOf = (SecretId: string, value: string): readonly string[] => {
+  const key = scryptSync(value, SecretId, 32);
+  return Array.from({ length: IDS }, (_, number) => createHmac("sha256", key).update(String(number)).digest("hex"));
+};
 
 /** Whether `setSecret` made this the current value. */
 export const isCurrentValue = async (client: SecretsManager, SecretId: string, value: string): Promise<boolean> => {
