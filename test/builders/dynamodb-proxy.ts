@@ -1,11 +1,11 @@
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as z from "zod";
 import { sum } from "../../shared/platform/sum.ts";
 import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
 import { refusalOf, type WireFault } from "../strict/faults.ts";
 import type { StrictSettings } from "../strict/settings.ts";
-import { forwardTo, type WireAnswer } from "../strict/wire.ts";
+import { DYNAMODB_STREAMS, forwardTo, type WireAnswer } from "../strict/wire.ts";
 
 /** One DynamoDB call as it went over the wire, with what it consumed. */
 type SeenCall = {
@@ -59,7 +59,8 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const { port } = z.object({ port: z.number() }).parse(server.address() satisfies AddressInfo | string | null);
 
-  const emulatorClient = forwardTo(emulator);
+  const tables = forwardTo(emulator);
+  const streams = forwardTo(emulator, DYNAMODB_STREAMS);
   const late: (() => Promise<unknown>)[] = [];
 
   const proxy: DynamoDbProxy = {
@@ -72,13 +73,14 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     },
     strict: undefined,
     beStrict: (settings, seed) => {
-      const strict = strictDynamoDb({ settings, seed, forward: emulatorClient.forward });
+      const strict = strictDynamoDb({ settings, seed, forward: tables.forward });
       proxy.strict = strict;
       return strict;
     },
     stop: () =>
       new Promise((stopped) => {
-        emulatorClient.close();
+        tables.close();
+        streams.close();
         server.close(() => stopped());
         server.closeAllConnections();
       }),
@@ -88,7 +90,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     const [api = "", operation = ""] = String(incoming.headers["x-amz-target"]).split(".");
     const sent = await readAll(incoming);
     // The platform reads the stream: its reads are no part of a request's cost.
-    const isStream = api.startsWith("DynamoDBStreams");
+    const isStream = api === DYNAMODB_STREAMS;
     const fault = isStream ? undefined : proxy.fault({ operation, body: sent });
     if (fault === "conflict" || fault === "throttled") return respond(outgoing, refusalOf(fault, operation, sent));
     if (fault === "never_arrives") return void outgoing.destroy();
@@ -97,7 +99,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
       const strict = isStream ? undefined : proxy.strict;
       const answer: StrictAnswer = strict
         ? await strict.handle(operation, asked)
-        : { ...(await forward(emulator, incoming, asked)), lost: false, delayMs: 0 };
+        : { ...(await (isStream ? streams : tables).forward(operation, asked)), lost: false, delayMs: 0 };
       if (!isStream && (proxy.countsGateReads || !isGateRead(operation, sent)))
         record(proxy.calls, operation, sent, answer.body);
       return answer;
@@ -134,20 +136,6 @@ const withCapacity = (operation: string, body: string): string =>
         ReturnConsumedCapacity: "INDEXES",
       })
     : body;
-
-const forward = (emulator: string, incoming: IncomingMessage, body: string): Promise<WireAnswer> =>
-  new Promise((resolve, reject) => {
-    const { host: _host, "content-length": _length, ...headers } = incoming.headers;
-    const outgoing = httpRequest(
-      emulator,
-      { method: "POST", headers: { ...headers, "content-length": Buffer.byteLength(body) } },
-      (answer) => {
-        readAll(answer).then((text) => resolve({ status: answer.statusCode ?? 0, body: text }), reject);
-      },
-    );
-    outgoing.once("error", reject);
-    outgoing.end(body);
-  });
 
 const record = (calls: SeenCall[], operation: string, sent: string, answer: string): void => {
   const entries = answerCapacity.safeParse(JSON.parse(answer)).data?.ConsumedCapacity ?? [];
