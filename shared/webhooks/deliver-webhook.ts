@@ -31,7 +31,7 @@ import {
 import { scheduleRequeue } from "./parked-endpoint.ts";
 import type { Post } from "./post-webhook.ts";
 import { signedHeaders, webhookId } from "./signature.ts";
-import { webhookBody } from "./webhook-body.ts";
+import { isBodyOf, webhookBody } from "./webhook-body.ts";
 
 export type DeliveryDeps = {
   readonly ledger: Ledger;
@@ -50,7 +50,7 @@ export const deliverWebhook =
   async (message: DeliveryMessage): Promise<MessageResult> => {
     const { ledger, endpoints } = deps;
     const webhook = await webhookOf(ledger, message);
-    if (webhook === undefined) return { kind: "retry", reason: "no_such_settlement" };
+    if (webhook === undefined) return { kind: "retry", reason: "no_such_event" };
     if (message.endpoint === UNKNOWN_ENDPOINT) return { kind: "retry", reason: "account_was_unreadable" };
     const key = { accountId: webhook.accountId, endpoint: message.endpoint };
     const [account, health, stored] = await Promise.all([
@@ -79,10 +79,14 @@ export const deliverWebhook =
 
 type Webhook = { readonly accountId: string; readonly webhookId: string; readonly body: string };
 
-/** What a message delivers, of which account; undefined if its transaction is not in the ledger with its status. */
+/**
+ * What a message delivers, of which account; undefined if its transaction is not in the ledger with its status, or its body is
+ * of another event: who may send to the queue must not have an order's end signed that the ledger does not have.
+ */
 const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webhook | undefined> => {
   if (message.event !== TRANSACTION_UPDATED) {
-    return { accountId: message.account_id, webhookId: message.webhook_id, body: message.body };
+    const { account_id: accountId, webhook_id: id, body } = message;
+    return isBodyOf(message.event, body) ? { accountId, webhookId: id, body } : undefined;
   }
   const transaction = await readTransaction(ledger, message.transaction_pk);
   if (transaction === undefined || transaction.status !== message.status) return undefined;

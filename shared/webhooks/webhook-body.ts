@@ -1,7 +1,7 @@
-import type * as z from "zod";
+import * as z from "zod";
 import { nairaFromKobo } from "../contract/money.ts";
 import type { limitNear, walletLow } from "../contract/openapi-webhooks.ts";
-import { TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
+import { type AccountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import type { FinalStatus } from "./webhook-event.ts";
 
@@ -38,3 +38,12 @@ export const catalogUpdatedBody = (data: string): string => `{"event":"catalog.u
 /** The body of `webhook.test`, which `admin webhook test` sends. It is about no transaction. */
 export const testEventBody = (accountId: string, createdAt: string): string =>
   JSON.stringify({ event: "webhook.test", data: { account_id: accountId, created_at: createdAt } });
+
+/**
+ * Whether a body is one of this event, as these functions make it: no receiver reads another event in it, whatever its
+ * parser does with members that are repeated, or written in another letter case.
+ */
+export const isBodyOf = (event: AccountEventName, body: string): boolean => {
+  const parsed = z.strictObject({ event: z.literal(event), data: z.looseObject({}) }).safeParse(JSON.parse(body));
+  return parsed.success && JSON.stringify(parsed.data) === body;
+};

@@ -505,12 +505,31 @@ test("a message stays in the queue if its delivery is recorded as parked and its
   expect(await nextRequeue()).toBe(isoTime(NOON + MINUTE_MS));
 });
 
+// Several functions, and operators by hand, may send to the queue; only the ledger says that an order has ended.
+test.each([
+  ["of an order", { event: "transaction.updated", data: { reference: "DATA_1", status: "failed" } }],
+  ["of an order after its own", '{"event":"wallet.low","data":{},"event":"transaction.updated"}'],
+  ["of its own after that of an order", '{"event":"transaction.updated","data":{},"event":"wallet.low"}'],
+  ["in another letter case", { event: "wallet.low", data: {}, Event: "transaction.updated" }],
+  ["of another event on request", { event: "limit.near", data: {} }],
+  ["without data", { event: "wallet.low" }],
+  ["that is no JSON", "wallet.low"],
+])("a message of an event on request with a body %s is not signed, and ends as a dead letter", async (_, body) => {
+  const receiver = await answering(200);
+  const { account_id, deliver } = await aSettlement(receiver.url);
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  expect(await deliver({ event: "wallet.low", account_id, webhook_id: `evt_${"b".repeat(32)}`, body: text })).toBe(
+    "retry",
+  );
+  expect(receiver.received).toEqual([]);
+});
+
 test("an event on request is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
   const receiver = await answering(500, 500, 500, 500, 200);
   const { account_id, endpoints } = await aSettlement(receiver.url);
   const event = { event: "wallet.low", account_id, endpoint: ENDPOINT, webhook_id: `evt_${"a".repeat(32)}` } as const;
   // Numbers and the order of fields are those of the event, whatever DynamoDB does with an item's attributes.
-  const first = { ...event, body: '{"event":"wallet.low","data":{"z":1.50,"a":10.0}}' };
+  const first = { ...event, body: '{"event":"wallet.low","data":{"z":1.5,"a":10}}' };
   const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
   const deps = { ledger, endpoints, post: createPost(rulesWith()), random: () => 0 };
   const handler = queueHandler(deliveryMessage, deliverWebhook(deps), async () => {});
