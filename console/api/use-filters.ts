@@ -24,21 +24,25 @@ const pageNumber = z.object({ [PAGES]: z.coerce.number().int().min(1).max(PAGES_
 export const usePageNumber = (): readonly [number, (pages: number) => void] => {
   const [search, setSearch] = useSearchParams();
   const show = (pages: number) =>
-    setSearch((before) => set(withoutParts(before), PAGES, String(pages)), { replace: true });
+    setSearch((before) => set(withoutPlaces(before), PAGES, String(pages)), { replace: true });
   return [pageNumber.parse(Object.fromEntries(search))[PAGES], show];
 };
 
-/** Begins the names of what the address has of one table: the column that sorts it, and the part that is shown. */
+/** Begins the names of what the address has of one table: the column that sorts it, and where in it the person is. */
 const SORT = "sort-";
 const PART = "part-";
+const ROW = "row-";
 
 export type TableView = {
   /** The header of the column that sorts, after a minus for the largest first; undefined: as it was read. */
   readonly sort: string | undefined;
   /** The part of its rows, from 1 on; undefined: the one that the table chooses. */
   readonly part: number | undefined;
+  /** The name of the row to which the person scrolled; undefined: they see the table's beginning. */
+  readonly row: string | undefined;
   readonly onSort: (sort: string | undefined) => void;
   readonly onPart: (part: number) => void;
+  readonly onRow: (row: string | undefined) => void;
 };
 
 /** How a table is shown, kept in the address; `table` is its name there. */
@@ -48,8 +52,11 @@ export const useTableView = (table: string): TableView => {
   return {
     sort: search.get(SORT + table) ?? undefined,
     part: Number.isSafeInteger(part) && part > 0 ? part : undefined,
-    onSort: (sort) => setSearch((before) => set(withoutParts(before), SORT + table, sort), { replace: true }),
-    onPart: (shown) => setSearch((before) => set(before, PART + table, String(shown)), { replace: true }),
+    row: search.get(ROW + table) ?? undefined,
+    onSort: (sort) => setSearch((before) => set(withoutPlaces(before), SORT + table, sort), { replace: true }),
+    onPart: (shown) =>
+      setSearch((before) => set(set(before, ROW + table, undefined), PART + table, String(shown)), { replace: true }),
+    onRow: (row) => setSearch((before) => set(before, ROW + table, row), { replace: true }),
   };
 };
 
@@ -60,11 +67,11 @@ const set = (before: URLSearchParams, name: string, value: string | undefined): 
   return after;
 };
 
-const withoutParts = (before: URLSearchParams): URLSearchParams =>
-  new URLSearchParams([...before].filter(([name]) => !name.startsWith(PART)));
+const withoutPlaces = (before: URLSearchParams): URLSearchParams =>
+  new URLSearchParams([...before].filter(([name]) => !name.startsWith(PART) && !name.startsWith(ROW)));
 
 const withChanges = (before: URLSearchParams, changes: object): URLSearchParams => {
-  const after = withoutParts(before);
+  const after = withoutPlaces(before);
   after.delete(PAGES);
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === "") after.delete(name);

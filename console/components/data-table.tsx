@@ -9,6 +9,7 @@ import { HoldRowContext } from "./held-row.ts";
 import { slugOf } from "./markdown.ts";
 import { Money } from "./money.tsx";
 import { Query } from "./query.tsx";
+import { rowName, useRowAtTop } from "./row-at-top.ts";
 
 export type Column<Row> = {
   readonly header: string;
@@ -31,6 +32,8 @@ type DataTableProps<Row> = {
   readonly emptyText: ReactNode;
   /** Of a list that grows at its end: the newest part is shown first. */
   readonly growsAtEnd?: true;
+  /** More rows are being read. */
+  readonly isGrowing?: boolean;
 };
 
 /** A row that stays in its place while a dialog that was opened from it is open. */
@@ -40,12 +43,16 @@ type HeldRow<Row> = { readonly row: Row; readonly place: number };
 const ROWS_AT_ONCE = 100;
 
 /** A table. The first column is the heading of each row. On a phone it scrolls in itself. */
-export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText, growsAtEnd }: DataTableProps<Row>) => {
+export const DataTable = <Row,>(props: DataTableProps<Row>) => {
+  const { label, columns, rows, rowKey, emptyText, growsAtEnd = false, isGrowing = false } = props;
   const view = useTableView(slugOf(label));
   const [held, setHeld] = useState<HeldRow<Row>>();
   const sorted = sortedRows(rows, columns, view.sort);
   const parts = Math.max(1, Math.ceil(sorted.length / ROWS_AT_ONCE));
-  const part = Math.min(view.part ?? (growsAtEnd ? parts : 1), parts);
+  const place = view.row === undefined ? -1 : sorted.findIndex((row) => rowName(rowKey(row)) === view.row);
+  const first = growsAtEnd ? parts : 1;
+  const part = Math.min(view.part ?? (place === -1 ? first : 1 + Math.floor(place / ROWS_AT_ONCE)), parts);
+  const body = useRowAtTop({ row: view.row, onRow: view.onRow, isAwaited: place === -1 && isGrowing });
   const shownRows = sorted.slice((part - 1) * ROWS_AT_ONCE, part * ROWS_AT_ONCE);
   const isGone = held !== undefined && !shownRows.some((row) => rowKey(row) === rowKey(held.row));
   const shown = isGone ? shownRows.toSpliced(held.place, 0, held.row) : shownRows;
@@ -63,9 +70,16 @@ export const DataTable = <Row,>({ label, columns, rows, rowKey, emptyText, grows
               ))}
             </tr>
           </thead>
-          <tbody>
+          <tbody ref={body}>
             {shown.map((row, place) => (
-              <TableRow key={rowKey(row)} columns={columns} row={row} place={place} onHold={setHeld} />
+              <TableRow
+                key={rowKey(row)}
+                name={rowName(rowKey(row))}
+                columns={columns}
+                row={row}
+                place={place}
+                onHold={setHeld}
+              />
             ))}
           </tbody>
         </table>
@@ -162,15 +176,17 @@ const classOf = ({ hidesHeader, align }: Pick<Column<never>, "hidesHeader" | "al
 };
 
 type TableRowProps<Row> = HeldRow<Row> & {
+  /** In the address. */
+  readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly onHold: (held: HeldRow<Row> | undefined) => void;
 };
 
-const TableRow = <Row,>({ columns, row, place, onHold }: TableRowProps<Row>) => {
+const TableRow = <Row,>({ name, columns, row, place, onHold }: TableRowProps<Row>) => {
   const hold = useCallback((isHeld: boolean) => onHold(isHeld ? { row, place } : undefined), [row, place, onHold]);
   return (
     <HoldRowContext value={hold}>
-      <tr>
+      <tr data-row={name}>
         {columns.map(({ header, hidesHeader, cell, align }, index) =>
           index === 0 ? (
             <th key={header} scope="row">
@@ -211,7 +227,7 @@ export const PagedTable = <Answer, Row>({ of, rowsOf, amountOf, ...table }: Page
         return (
           <>
             {rows.length > 0 && <Summary rows={rows} amountOf={amountOf} hasMore={hasNextPage} />}
-            <DataTable {...table} rows={rows} growsAtEnd />
+            <DataTable {...table} rows={rows} growsAtEnd isGrowing={goesOn || isFetchingNextPage} />
             {hasNextPage && (
               <div>
                 <Button variant="default" loading={isFetchingNextPage} onClick={() => show(pages.length + 1)}>

@@ -472,6 +472,17 @@ describe("a list", () => {
       await page.getByLabel("Search by name or id").fill("");
       await row(page, "App 3").first().waitFor();
       await page.mouse.wheel(0, 3_000);
+  /** The row that is below the header, as the address has it once the person has scrolled. */
+  const rowAtTop = async (page: Page): Promise<string> => {
+    await page.waitForURL(/[?&]row-/);
+    return [...new URL(page.url()).searchParams].find(([name]) => name.startsWith("row-"))?.[1] ?? "";
+  };
+  const expectAtTop = async (page: Page, key: string): Promise<void> => {
+    const place = page.locator(`[data-row="${key}"]`);
+    await expect.poll(async () => (await place.boundingBox())?.y).toBeLessThan(200);
+    expect((await place.boundingBox())?.y).toBeGreaterThan(0);
+  };
+
     });
     // People notice a task of 50 ms. Other work makes even CPU time longer: the limit is twice that, and the fastest of
     // three counts.
@@ -563,6 +574,14 @@ describe("the search", () => {
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
     await searchFor(page, "+234 803 123 4567");
+
+    await rows.nth(60).scrollIntoViewIfNeeded();
+    const top = await rowAtTop(page);
+    await visit(page, "/catalog", "Catalog");
+    await page.goBack();
+    await expectAtTop(page, top);
+    await page.reload();
+    await expectAtTop(page, top);
     await row(page, orders.delivered).getByText("Success").waitFor();
     await row(page, orders.foreign).waitFor();
     expect(await row(page, orders.open).count()).toBe(0);
@@ -619,8 +638,12 @@ test("a funding that finance proposes is carried out once another person approve
   await submit(page, "Credit NGN 2,500.00");
   await page.getByText("this is proposed until another person approves it. Nothing has changed yet.").waitFor();
   await visit(page, "/proposals", "Proposals");
+    await page.setViewportSize({ width: 1280, height: 350 });
+    await row(page, "(number=0)").scrollIntoViewIfNeeded();
+    const top = await rowAtTop(page);
   const proposed = (of: Page) => row(of, "transfer of today");
   await proposed(page).getByText("finance@example.com").waitFor();
+    await expectAtTop(page, top);
   await proposed(page).getByText("You proposed it: another person approves it").waitFor();
   expect(await proposed(page).getByRole("button", { name: "Approve" }).count()).toBe(0);
   expect(await balance()).toBe(100);
