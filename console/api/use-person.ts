@@ -8,6 +8,9 @@ export type Person = ActionOutput<"me"> & {
   readonly seesService: boolean;
 };
 
+/** What two people decide in this stage. */
+export type FourEyes = NonNullable<Person["four_eyes"]>;
+
 export const personOf = (me: ActionOutput<"me">): Person => ({
   ...me,
   may: (action, account) => mayDo(me, action, account),

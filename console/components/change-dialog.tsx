@@ -7,10 +7,11 @@ import { ActionError, sentenceOf } from "../api/action-error.ts";
 import { ProposedChange, type SentInput } from "../api/call-action.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
 import { type ChangeName, useChange } from "../api/use-change.ts";
-import { usePerson } from "../api/use-person.ts";
+import { type FourEyes, usePerson } from "../api/use-person.ts";
 import { forgetDraft, keepDraft, restoredDraft } from "../sign-in/drafts.ts";
 import type { Preview } from "./amount.ts";
 import { announce } from "./announce.tsx";
+import { ApprovalNotice, type NeedsApproval, proposingText } from "./approval-notice.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import {
   draftOf,
@@ -44,6 +45,8 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly inputOf: (values: FieldValues<Of>, why: string | undefined) => SentInput<Name>;
   /** What the change will do with these values; undefined while they are incomplete. */
   readonly preview?: (values: FieldValues<Of>) => Preview | undefined;
+  /** Whether another person has to approve it, in a stage where two decide. By default always, if its action allows that. */
+  readonly needsApproval?: (values: FieldValues<Of>, fourEyes: FourEyes) => NeedsApproval;
   /** What is said when it succeeded: a sentence. */
   readonly success: string | ((output: ActionOutput<Name>) => string);
   /** Shows a secret of the answer, once; undefined if the answer has none. */
@@ -131,6 +134,8 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const needsWhy = hasWhy && needsReason(definition);
 
   const [draft] = useState(() => restoredDraft(form));
+  const { four_eyes: stageFourEyes } = usePerson();
+  const fourEyes = definition.fourEyes === true ? stageFourEyes : null;
   const [values, setValues] = useState(() => initialValues(fields, draft));
   const [why, setWhy] = useState(() => (typeof draft?.why === "string" ? draft.why : ""));
   const [typed, setTyped] = useState("");
@@ -179,7 +184,10 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
     }
   };
 
-  const preview = hasValues<Of>(fields, values) ? props.preview?.(values) : undefined;
+  const isWhole = hasValues<Of>(fields, values);
+  const preview = isWhole ? props.preview?.(values) : undefined;
+  const needsApproval = isWhole && fourEyes !== null && (props.needsApproval?.(values, fourEyes) ?? true);
+  const text = preview?.button ?? button;
   const isUnknown = failure instanceof ActionError && failure.details.isOutcomeUnknown === true;
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
@@ -212,6 +220,9 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
       <div role="status">{preview !== undefined && <strong>{preview.sentence}</strong>}</div>
       {failure !== undefined && (
         <Notice
+      {fourEyes !== null && needsApproval !== false && (
+        <ApprovalNotice action={action} needsApproval={needsApproval} fourEyes={fourEyes} />
+      )}
           tone={isUnknown ? "attention" : "bad"}
           title={isUnknown ? "It is not known whether the change was made" : "Nothing was changed"}
         >
@@ -229,7 +240,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
           disabled={waitS > 0}
           {...(nameToType !== undefined && { color: "red" })}
         >
-          {waitS > 0 ? `Try again in ${waitS} s` : (preview?.button ?? button)}
+          {waitS > 0 ? `Try again in ${waitS} s` : needsApproval === true ? proposingText(text) : text}
         </Button>
       </DialogButtons>
     </form>

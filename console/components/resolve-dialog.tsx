@@ -1,10 +1,13 @@
 import { moneyText } from "../../shared/contract/money.ts";
+import { isSettledByTwo } from "../../shared/contract/settled-by-two.ts";
+import type { Mode } from "../../shared/contract/transaction.ts";
 import type { Preview } from "./amount.ts";
 import { ChangeDialog } from "./change-dialog.tsx";
 
 type ResolveDialogProps = {
   readonly reference: string;
   readonly amount: number;
+  readonly mode: Mode;
   /** A check without a result can only have failed. */
   readonly canSucceed: boolean;
   /** In a list its reference is typed, so that nobody resolves the order beside it. */
@@ -12,7 +15,7 @@ type ResolveDialogProps = {
 };
 
 /** Settles an open transaction as an operator decides. Only operators see its button. */
-export const ResolveDialog = ({ reference, amount, canSucceed, isListed }: ResolveDialogProps) => (
+export const ResolveDialog = ({ reference, amount, mode, canSucceed, isListed }: ResolveDialogProps) => (
   <ChangeDialog
     action="transactions resolve"
     button="Resolve"
@@ -34,6 +37,7 @@ export const ResolveDialog = ({ reference, amount, canSucceed, isListed }: Resol
       },
     }}
     preview={({ status }) => (status === "" ? undefined : effectOf(status, amount))}
+    needsApproval={(_, { resolve_above }) => isSettledByTwo({ mode, naira: amount }, resolve_above)}
     inputOf={({ status }, why = "") => ({ reference, status: status === "success" ? "success" : "failed", why })}
     success={({ status, refunded }) =>
       `${reference} is ${status} now${refunded > 0 ? `, and ${moneyText(refunded)} were refunded` : ""}.`

@@ -25,7 +25,7 @@ const ownerKeysOf = ({ owner: { email, groups } }: ConsoleRequest, owned: readon
 };
 
 export const personRuns: ActionRuns<typeof personActions> = {
-  me: async ({ request, facts, ledger, timeZone }) => {
+  me: async ({ request, facts, fourEyes, ledger, timeZone }) => {
     if (request === undefined) throw new Error("Only the console has a person who signed in");
     const owned = await request.ownedAccounts();
     // A request with AWS credentials is no sign-in, and may give any name.
@@ -38,6 +38,10 @@ export const personRuns: ActionRuns<typeof personActions> = {
       roles: [...request.roles],
       owns: owned.map(({ account_id, name }) => ({ account_id, name })),
       stage: stageView(facts.sells, request.stage),
+      four_eyes:
+        fourEyes === undefined || request.roles.length === 0
+          ? null
+          : { resolve_above: fourEyes.resolveAboveNaira, hours: fourEyes.hours },
       time_zone: timeZone,
     };
   },

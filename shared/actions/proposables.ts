@@ -3,9 +3,10 @@ import type * as z from "zod";
 import { requireAccount } from "../access/account-store.ts";
 import { ENTITLEMENTS_CHANGED, LIMITS_CHANGED } from "../access/accounts.ts";
 import { type ActionInput, type ActionName, actions } from "../contract/actions/actions.ts";
-import { koboFromNaira, koboText } from "../contract/money.ts";
+import { koboText, nairaFromKobo } from "../contract/money.ts";
 import { orderLimitsText, raisesLimits } from "../contract/order-limits.ts";
 import { entitlementsText, raisesEntitlements } from "../contract/permission.ts";
+import { isSettledByTwo } from "../contract/settled-by-two.ts";
 import { readFunding } from "../ledger/ledger-entry.ts";
 import { referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { closedError, readWallet } from "../ledger/wallet.ts";
@@ -93,7 +94,10 @@ const settlement = async (
     consequence: `Settles ${referenceOf(transaction)} of ${name} as ${status} for good${effect}${reported}`,
     amountKobo: amount_kobo,
     balance: { before, after: isRefund ? before + amount_kobo : before },
-    needsApproval: mode === "live" && amount_kobo > koboFromNaira(context.fourEyes?.resolveAboveNaira ?? 0),
+    needsApproval: isSettledByTwo(
+      { mode, naira: nairaFromKobo(amount_kobo) },
+      context.fourEyes?.resolveAboveNaira ?? 0,
+    ),
   };
 };
 

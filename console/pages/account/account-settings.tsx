@@ -1,11 +1,12 @@
 import { accountOwnersSchema } from "../../../shared/contract/actions/accounts.ts";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { orderLimitsSchema } from "../../../shared/contract/order-limits.ts";
+import { orderLimitsSchema, raisesLimits } from "../../../shared/contract/order-limits.ts";
 import {
   type Entitlement,
   type Entitlements,
   entitlementSchema,
   isEntitled,
+  raisesEntitlements,
 } from "../../../shared/contract/permission.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { usePerson } from "../../api/use-person.ts";
@@ -176,6 +177,7 @@ const Entitle = ({ account, entitlements }: EntitleProps) => {
         "identity:advanced": field("identity:advanced"),
         "identity:retrieve": field("identity:retrieve"),
       }}
+      needsApproval={(values) => raisesEntitlements(entitlements, entitlementsIn(values))}
       inputOf={(values, why) => ({ account, entitlements: entitlementsIn(values), why })}
       success="What the account may do was changed."
     >
@@ -241,6 +243,7 @@ const Limits = ({ account: { account_id, order_limits = {}, usage } }: { readonl
         buttonVariant="default"
         title="Change the limits of the account"
         fields={{ ...limitFields(order_limits), before: { kind: "seen", initial: JSON.stringify(order_limits) } }}
+        needsApproval={({ before: _, ...values }) => raisesLimits(order_limits, limitsIn(values))}
         inputOf={({ before, ...values }, why) => ({
           account: account_id,
           limits: limitsIn(values),

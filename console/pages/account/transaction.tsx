@@ -47,7 +47,12 @@ export const TransactionPage = () => {
             <KeptWhileOpen isShown={data.status === "processing" && data.mode === "live"}>
               {data.taken === null && <Take reference={data.reference} />}
               {data.can_ask && <AskUpstream reference={data.reference} />}
-              <ResolveDialog reference={data.reference} amount={data.amount} canSucceed={isPurchase(data)} />
+              <ResolveDialog
+                reference={data.reference}
+                amount={data.amount}
+                mode={data.mode}
+                canSucceed={isPurchase(data)}
+              />
             </KeptWhileOpen>
             <KeptWhileOpen isShown={data.can_refund}>
               <Refund transaction={data} />

@@ -1,5 +1,7 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
+import { isSettledByTwo } from "../../../shared/contract/settled-by-two.ts";
+import type { FourEyes } from "../../api/use-person.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -12,7 +14,7 @@ const effectOf = ({ says }: UpstreamEvent): string =>
 
 /** Settles a candidate with the event. */
 export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; readonly candidate: Candidate }) => {
-  const { reference, differences, status, amount } = candidate;
+  const { reference, mode, differences, status, amount } = candidate;
   if (event.state !== "open") return null;
   if (status !== "processing") return `It was settled as ${status}; that is final`;
   const common = {
@@ -22,6 +24,7 @@ export const Match = ({ event, candidate }: { readonly event: UpstreamEvent; rea
     title: `Match the event to ${reference}`,
     nameToType: reference,
     success: `${reference} was settled as the event says.`,
+    needsApproval: (_: unknown, { resolve_above }: FourEyes) => isSettledByTwo({ mode, naira: amount }, resolve_above),
     preview: () =>
       event.says === "failed"
         ? { sentence: `${moneyText(amount)} will be refunded.`, button: `Match and refund ${moneyText(amount)}` }
@@ -72,6 +75,7 @@ export const MatchOther = ({ event }: { readonly event: UpstreamEvent }) => (
       accepts_differences,
       why,
     })}
+    needsApproval={() => "perhaps"}
     success={({ reference }) => `${reference} was settled as the event says.`}
   >
     The order is settled {effectOf(event)}, and its app hears of it.

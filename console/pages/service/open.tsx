@@ -50,10 +50,11 @@ export const OpenPage = () => {
                 {
                   header: "Resolve",
                   hidesHeader: true,
-                  cell: ({ reference, amount, type }) => (
+                  cell: ({ reference, amount, mode, type }) => (
                     <ResolveDialog
                       reference={reference}
                       amount={amount}
+                      mode={mode}
                       canSucceed={type === "data" || type === "airtime"}
                       isListed
                     />

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { roles } from "../roles.ts";
 import { stageColourSchema } from "../stage-colour.ts";
-import type { ActionTable } from "./action.ts";
+import { type ActionTable, nairaAmount } from "./action.ts";
 
 /** The person who signed in. */
 export const personActions = {
@@ -23,6 +23,15 @@ export const personActions = {
         kind: z.enum(["live", "test", "local"]),
         colour: stageColourSchema,
       }),
+      /** Null: one person does everything alone, or the person has no role and so nothing to propose. */
+      four_eyes: z
+        .object({
+          /** A live order up to this amount is settled by one person. */
+          resolve_above: nairaAmount,
+          /** After this time a proposal cannot be approved any more. */
+          hours: z.int(),
+        })
+        .nullable(),
       /** IANA name: days and months of the console are those of this zone. */
       time_zone: z.string(),
     }),

@@ -381,7 +381,7 @@ describe("narrow windows", () => {
       await resolve.click();
       const dialog = page.getByRole("dialog");
       await dialog.getByLabel("Outcome").selectOption("failed");
-      await expectInside(page, dialog.getByRole("button", { name: /^Resolve as failed and refund NGN/ }));
+      await expectInside(page, dialog.getByRole("button", { name: /^Propose to resolve as failed and refund NGN/ }));
       await expectInside(page, dialog.getByText(`Type ${orders.open} to confirm`));
       expect(await page.evaluate(CUT_OFF)).toEqual([]);
       await expectAccessible(page);
@@ -635,7 +635,9 @@ test("a funding that finance proposes is carried out once another person approve
   await dialog.getByLabel("Amount in NGN").fill("2,500");
   await dialog.getByLabel("The bank's reference").fill(`GTB-${accountId}`);
   await dialog.getByLabel("Reason").fill("transfer of today");
-  await submit(page, "Credit NGN 2,500.00");
+  await dialog.getByText("nothing changes until another person in the role operator or finance approves it").waitFor();
+  await expectAccessible(page);
+  await submit(page, "Propose to credit NGN 2,500.00");
   await page.getByText("this is proposed until another person approves it. Nothing has changed yet.").waitFor();
   await visit(page, "/proposals", "Proposals");
     await page.setViewportSize({ width: 1280, height: 350 });

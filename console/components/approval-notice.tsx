@@ -1,0 +1,30 @@
+import { actions } from "../../shared/contract/actions/actions.ts";
+import { moneyText } from "../../shared/contract/money.ts";
+import type { ChangeName } from "../api/use-change.ts";
+import type { FourEyes } from "../api/use-person.ts";
+import { Notice } from "./notice.tsx";
+
+/** `perhaps`: an order above the stage's amount, where the page does not know the order yet. */
+export type NeedsApproval = boolean | "perhaps";
+
+type ApprovalNoticeProps = {
+  readonly action: ChangeName;
+  readonly needsApproval: true | "perhaps";
+  readonly fourEyes: FourEyes;
+};
+
+/** Says before a change is sent that it is proposed only, and who can approve it. */
+export const ApprovalNotice = ({ action, needsApproval, fourEyes: { resolve_above, hours } }: ApprovalNoticeProps) => (
+  <Notice
+    tone="neutral"
+    title={needsApproval === true ? "Another person must approve this" : "Another person may have to approve this"}
+  >
+    {needsApproval === "perhaps" && `A live order above ${moneyText(resolve_above)} is not settled at once. `}
+    You only propose it: nothing changes until another person in the role {actions[action].roles.join(" or ")} approves
+    it on the page Proposals, within {hours} hours.
+  </Notice>
+);
+
+/** "Propose to credit NGN 500.00" for a button "Credit NGN 500.00". */
+export const proposingText = (button: string): string =>
+  `Propose to ${button.slice(0, 1).toLowerCase()}${button.slice(1)}`;
