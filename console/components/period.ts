@@ -54,7 +54,7 @@ export const presetOf = ({ from, to }: Omit<Preset, "name">, named: readonly Pre
   named.find((preset) => preset.from === from && preset.to === to);
 
 /** Swedish writes dates as ISO 8601 does. */
-const dateIn = (atMs: number, timeZone: string): string =>
+export const dateIn = (atMs: number, timeZone: string): string =>
   new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" }).format(atMs);
 
 const lastDayOf = (firstDay: string): string => {

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { useSearchParams } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LATEST_DELIVERIES } from "../../../shared/contract/actions/deliveries.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
@@ -10,6 +11,7 @@ import { DataTable } from "../../components/data-table.tsx";
 import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Section } from "../../components/page.tsx";
 import { accountPath, PageLink } from "../../components/page-link.tsx";
+import { dateIn } from "../../components/period.ts";
 import { Query } from "../../components/query.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
 import { Attempts, DeliveryState, endpointName, isDown } from "./delivery-attempts.tsx";
@@ -68,7 +70,14 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
       description={`The latest ${LATEST_DELIVERIES}, the newest first. Those of older orders are found by reference.`}
       actions={
         <>
-          <Recover account={account} endpoint={endpoint} />
+          <Recover
+            account={account}
+            endpoint={endpoint}
+            failedSince={firstFailure(
+              endpoints.filter((each) => endpoint === undefined || each.endpoint === endpoint),
+              deliveries.data?.deliveries ?? [],
+            )}
+          />
           <CsvButton
             name={`deliveries-${account}`}
             rows={deliveries.data?.deliveries}
@@ -121,9 +130,23 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
   );
 };
 
-type RecoverProps = { readonly account: string; readonly endpoint: string | undefined };
+/** When the endpoints began to fail, or when the first delivery was created that was given up; undefined without any. */
+const firstFailure = (endpoints: readonly Endpoint[], deliveries: readonly Delivery[]): string | undefined =>
+  [
+    ...endpoints.flatMap(({ failing_since }) => failing_since ?? []),
+    ...deliveries
+      .filter(({ state }) => state === "exhausted" || state === "switched_off")
+      .map(({ created_at }) => created_at),
+  ].sort()[0];
 
-const Recover = ({ account, endpoint }: RecoverProps) => {
+type RecoverProps = {
+  readonly account: string;
+  readonly endpoint: string | undefined;
+  readonly failedSince: string | undefined;
+};
+
+const Recover = ({ account, endpoint, failedSince }: RecoverProps) => {
+  const { time_zone } = usePerson();
   // A day may have more deliveries than a request can read: the next one begins at a time.
   const [next, setNext] = useState<string | null>(null);
   return (
@@ -135,7 +158,14 @@ const Recover = ({ account, endpoint }: RecoverProps) => {
       fields={{
         from:
           next === null
-            ? { kind: "date", label: "Since the beginning of" }
+            ? {
+                kind: "date",
+                label: "Since the beginning of",
+                ...(failedSince !== undefined && {
+                  initial: dateIn(Date.parse(failedSince), time_zone),
+                  description: "The day of the first failure that is known.",
+                }),
+              }
             : { kind: "text", label: "Since", initial: next },
       }}
       inputOf={({ from }, why) => ({ account, from, why, ...(endpoint !== undefined && { endpoint }) })}
