@@ -103,6 +103,8 @@ export const ChangeDialog = <Name extends ChangeName, const Of extends Fields = 
         ref={opener}
         variant={props.buttonVariant ?? (isDangerous ? "default" : "filled")}
         size={props.buttonSize ?? "sm"}
+        aria-haspopup="dialog"
+        data-action={action}
         onClick={() => setIsOpen(true)}
       >
         {button}
@@ -132,10 +134,10 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const { input: schema } = definition;
   const hasWhy = "why" in schema.shape;
   const needsWhy = hasWhy && needsReason(definition);
-
-  const [draft] = useState(() => restoredDraft(form));
   const { four_eyes: stageFourEyes } = usePerson();
   const fourEyes = definition.fourEyes === true ? stageFourEyes : null;
+
+  const [draft] = useState(() => restoredDraft(form));
   const [values, setValues] = useState(() => initialValues(fields, draft));
   const [why, setWhy] = useState(() => (typeof draft?.why === "string" ? draft.why : ""));
   const [typed, setTyped] = useState("");
@@ -218,11 +220,11 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
         />
       )}
       <div role="status">{preview !== undefined && <strong>{preview.sentence}</strong>}</div>
-      {failure !== undefined && (
-        <Notice
       {fourEyes !== null && needsApproval !== false && (
         <ApprovalNotice action={action} needsApproval={needsApproval} fourEyes={fourEyes} />
       )}
+      {failure !== undefined && (
+        <Notice
           tone={isUnknown ? "attention" : "bad"}
           title={isUnknown ? "It is not known whether the change was made" : "Nothing was changed"}
         >

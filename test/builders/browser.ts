@@ -93,15 +93,23 @@ const watch = async (context: BrowserContext, report: (problem: string) => void)
   });
 };
 
-/** Fails on each violation of axe's rules, by default of all, and if the page is wider than the window. */
-export const expectAccessible = async (page: Page, rules?: readonly string[]): Promise<void> => {
+/**
+ * Fails on each violation of axe's rules, by default of all in the whole document, and if the page is wider than the
+ * window.
+ */
+export const expectAccessible = async (
+  page: Page,
+  rules?: readonly string[],
+  within: "document" | "[role=dialog]" = "document",
+): Promise<void> => {
   // A document that has axe already keeps it while the console shows one page after another.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
   // What passes is left out: to find and send its elements takes most of axe's time.
   const options = { resultTypes: ["violations"], ...(rules !== undefined && { runOnly: rules }) };
-  const found = await page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
+  const context = within === "document" ? within : JSON.stringify(within);
+  const found = await page.evaluate<string[]>(`axe.run(${context}, ${JSON.stringify(options)}).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")))`);
-  expect(found, page.url()).toEqual([]);
+  expect(found, `${page.url()}, ${within}`).toEqual([]);
   const [width, windowWidth] = await page.evaluate<[number, number]>(
     "[document.documentElement.scrollWidth, document.documentElement.clientWidth]",
   );

@@ -1,8 +1,9 @@
 import type { BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
+import * as z from "zod";
 import { builtConsole } from "../../infra/bundle/console-files.ts";
 import type { LocalPerson } from "../../tools/local/identity-provider.ts";
-import { browserTests, type PageOptions } from "./browser.ts";
+import { browserTests, expectAccessible, type PageOptions } from "./browser.ts";
 import { startTestService, type TestService } from "./service.ts";
 
 export type { Page } from "playwright-core";
@@ -76,3 +77,27 @@ export const heading = (page: Page, name: string): Locator =>
 export const button = (within: Page | Locator, name: string): Locator =>
   within.getByRole("button", { name, exact: true });
 export const row = (page: Page, text: string): Locator => page.getByRole("row").filter({ hasText: text });
+
+/** The buttons that open dialogs: action and text, without the row's name, and the place of the first one. */
+const OPENERS = `[...new Map(
+  [...document.querySelectorAll("main [aria-haspopup=dialog]")]
+    .map((each, place) => {
+      const subject = each.querySelector(".visually-hidden")?.textContent ?? "";
+      return [each.dataset.action + ":" + each.textContent.slice(0, each.textContent.length - subject.length), place];
+    })
+    .reverse(),
+)]`;
+const openersSchema = z.array(z.tuple([z.string(), z.int()]));
+
+/** Opens each dialog of the page that is not among `opened`, where axe finds nothing, and adds it there. */
+export const checkDialogs = async (page: Page, opened: Set<string>): Promise<void> => {
+  for (const [opener, place] of openersSchema.parse(await page.evaluate(OPENERS))) {
+    if (opened.has(opener)) continue;
+    opened.add(opener);
+    await page.locator("main [aria-haspopup=dialog]").nth(place).click();
+    await page.getByRole("dialog").waitFor();
+    await expectAccessible(page, undefined, "[role=dialog]");
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  }
+};

@@ -8,7 +8,7 @@ import { isoTime } from "../../../shared/platform/time.ts";
 import { recordEvent } from "../../../shared/upstream-events/stored-event.ts";
 import { loadFunctions } from "../../../tools/local/functions.ts";
 import { expectAccessible } from "../../builders/browser.ts";
-import { button, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
+import { button, checkDialogs, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
 import { startReceiver } from "../../builders/receiver.ts";
 import { anOrder, BUY_DATA, type TestCaller, transactionOf } from "../../builders/service.ts";
 
@@ -393,6 +393,7 @@ describe("a banner", () => {
     await dialog(page).getByLabel("Type").fill("purchases");
     await submit(page, "Switch purchases off");
     await page.getByText("Off: new orders are refused").waitFor();
+    await checkDialogs(page, new Set());
     await visit(page, "/accounts", "Accounts");
     const banner = page.getByRole("status").filter({ hasText: "Purchases are off" });
     await banner.getByText(/refused \(503\) since .*, by operator@example.com. Reason: ticket 97/).waitFor();

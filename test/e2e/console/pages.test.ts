@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -34,7 +34,16 @@ import { anActionContext } from "../../builders/action-context.ts";
 import { expectAccessible } from "../../builders/browser.ts";
 import { checksumKey } from "../../builders/checksum-key.ts";
 import { closeMonth } from "../../builders/close-month.ts";
-import { button, choosePerson, consoleTests, heading, type Page, row, visit } from "../../builders/console-pages.ts";
+import {
+  button,
+  checkDialogs,
+  choosePerson,
+  consoleTests,
+  heading,
+  type Page,
+  row,
+  visit,
+} from "../../builders/console-pages.ts";
 import { eventually } from "../../builders/eventually.ts";
 import { taskCpuMs } from "../../builders/main-thread.ts";
 import { anOldAccount } from "../../builders/old-account.ts";
@@ -205,6 +214,15 @@ const shown: Readonly<Record<PageName, () => string | RegExp>> = {
   "account-audit": () => "test (number=54)",
 };
 
+/** The actions of the console's dialogs, in alphabetical order. */
+const dialogActions: readonly string[] = [
+  ...new Set(
+    globSync("console/**/*.tsx").flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/\baction(?:=|: )"(\w[\w -]+)"/g)].map(([, action = ""]) => action),
+    ),
+  ),
+].sort();
+
 const isPageName = (name: string): name is PageName => name in pageList;
 
 /** The headings of pages about one thing. */
@@ -233,11 +251,49 @@ const allPages = () =>
       };
     });
 
+/** Actions whose dialogs changes.test.ts opens, in a state of the whole service. */
+const ELSEWHERE = ["periods close", "purchases on"];
+
+const aRecipient = {
+  ...{ name: "ada@example.com", email: ["wallet.low"], email_status: "on", slack: [], slack_host: null },
+  ...{ slack_status: "off", since: "2026-11-01T10:00:00.000Z", until: null },
+};
+
+/** Pages as they are in other states: a text of what they read is replaced. */
+const otherStates = () => [
+  {
+    ...{ answer: "accounts/show", from: '"active"', to: '"restricted"', offers: "Close account" },
+    ...{ path: ofDemo("settings"), title: "Settings" },
+  },
+  {
+    ...{ answer: "accounts/show", from: '"active"', to: '"closed"', offers: "Reopen account" },
+    ...{ path: `/accounts/${oldAccount}/settings`, title: "Settings" },
+  },
+  {
+    ...{ answer: "webhook/list", from: '"off"', to: '"on"', offers: "Disable" },
+    ...{ path: ofDemo("webhooks/1"), title: "Endpoint 1" },
+  },
+  {
+    ...{ answer: "reconciliation/statements/show", from: '"open_cases":1', to: '"open_cases":0', offers: "Sign off" },
+    ...{ path: `/statements/${STATEMENT_DAY}`, title: STATEMENT_DAY },
+  },
+  {
+    ...{ answer: "notifications/list", from: '"recipients":[]', to: `"recipients":[${JSON.stringify(aRecipient)}]` },
+    ...{ path: "/notifications", title: "Notifications", offers: `End notifications ${aRecipient.name}` },
+  },
+];
+
+/** What a printed page still has of what is around it, or to press. */
+const SHOWN_IN_PRINT = `[...document.querySelectorAll("nav, header, search, button:not(th > button)")]
+  .filter((each) => each.getClientRects().length > 0)
+  .map((each) => each.outerHTML.slice(0, 200))`;
+
 const RULES_OF_COLOUR_AND_WIDTH = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"];
 
 describe("every page", () => {
-  test("shows what is stored, and is accessible and as wide as its window: in light and dark colours, and on a phone", async () => {
+  test("shows what is stored, is accessible with all its dialogs and as wide as its window, in light and dark colours and on a phone, and prints alone", async () => {
     const page = await open("operator");
+    const opened = new Set<string>();
     for (const { path, title, text } of allPages()) {
       await page.setViewportSize({ width: 1280, height: 800 });
       await page.emulateMedia({ colorScheme: "light" });
@@ -245,7 +301,10 @@ describe("every page", () => {
       await visit(page, path, title);
       await page.getByRole("main").getByText(text).first().waitFor();
       await expectAccessible(page);
-      await page.emulateMedia({ colorScheme: "dark" });
+      await checkDialogs(page, opened);
+      await page.emulateMedia({ media: "print" });
+      expect(await page.evaluate(SHOWN_IN_PRINT), path).toEqual([]);
+      await page.emulateMedia({ media: "screen", colorScheme: "dark" });
       await page.setViewportSize({ width: 375, height: 740 });
       await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
       expect(await page.getByText("This page failed").count(), path).toBe(0);
@@ -255,8 +314,31 @@ describe("every page", () => {
     await visit(page, `${ofDemo("webhooks")}?reference=${orders.delivered}`, "Webhooks");
     await page.getByText("webhook-signature: not shown").waitFor();
     await expectAccessible(page);
+    await checkDialogs(page, opened);
     await page.setViewportSize({ width: 375, height: 740 });
     await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await visit(page, ofDemo("transactions", orders.open), orders.open);
+    await checkDialogs(page, opened);
+    await visit(page, `/unmatched`, "Unmatched events");
+    await page.getByRole("link", { name: unmatched }).click();
+    await button(page, "Match another order").waitFor();
+    await checkDialogs(page, opened);
+
+    // What other states offer. A page of its own has read none of them yet.
+    const other = await open("operator", "/search");
+    for (const { answer, from, to, path, title, offers } of otherStates()) {
+      await other.route(`**/console-api/${answer}*`, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replace(from, to) });
+      });
+      await visit(other, path, title);
+      await button(other, offers).waitFor();
+      await checkDialogs(other, opened);
+      await other.unrouteAll();
+    }
+    const actions = new Set([...opened].map((opener) => opener.split(":")[0]));
+    expect(dialogActions.filter((action) => !actions.has(action))).toEqual(ELSEWHERE);
   });
 
   test("has no button that changes something for a reader", async () => {
@@ -390,6 +472,17 @@ describe("narrow windows", () => {
 });
 
 describe("a list", () => {
+  /** The row that is below the header, as the address has it once the person has scrolled. */
+  const rowAtTop = async (page: Page): Promise<string> => {
+    await page.waitForURL(/[?&]row-/);
+    return [...new URL(page.url()).searchParams].find(([name]) => name.startsWith("row-"))?.[1] ?? "";
+  };
+  const expectAtTop = async (page: Page, key: string): Promise<void> => {
+    const place = page.locator(`[data-row="${key}"]`);
+    await expect.poll(async () => (await place.boundingBox())?.y).toBeLessThan(200);
+    expect((await place.boundingBox())?.y).toBeGreaterThan(0);
+  };
+
   /** What the browser saves when the button is pressed. */
   const saved = async (page: Page, name: string): Promise<string> => {
     const [download] = await Promise.all([page.waitForEvent("download"), button(page, name).click()]);
@@ -472,17 +565,6 @@ describe("a list", () => {
       await page.getByLabel("Search by name or id").fill("");
       await row(page, "App 3").first().waitFor();
       await page.mouse.wheel(0, 3_000);
-  /** The row that is below the header, as the address has it once the person has scrolled. */
-  const rowAtTop = async (page: Page): Promise<string> => {
-    await page.waitForURL(/[?&]row-/);
-    return [...new URL(page.url()).searchParams].find(([name]) => name.startsWith("row-"))?.[1] ?? "";
-  };
-  const expectAtTop = async (page: Page, key: string): Promise<void> => {
-    const place = page.locator(`[data-row="${key}"]`);
-    await expect.poll(async () => (await place.boundingBox())?.y).toBeLessThan(200);
-    expect((await place.boundingBox())?.y).toBeGreaterThan(0);
-  };
-
     });
     // People notice a task of 50 ms. Other work makes even CPU time longer: the limit is twice that, and the fastest of
     // three counts.
@@ -492,6 +574,14 @@ describe("a list", () => {
     await page.getByText("Rows 101 to 200 of 5000").waitFor();
     await page.reload();
     await rows.first().getByText("4,899.00").waitFor();
+
+    await rows.nth(60).scrollIntoViewIfNeeded();
+    const top = await rowAtTop(page);
+    await visit(page, "/catalog", "Catalog");
+    await page.goBack();
+    await expectAtTop(page, top);
+    await page.reload();
+    await expectAtTop(page, top);
     await page.unrouteAll();
   });
 
@@ -548,8 +638,12 @@ describe("a list", () => {
     expect(await row(page, "(number=0)").count()).toBe(0);
     await button(page, "Show more").click();
     await row(page, "(number=0)").waitFor();
+    await page.setViewportSize({ width: 1280, height: 350 });
+    await row(page, "(number=0)").scrollIntoViewIfNeeded();
+    const top = await rowAtTop(page);
     await page.reload();
     await row(page, "(number=0)").waitFor();
+    await expectAtTop(page, top);
     expect((await saved(page, "Download CSV")).split("\r\n").length).toBeGreaterThan(55);
     await visit(page, "/accounts", "Accounts");
     await page.getByLabel("Search by name or id").fill("DEM");
@@ -574,14 +668,6 @@ describe("the search", () => {
     const requests: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
     await searchFor(page, "+234 803 123 4567");
-
-    await rows.nth(60).scrollIntoViewIfNeeded();
-    const top = await rowAtTop(page);
-    await visit(page, "/catalog", "Catalog");
-    await page.goBack();
-    await expectAtTop(page, top);
-    await page.reload();
-    await expectAtTop(page, top);
     await row(page, orders.delivered).getByText("Success").waitFor();
     await row(page, orders.foreign).waitFor();
     expect(await row(page, orders.open).count()).toBe(0);
@@ -640,12 +726,8 @@ test("a funding that finance proposes is carried out once another person approve
   await submit(page, "Propose to credit NGN 2,500.00");
   await page.getByText("this is proposed until another person approves it. Nothing has changed yet.").waitFor();
   await visit(page, "/proposals", "Proposals");
-    await page.setViewportSize({ width: 1280, height: 350 });
-    await row(page, "(number=0)").scrollIntoViewIfNeeded();
-    const top = await rowAtTop(page);
   const proposed = (of: Page) => row(of, "transfer of today");
   await proposed(page).getByText("finance@example.com").waitFor();
-    await expectAtTop(page, top);
   await proposed(page).getByText("You proposed it: another person approves it").waitFor();
   expect(await proposed(page).getByRole("button", { name: "Approve" }).count()).toBe(0);
   expect(await balance()).toBe(100);
