@@ -11,6 +11,8 @@ import { localTableNames } from "../../tools/local/tables.ts";
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const HOST = "127.0.0.1";
+/** The simulator leaves orders for this number open. */
+export const OPEN_PHONE = "08000000004";
 
 /** What the pictures show. `lost`: the order whose end no event reports, so that the upstream is asked for it. */
 export type Seeded = { readonly account: string; readonly reference: string; readonly lost: string };
@@ -122,8 +124,8 @@ export const seed = async ({ details, simulator }: RunningService, token: string
       reference: `check-${nin.slice(-3)}`,
     });
   }
-  for (const index of [30, 31, 33]) await buy(index, "08000000004");
-  const lost = (await buy(32, "08000000004")) ?? "";
+  for (const index of [30, 31, 33]) await buy(index, OPEN_PHONE);
+  const lost = (await buy(32, OPEN_PHONE)) ?? "";
   for (const order of simulator.state.purchases) {
     if (order.reference === lost) simulator.state.settle(order, "success");
   }

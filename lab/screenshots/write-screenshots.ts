@@ -9,7 +9,7 @@ import type { LocalPerson } from "../../tools/local/identity-provider.ts";
 import { sampleDates } from "../../tools/local/sample-books.ts";
 import { type RunningService, startService } from "../../tools/local/service.ts";
 import { withPalette } from "./png.ts";
-import { type Seeded, seed } from "./seed.ts";
+import { OPEN_PHONE, type Seeded, seed } from "./seed.ts";
 
 const FOLDER = fileURLToPath(new URL("../../docs/console/", import.meta.url));
 /** The pages to take pictures of, by their names in page-list.ts; all without a name. */
@@ -23,6 +23,9 @@ const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 375, height: 740 };
 /** A transaction with its steps. */
 const WHOLE = { width: 1280, height: 1600 };
+
+/** As a customer says it on the phone. */
+const SEARCHED = OPEN_PHONE.replace(/^0(\d{3})(\d{3})(\d{4})$/, "+234 $1 $2 $3");
 
 const owners: readonly PageName[] = [
   "overview",
@@ -96,6 +99,11 @@ const takePictures = async (
       path === "/" ? "" : Object.entries(places).reduce<string>((text, [name, at]) => text.replace(name, at), path);
     await page.goto(`${details.console.url}${shown}`);
     await page.locator("main h1").waitFor();
+    if (name === "search") {
+      await page.getByRole("searchbox", { name: "Search" }).fill(SEARCHED);
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "Orders and checks" }).waitFor();
+    }
     await take(page, name);
     if (inDark.some((dark) => dark === name)) {
       await page.emulateMedia({ colorScheme: "dark" });

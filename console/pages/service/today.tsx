@@ -16,6 +16,8 @@ import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import type { Tone } from "../../components/tones.ts";
 import { durationText } from "../../components/transaction-values.tsx";
+import { Unbroken } from "../../components/unbroken.tsx";
+import styles from "./today.module.css";
 
 const READ_EVERY_MS = 30_000;
 const OFTEN = { everyMs: READ_EVERY_MS };
@@ -66,7 +68,11 @@ export const TodayPage = () => {
           {({ open_over_24_h: open, total: { within_30_s_percent: percent } }) => (
             <>
               <Count of={open} what="open for more than 24 h" tone="bad" />
-              {percent !== null && `, ${percent} % of yesterday's orders ended within 30 s`}
+              {percent !== null && (
+                <p className={styles.detail}>
+                  {percent} % of yesterday's orders ended <Unbroken>within 30 s</Unbroken>
+                </p>
+              )}
             </>
           )}
         </Tile>
