@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { fourEyesSettings } from "../shared/actions/four-eyes.ts";
 import { consoleSettings } from "../shared/console/console-settings.ts";
+import { isTimeZone } from "../shared/contract/time-zone.ts";
 import { identityPrices } from "../shared/identity/prices.ts";
 import { upstreamCosts } from "../shared/ledger/upstream-costs.ts";
 import { CONSENT_RETENTION_DAYS_MIN, PHONE_RETENTION_DAYS_MIN, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
-import { isTimeZone } from "../shared/platform/time-zone.ts";
 import { profileChanges } from "../shared/upstream/profile.ts";
 import { REQUESTS_PER_SECOND_MAX } from "./gateway.ts";
 import { QUEUE_CONCURRENCY_MAX, QUEUE_CONCURRENCY_MIN, queues } from "./queues.ts";

@@ -1,3 +1,5 @@
+import { dateIn } from "../../shared/contract/time-zone.ts";
+
 /** Dates, both included; a missing one is no limit. */
 export type Period = { readonly from?: string | undefined; readonly to?: string | undefined };
 
@@ -52,10 +54,6 @@ export const thisMonth = (nowMs: number, timeZone: string): Preset => {
 /** The preset that has these dates. */
 export const presetOf = ({ from, to }: Omit<Preset, "name">, named: readonly Preset[]): Preset | undefined =>
   named.find((preset) => preset.from === from && preset.to === to);
-
-/** Swedish writes dates as ISO 8601 does. */
-export const dateIn = (atMs: number, timeZone: string): string =>
-  new Intl.DateTimeFormat("sv-SE", { timeZone, dateStyle: "short" }).format(atMs);
 
 const lastDayOf = (firstDay: string): string => {
   const [year = 0, month = 0] = firstDay.split("-").map(Number);

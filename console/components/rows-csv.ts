@@ -1,4 +1,5 @@
 import { csvText } from "../../shared/contract/csv.ts";
+import { timeIn } from "../../shared/contract/time-zone.ts";
 
 /** A field of the rows by its name, or a name with how its cell is made. */
 export type CsvColumn<Row> =
@@ -6,6 +7,18 @@ export type CsvColumn<Row> =
       [Name in keyof Row & string]: Row[Name] extends string | number | boolean | null | undefined ? Name : never;
     }[keyof Row & string]
   | readonly [name: string, cell: (row: Row) => string];
+
+/** A time in the time zone of the stage, beside the one in UTC; empty without one. */
+export const localTimeColumn = <Row>(
+  timeZone: string,
+  timeOf: (row: Row) => string | undefined,
+): readonly [name: string, cell: (row: Row) => string] => [
+  "local_time",
+  (row) => {
+    const time = timeOf(row);
+    return time === undefined ? "" : timeIn(Date.parse(time), timeZone);
+  },
+];
 
 /** Rows as the text of a CSV file. A field without a value is empty. */
 export const rowsCsv = <Row>(rows: readonly Row[], columns: readonly CsvColumn<Row>[]): string =>

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { koboSchema, nairaDecimals, nairaFromKobo } from "../../shared/contract/money.ts";
+import { dayBounds } from "../../shared/contract/time-zone.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { putAccountPeriod } from "../../shared/ledger/period.ts";
 import { type IndexKey, queryListedItems } from "../../shared/ledger/query-index.ts";
@@ -21,7 +22,6 @@ import { referenceOf, type Transaction } from "../../shared/ledger/transaction.t
 import { documentClient } from "../../shared/platform/aws-clients.ts";
 import { loadKeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime, systemClock } from "../../shared/platform/time.ts";
-import { dayBounds } from "../../shared/platform/time-zone.ts";
 import { aTransaction } from "../../test/builders/transaction.ts";
 import { FACE_VALUES } from "../../test/builders/upstream-costs.ts";
 import { type LocalDynamoDb, startDynoxide } from "../../tools/local/dynamodb.ts";

@@ -1,12 +1,12 @@
 import type { Account } from "../access/account-store.ts";
 import { koboText } from "../contract/money.ts";
+import { timeIn } from "../contract/time-zone.ts";
 import type { TransactionStatus } from "../contract/transaction.ts";
 import { type AuditEntry, detailsText, readAuditAbout, readTransactionAudit, SERVICE } from "../ledger/audit.ts";
 import { getItems } from "../ledger/get-item.ts";
 import { deliveryPk } from "../ledger/schema.ts";
 import { isFinalStatus, isIdentityCheck, isQueuedOrder, type Transaction } from "../ledger/transaction.ts";
 import { duration } from "../platform/format.ts";
-import { timeIn } from "../platform/time-zone.ts";
 import { eventSummary, listEvents, type StoredEvent, storedEventId } from "../upstream-events/stored-event.ts";
 import { type Delivery, deliverySchema } from "../webhooks/delivery.ts";
 import { SANDBOX_REPEAT } from "../webhooks/enqueue-webhook.ts";

@@ -3,6 +3,7 @@ import type { ActionInput } from "../contract/actions/actions.ts";
 import { STATEMENT_LINES_MAX, type walletActions } from "../contract/actions/wallet.ts";
 import { recreditId, reversalName } from "../contract/corrections.ts";
 import { koboSchema, koboText, nairaFromKobo } from "../contract/money.ts";
+import { timeIn } from "../contract/time-zone.ts";
 import { getItems } from "../ledger/get-item.ts";
 import {
   adjustWallet,
@@ -19,7 +20,6 @@ import { readStatementPage, type StatementLine, statementPositionSchema } from "
 import { readWallet, walletSchema } from "../ledger/wallet.ts";
 import { orNull } from "../platform/format.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
-import { timeIn } from "../platform/time-zone.ts";
 import { queueLength, queueOf } from "../queued-orders/order-queue.ts";
 import { type ActionContext, type AuditFields, auditItem } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";

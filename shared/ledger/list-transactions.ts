@@ -1,6 +1,6 @@
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
+import { dayRange } from "../contract/time-zone.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
-import { dayRange } from "../platform/time-zone.ts";
 import { type AccountMode, readTransactions } from "./find-transactions.ts";
 import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";

@@ -8,7 +8,7 @@ import type {
   OrderLimits,
   PeriodLimitName,
 } from "../contract/order-limits.ts";
-import { dateIn } from "../platform/time-zone.ts";
+import { dateIn } from "../contract/time-zone.ts";
 import { getItems } from "./get-item.ts";
 import type { Ledger, Table } from "./ledger.ts";
 import { itemKindOf, keyUsagePk } from "./schema.ts";

@@ -1,6 +1,7 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { type Kobo, koboSchema } from "../contract/money.ts";
+import { dateIn, datesUntil, dayStartMs } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -12,7 +13,6 @@ import { retryContention } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
-import { dateIn, datesUntil, dayStartMs } from "../platform/time-zone.ts";
 import { advanceSums, consumedKobo, type LedgerInZone, ordersBeside, readDays, readSums } from "./order-sums.ts";
 
 /** What we have paid to the upstream, and when the float was measured last. */

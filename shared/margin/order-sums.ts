@@ -7,6 +7,7 @@ import {
   endCause,
   PENDING_MS_MAX,
 } from "../contract/actions/refund-clock.ts";
+import { dateIn } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { readTransactions } from "../ledger/find-transactions.ts";
 import { BATCH_KEYS_MAX, BATCHES_AT_ONCE, getItem, getItems, keyBatches } from "../ledger/get-item.ts";
@@ -17,7 +18,6 @@ import { isIdentityCheck, type Transaction } from "../ledger/transaction.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
-import { dateIn } from "../platform/time-zone.ts";
 
 /**
  * What an account's delivered orders cost and earned, and how long after its debit each order ended: one item for each

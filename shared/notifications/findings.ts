@@ -5,6 +5,7 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import { koboText } from "../contract/money.ts";
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
+import { timeIn } from "../contract/time-zone.ts";
 import { getItemBatches, getItems, keyBatches } from "../ledger/get-item.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { listServicePeriods, readAccountPeriods } from "../ledger/period.ts";
@@ -14,7 +15,6 @@ import { referenceOf, STUCK_MS, transactionSchema } from "../ledger/transaction.
 import { walletSchema } from "../ledger/wallet.ts";
 import { maskedDigits } from "../platform/mask-phones.ts";
 import { isoTime } from "../platform/time.ts";
-import { timeIn } from "../platform/time-zone.ts";
 import { readEndpointFaults } from "../webhooks/endpoint-health.ts";
 
 /** Something that people are notified of. */

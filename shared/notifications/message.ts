@@ -1,6 +1,6 @@
 import { isOfAllAccounts, type NotificationKind } from "../contract/notification-kinds.ts";
 import type { Role } from "../contract/roles.ts";
-import { dateIn } from "../platform/time-zone.ts";
+import { dateIn } from "../contract/time-zone.ts";
 import type { Finding } from "./findings.ts";
 
 /** SNS takes fewer than 100 characters of ASCII as a subject. Source: AWS, "Publish". */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { lineKind } from "../contract/actions/wallet.ts";
 import { koboText } from "../contract/money.ts";
+import { dateIn, monthAfter, monthRange } from "../contract/time-zone.ts";
 import type { AuditPut } from "../ledger/audit.ts";
 import { openTransactions, readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
@@ -36,7 +37,6 @@ import { sealWallet, walletSchema } from "../ledger/wallet.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
-import { dateIn, monthAfter, monthRange } from "../platform/time-zone.ts";
 import { type Comparison, compareWithWallet, isAgreed } from "./compare-with-wallet.ts";
 import { emptyFold, foldNext, foldSchema, hashOf, type PeriodOf } from "./fold-lines.ts";
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import * as z from "zod";
+import { monthAfter } from "../contract/time-zone.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import {
   type AccountPeriod,
@@ -12,7 +13,6 @@ import {
 import { ALL_TIMES, indexKeySchema, listKeys, queryList } from "../ledger/query-index.ts";
 import { ACCOUNTS_LIST, accountIdOf } from "../ledger/schema.ts";
 import type { Deadline } from "../platform/deadline.ts";
-import { monthAfter } from "../platform/time-zone.ts";
 import { serviceSums } from "./close-period.ts";
 import { begunFoldSchema, FINGERPRINT_BYTES, type Fold, foldNext, foldOf, type HashedLine } from "./fold-lines.ts";
 

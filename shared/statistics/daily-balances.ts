@@ -1,12 +1,12 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
 import { isConditionFailure } from "../platform/aws/errors.ts";
 import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
-import { dateIn, datesUntil } from "../platform/time-zone.ts";
 
 /** A wallet's balance after one of its changes, which `version` counts. */
 export type ChangedBalance = {

@@ -1,5 +1,6 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { dateIn, datesUntil } from "../contract/time-zone.ts";
 import { type TransactionType, transactionType } from "../contract/transaction.ts";
 import { getItems } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -7,7 +8,6 @@ import { retryContention } from "../platform/backoff.ts";
 import { cachePk } from "../platform/cache-keys.ts";
 import { mapInOrder } from "../platform/map-in-order.ts";
 import { isoTime } from "../platform/time.ts";
-import { dateIn, datesUntil } from "../platform/time-zone.ts";
 import type { CacheInZone } from "./daily-balances.ts";
 
 /** A live transaction that has ended. */

@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 
 import type { Account } from "../../shared/access/account-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
+import { monthRange } from "../../shared/contract/time-zone.ts";
 import type { Ledger } from "../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../shared/ledger/ledger-entry.ts";
 import { ACCOUNTS_LIST, accountPk, fundingPk } from "../../shared/ledger/schema.ts";
 import { emptyWallet, sealWallet } from "../../shared/ledger/wallet.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { monthRange } from "../../shared/platform/time-zone.ts";
 
 /** A month that can be closed at once. */
 export const CLOSED_MONTH = "2026-01";

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as z from "zod";
-import { monthAfter } from "../../shared/platform/time-zone.ts";
+import { monthAfter } from "../../shared/contract/time-zone.ts";
 import { type OperatedService, startOperatedService } from "../builders/admin.ts";
 import { documentSections, type Names, runDocumentCommand } from "../builders/document-commands.ts";
 

@@ -6,6 +6,7 @@ import { type AccountStore, findAccount } from "../../shared/access/account-stor
 import { changePriceRules, createAccount, setOwners } from "../../shared/access/accounts.ts";
 import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../shared/contract/permission.ts";
+import { dateIn, dayStartMs, monthAfter } from "../../shared/contract/time-zone.ts";
 import { type AuditPut, auditEntry, auditPut, SERVICE } from "../../shared/ledger/audit.ts";
 import type { AuditedLedger } from "../../shared/ledger/ledger.ts";
 import { adjustWallet, fundWallet } from "../../shared/ledger/ledger-entry.ts";
@@ -25,7 +26,6 @@ import {
 import { deadlineIn } from "../../shared/platform/deadline.ts";
 import type { KeyedHashes } from "../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../shared/platform/time.ts";
-import { dateIn, dayStartMs, monthAfter } from "../../shared/platform/time-zone.ts";
 import { type PriceRule, priceAt } from "../../shared/prices/price-rule.ts";
 import { documentedColumns } from "../statement-import/columns.ts";
 import { directImporter } from "../statement-import/direct-importer.ts";

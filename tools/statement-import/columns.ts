@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import * as z from "zod";
+import { isTimeZone } from "../../shared/contract/time-zone.ts";
 import { transactionStatus, transactionType } from "../../shared/contract/transaction.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { isTimeZone } from "../../shared/platform/time-zone.ts";
 
 /** How the values of the file are written, upper or lower case alike. */
 const texts = z.array(z.string().trim().toLowerCase().min(1));

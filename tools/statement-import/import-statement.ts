@@ -5,10 +5,10 @@ import {
   type reconciliationActions,
   STATEMENT_ROWS_MAX,
 } from "../../shared/contract/actions/reconciliation.ts";
+import { dayBounds } from "../../shared/contract/time-zone.ts";
 import { type FindingClass, findingClasses } from "../../shared/contract/upstream-statement.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { allOf, pagesOf } from "../../shared/platform/pages.ts";
-import { dayBounds } from "../../shared/platform/time-zone.ts";
 import { type Finding, statementMatcher } from "../../shared/upstream-statement/match-statement.ts";
 import { caseFactsOf, caseIdOf } from "../../shared/upstream-statement/statement-case.ts";
 import type { ColumnMap } from "./columns.ts";

@@ -13,7 +13,7 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { type Period, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
-import { type CsvColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { type CsvColumn, localTimeColumn, rowsCsv } from "../../components/rows-csv.ts";
 import { Time } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
 
@@ -23,7 +23,7 @@ const filterFields = z.object(periodFilters);
 
 export const ConsentsPage = () => {
   const account = useAccount();
-  const { may } = usePerson();
+  const { may, time_zone: timeZone } = usePerson();
   const [period, choose] = useFilters(filterFields);
   const input = { account, ...period };
   const consents = useReadPages("consents list", input);
@@ -35,7 +35,7 @@ export const ConsentsPage = () => {
         <DownloadButton
           fileName={`consents-${account}${periodName(period)}.csv`}
           type="text/csv"
-          read={async (onPage) => csvOf(await readAllPages("consents list", input, onPage))}
+          read={async (onPage) => csvOf(await readAllPages("consents list", input, onPage), timeZone)}
         >
           Download CSV
         </DownloadButton>
@@ -109,9 +109,10 @@ const AuditorsExport = ({ account, period }: { readonly account: string; readonl
   );
 };
 
-const csvColumns: readonly CsvColumn<Consent>[] = [
+const csvColumns = (timeZone: string): readonly CsvColumn<Consent>[] => [
   "reference",
   "created_at",
+  localTimeColumn(timeZone, ({ created_at }) => created_at),
   "operation",
   "extent",
   "purpose",
@@ -124,8 +125,8 @@ const csvColumns: readonly CsvColumn<Consent>[] = [
   "request_id",
 ];
 
-const csvOf = (pages: readonly ActionOutput<"consents list">[]): string =>
+const csvOf = (pages: readonly ActionOutput<"consents list">[], timeZone: string): string =>
   rowsCsv(
     pages.flatMap(({ consents }) => consents),
-    csvColumns,
+    csvColumns(timeZone),
   );

@@ -8,6 +8,7 @@ import { modeSchema, transactionStatus, transactionType } from "../../../shared/
 import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
@@ -18,7 +19,7 @@ import { accountPath } from "../../components/page-link.tsx";
 import { periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
-import { type CsvColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { type CsvColumn, localTimeColumn, rowsCsv } from "../../components/rows-csv.ts";
 import { TestData } from "../../components/test-data.tsx";
 import { Time } from "../../components/time.tsx";
 import {
@@ -42,6 +43,7 @@ const filterFields = z.object({
 
 export const TransactionsPage = () => {
   const account = useAccount();
+  const { time_zone: timeZone } = usePerson();
   const [, navigate] = useLocation();
   const [chosen, choose] = useFilters(filterFields);
   const filter = { account, ...chosen };
@@ -55,7 +57,10 @@ export const TransactionsPage = () => {
           fileName={`transactions-${account}${periodName(chosen)}.csv`}
           type="text/csv"
           read={async (onPage) =>
-            csvOf(await readAllPages("transactions list", { ...filter, limit: LISTED_TRANSACTIONS_MAX }, onPage))
+            csvOf(
+              await readAllPages("transactions list", { ...filter, limit: LISTED_TRANSACTIONS_MAX }, onPage),
+              timeZone,
+            )
           }
         >
           Download CSV
@@ -135,9 +140,10 @@ export const TransactionsPage = () => {
   );
 };
 
-const csvColumns: readonly CsvColumn<Listed>[] = [
+const csvColumns = (timeZone: string): readonly CsvColumn<Listed>[] => [
   "reference",
   "created_at",
+  localTimeColumn(timeZone, ({ created_at }) => created_at),
   "updated_at",
   "type",
   "status",
@@ -150,8 +156,8 @@ const csvColumns: readonly CsvColumn<Listed>[] = [
   "error_code",
 ];
 
-const csvOf = (pages: readonly ActionOutput<"transactions list">[]): string =>
+const csvOf = (pages: readonly ActionOutput<"transactions list">[], timeZone: string): string =>
   rowsCsv(
     pages.flatMap(({ transactions }) => transactions),
-    csvColumns,
+    csvColumns(timeZone),
   );

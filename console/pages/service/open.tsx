@@ -2,6 +2,7 @@ import { Button, TextInput } from "@mantine/core";
 import { type SubmitEvent, useState } from "react";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -11,7 +12,7 @@ import { Page, Row, Section } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink, TransactionLink } from "../../components/record-links.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
-import type { CsvColumn } from "../../components/rows-csv.ts";
+import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 import { ageText, durationText, TransactionStatusText } from "../../components/transaction-values.tsx";
@@ -21,12 +22,13 @@ type Open = ActionOutput<"transactions open">["transactions"][number];
 const READ_EVERY_MS = 15_000;
 
 export const OpenPage = () => {
+  const { time_zone: timeZone } = usePerson();
   const open = useRead("transactions open", {}, { everyMs: READ_EVERY_MS });
   return (
     <Page
       title="Open orders"
       description="Live orders and checks that were sent and have no outcome yet, oldest first. Most end by themselves; look into what is stuck."
-      actions={<CsvButton name="open-orders" rows={open.data?.transactions} columns={csvColumns} />}
+      actions={<CsvButton name="open-orders" rows={open.data?.transactions} columns={csvColumns(timeZone)} />}
     >
       <Query of={open}>
         {({ number, stuck, transactions }) => (
@@ -91,10 +93,11 @@ export const OpenPage = () => {
   );
 };
 
-const csvColumns: readonly CsvColumn<Open>[] = [
+const csvColumns = (timeZone: string): readonly CsvColumn<Open>[] => [
   "reference",
   "account_id",
   "created_at",
+  localTimeColumn(timeZone, ({ created_at }) => created_at),
   "type",
   ["amount", ({ amount }) => nairaDecimals(amount)],
   "network",

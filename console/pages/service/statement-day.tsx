@@ -3,6 +3,7 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { caseDecisions } from "../../../shared/contract/actions/reconciliation.ts";
 import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
 import { readAllPages } from "../../api/read-all-pages.ts";
+import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
@@ -13,7 +14,7 @@ import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
-import { type CsvColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { type CsvColumn, localTimeColumn, rowsCsv } from "../../components/rows-csv.ts";
 import { classText, StatementState, type UpstreamStatement } from "../../components/statement-values.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -21,6 +22,7 @@ import { Time } from "../../components/time.tsx";
 type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 
 export const StatementDayPage = () => {
+  const { time_zone: timeZone } = usePerson();
   const [, params] = useRoute("/statements/:day");
   const day = params?.day ?? "";
   const statement = useRead("reconciliation statements show", { day });
@@ -45,7 +47,7 @@ export const StatementDayPage = () => {
               const pages = await readAllPages("reconciliation cases list", { day }, onPage);
               return rowsCsv(
                 pages.flatMap((page) => page.cases),
-                csvColumns,
+                csvColumns(timeZone),
               );
             }}
           >
@@ -85,14 +87,17 @@ export const StatementDayPage = () => {
 const amountOf = (side: { readonly amount_kobo: number } | undefined): string =>
   side === undefined ? "" : nairaDecimals(nairaFromKobo(side.amount_kobo));
 
-const csvColumns: readonly CsvColumn<Case>[] = [
+const timeOf = ({ order, row }: Case): string | undefined => order?.at ?? row?.at;
+
+const csvColumns = (timeZone: string): readonly CsvColumn<Case>[] => [
   "case",
   "day",
   "class",
   "state",
   ["ours", ({ order }) => amountOf(order)],
   ["theirs", ({ row }) => amountOf(row)],
-  ["at", ({ order, row }) => order?.at ?? row?.at ?? ""],
+  ["at", (each) => timeOf(each) ?? ""],
+  localTimeColumn(timeZone, timeOf),
   ["decision", ({ decisions }) => decisions.at(-1)?.decision ?? ""],
   ["by", ({ decisions }) => decisions.at(-1)?.by ?? ""],
   ["why", ({ decisions }) => decisions.at(-1)?.why ?? ""],

@@ -19,6 +19,7 @@ import {
   statementCsvCells,
   statementCsvColumns,
 } from "../../../shared/contract/statement-csv.ts";
+import { timeIn } from "../../../shared/contract/time-zone.ts";
 import { verifyExport } from "../../../shared/identity/consent-export.ts";
 import { auditEntry, auditPut, recordAudit } from "../../../shared/ledger/audit.ts";
 import { putProposal } from "../../../shared/ledger/proposal.ts";
@@ -495,8 +496,12 @@ describe("a list", () => {
     await page.getByLabel("Status").selectOption("processing");
     await row(page, orders.delivered).waitFor({ state: "detached" });
     await row(page, orders.open).getByText("Processing").waitFor();
-    const [, ...lines] = (await saved(page, "Download CSV")).split("\r\n");
+    const [columns, ...lines] = (await saved(page, "Download CSV")).split("\r\n");
+    expect(columns).toMatch(/^reference,created_at,local_time,updated_at,/);
     expect(lines.map((line) => line.split(",")[0])).toEqual([orders.waiting, orders.open]);
+    for (const [, at = "", local = ""] of lines.map((line) => line.split(","))) {
+      expect(local).toBe(timeIn(Date.parse(at), "Africa/Lagos"));
+    }
     await page.getByLabel("Type").selectOption("data");
     await page.getByText("No transaction here. Choose other filters").waitFor();
     expect(await page.getByText("Test data", { exact: true }).count()).toBe(0);

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { Route } from "../../../shared/contract/route.ts";
+import { dateIn } from "../../../shared/contract/time-zone.ts";
 import type { Mode } from "../../../shared/contract/transaction.ts";
 import { pkOfReference, type Transaction } from "../../../shared/ledger/transaction.ts";
-import { dateIn } from "../../../shared/platform/time-zone.ts";
 import type { Answer } from "../system/system.ts";
 import {
   type ExpectedTransaction,

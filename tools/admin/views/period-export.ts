@@ -3,7 +3,7 @@ import { correctedBy } from "../../../shared/contract/corrections.ts";
 import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
 import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
 import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
-import { timeIn } from "../../../shared/platform/time-zone.ts";
+import { timeIn } from "../../../shared/contract/time-zone.ts";
 import type { ExportedAccount } from "../commands/ledger-export.ts";
 
 type Period = ActionOutput<"periods show">;

@@ -1,6 +1,6 @@
 import Table from "cli-table3";
 import { escapeControls } from "../../../shared/contract/control-characters.ts";
-import { timeIn } from "../../../shared/platform/time-zone.ts";
+import { timeIn } from "../../../shared/contract/time-zone.ts";
 import { printMessage } from "../terminal.ts";
 
 export { koboText, nairaText } from "../../../shared/contract/money.ts";

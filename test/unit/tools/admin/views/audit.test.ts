@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { auditView } from "../../../../../shared/actions/audit.ts";
+import { timeIn } from "../../../../../shared/contract/time-zone.ts";
 import { auditEntry } from "../../../../../shared/ledger/audit.ts";
-import { timeIn } from "../../../../../shared/platform/time-zone.ts";
 import { auditTable } from "../../../../../tools/admin/views/audit.ts";
 import { NOON_MS } from "../../../../builders/noon.ts";
 

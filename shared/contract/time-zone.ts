@@ -1,6 +1,6 @@
-import { isoTime } from "./time.ts";
-
 /** Days and months of a time zone by the runtime's own rules (Intl). */
+
+const isoTime = (atMs: number): string => new Date(atMs).toISOString();
 
 const HOUR_MS = 3_600_000;
 

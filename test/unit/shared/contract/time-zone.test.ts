@@ -8,7 +8,7 @@ import {
   monthAfter,
   monthRange,
   timeIn,
-} from "../../../../shared/platform/time-zone.ts";
+} from "../../../../shared/contract/time-zone.ts";
 
 test("a month in Lagos begins and ends an hour before that of UTC", () => {
   expect(monthRange("2026-10", "Africa/Lagos")).toEqual({
