@@ -13,7 +13,7 @@ import { retryContention } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
-import { advanceSums, consumedKobo, type LedgerInZone, ordersBeside, readDays, readSums } from "./order-sums.ts";
+import { advanceSums, consumedKobo, type LedgerInZone, readDays, readSums, sumsAndOrders } from "./order-sums.ts";
 
 /** What we have paid to the upstream, and when the float was measured last. */
 export const floatSchema = z.object({
@@ -96,17 +96,14 @@ const DAY_MS = 24 * 3_600_000;
 
 /** The float now: the sums of each account, and the orders that they lack. */
 export const readFloat = async (ledger: Ledger): Promise<Float> => {
-  const accountIds = await accountIdsOf(ledger);
   const stored = await getItem(ledger, FLOAT_PK, floatSchema);
-  const sums = await readSums(ledger, accountIds);
   const dayBegan = isoTime(ledger.clock() - DAY_MS);
   const total = { costKobo: 0, unknownKobo: 0, openKobo: 0, dayKobo: 0 };
-  for (const accountId of accountIds) {
-    const known = sums.get(accountId);
-    total.costKobo += known?.cost_kobo ?? 0;
-    total.unknownKobo += known?.unknown_kobo ?? 0;
-    for (const { hour, kobo } of known?.hours ?? []) total.dayKobo += hour >= dayBegan ? kobo : 0;
-    for (const order of await ordersBeside(ledger, accountId, known)) {
+  for await (const { sums, orders } of sumsAndOrders(ledger, await accountIdsOf(ledger))) {
+    total.costKobo += sums.cost_kobo;
+    total.unknownKobo += sums.unknown_kobo;
+    for (const { hour, kobo } of sums.hours) total.dayKobo += hour >= dayBegan ? kobo : 0;
+    for (const order of orders) {
       const kobo = consumedKobo(order);
       if (order.status === "processing") total.openKobo += kobo;
       else if (order.cost_kobo === undefined) total.unknownKobo += kobo;
@@ -136,16 +133,13 @@ export const expectedAt = async (ledger: LedgerInZone, atMs: number): Promise<nu
   const paymentsKobo = await paymentsBefore(ledger, isoTime(atMs));
   if (paymentsKobo === undefined) return undefined;
   const accountIds = await accountIdsOf(ledger);
-  const sums = await readSums(ledger, accountIds);
   let consumed = 0;
   for await (const batch of readDays(ledger, accountIds, days)) {
     for (const { sums: since } of batch) consumed -= (since.cost ?? 0) + (since.unknown_price ?? 0);
   }
-  for (const accountId of accountIds) {
-    const known = sums.get(accountId);
-    consumed += (known?.cost_kobo ?? 0) + (known?.unknown_kobo ?? 0);
-    for (const order of await ordersBeside(ledger, accountId, known))
-      consumed += order.created_at < isoTime(atMs) ? consumedKobo(order) : 0;
+  for await (const { sums, orders } of sumsAndOrders(ledger, accountIds)) {
+    consumed += sums.cost_kobo + sums.unknown_kobo;
+    for (const order of orders) consumed += order.created_at < isoTime(atMs) ? consumedKobo(order) : 0;
   }
   return paymentsKobo - consumed;
 };

@@ -256,13 +256,24 @@ export const readSums = async (
   return new Map(items.map((item) => [item.account_id, item]));
 };
 
-/** The orders that the sums lack: those that were open, and the newest ones. */
-export const ordersBeside = async (ledger: Ledger, accountId: string, sums: OrderSums = firstSums(accountId)) => {
+/** Of each account its sums, and the orders that they lack: those that were open, and the newest ones. */
+export async function* sumsAndOrders(
+  ledger: Ledger,
+  accountIds: readonly string[],
+): AsyncGenerator<{ readonly sums: OrderSums; readonly orders: readonly Transaction[] }, void, void> {
+  const known = await readSums(ledger, accountIds);
+  yield* mapInOrder(accountIds, BATCHES_AT_ONCE, async (accountId) => {
+    const sums = known.get(accountId) ?? firstSums(accountId);
+    return { sums, orders: await ordersBeside(ledger, sums) };
+  });
+}
+
+const ordersBeside = async (ledger: Ledger, sums: OrderSums): Promise<readonly Transaction[]> => {
   const range = { from: isoTime(Date.parse(sums.up_to) + 1), to: "9999" };
   const keys: { readonly pk: string }[] = sums.open_keys.map((pk) => ({ pk }));
   let start: IndexKey | undefined;
   do {
-    const page = await queryList(ledger, transactionList(accountId, "live"), range, start, {
+    const page = await queryList(ledger, transactionList(sums.account_id, "live"), range, start, {
       oldest: BATCH_KEYS_MAX * 10,
     });
     keys.push(...page.keys);
