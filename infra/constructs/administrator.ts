@@ -1,12 +1,12 @@
 import { CliCredentialsStackSynthesizer, Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import type { StageSettings } from "../stage-settings.ts";
+import { type StageSettings, sells } from "../stage-settings.ts";
 import { DirectWrites } from "./direct-writes.ts";
 import { MonthlyBudget } from "./monthly-budget.ts";
 import { OperatorPolicies, type OperatorPoliciesProps } from "./operator-policies.ts";
 
 export interface AdministratorProps extends StackProps, OperatorPoliciesProps {
-  readonly settings: Pick<StageSettings, "monthlyUsdMax" | "alarmEmail" | "ticketEmail" | "logRetentionDays">;
+  readonly settings: StageSettings;
 }
 
 /**
@@ -18,7 +18,7 @@ export class Administrator extends Stack {
   constructor(scope: Construct, id: string, { stage, data, service, settings, ...props }: AdministratorProps) {
     super(scope, id, { ...props, synthesizer: new CliCredentialsStackSynthesizer() });
     new OperatorPolicies(this, "Operators", { stage, data, service });
-    new DirectWrites(this, "DirectWrites", { stage, data, service, settings });
+    if (sells(settings)) new DirectWrites(this, "DirectWrites", { stage, data, service, settings });
     const { monthlyUsdMax, alarmEmail, ticketEmail = alarmEmail } = settings;
     if (monthlyUsdMax !== undefined && alarmEmail !== undefined && ticketEmail !== undefined) {
       new MonthlyBudget(this, "Budget", { monthlyUsdMax, alarmEmail, ticketEmail });

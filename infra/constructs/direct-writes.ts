@@ -19,7 +19,7 @@ export interface DirectWritesProps {
 }
 
 /**
- * Pages when items of the stage's tables are written by anyone but its functions: with the role of direct access, with an
+ * Pages when items of a selling stage's tables are written by anyone but its functions: with the role of direct access, with an
  * administrator's rights, or by another app of the account. The trail has these calls alone, so it costs nothing while
  * there are none. Source: AWS CloudTrail, "Filtering data events by using advanced event selectors".
  */

@@ -47,7 +47,9 @@ export const monthlyUsageAtRest = (
   const natGateways = count("AWS::EC2::NatGateway");
   const secrets = count("AWS::SecretsManager::Secret");
   const keys = count("AWS::KMS::Key");
-  const alarms = count("AWS::CloudWatch::Alarm");
+  // Only a stage that sells has it (decision 0075).
+  const onDirectWrites = count("AWS::CloudTrail::Trail");
+  const alarms = count("AWS::CloudWatch::Alarm") - onDirectWrites;
   const metrics = minutelyMetrics(resources);
   const polls = countedMappings(resources);
   return {
@@ -56,6 +58,7 @@ export const monthlyUsageAtRest = (
     [`${secrets} secrets`]: { secrets },
     "the identity key": { keys },
     [`${alarms} alarms`]: { alarms },
+    "the alarm on direct writes": { alarms: onDirectWrites },
     "1 composite alarm": { compositeAlarms: count("AWS::CloudWatch::CompositeAlarm") },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },
     [`${polls} metric of the stream's polls`]: { metrics: polls },

@@ -89,3 +89,8 @@ test("what is recorded raises an alarm within minutes, which pages", () => {
   const topic = idIn(service.outputs.AlarmTopic?.Value);
   expect(JSON.stringify(alarm?.Properties.AlarmActions)).toContain(`ExportsOutputRef${topic}`);
 });
+
+test("a stage that sells nothing has no trail, whose bucket would outlive it", () => {
+  const types = templatesOf("sandbox").administrator.every.map(({ Type }) => Type);
+  expect(types.filter((type) => /CloudTrail|S3|CloudWatch/.test(type))).toEqual([]);
+});
