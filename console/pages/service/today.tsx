@@ -70,7 +70,7 @@ export const TodayPage = () => {
               <Count of={open} what="open for more than 24 h" tone="bad" />
               {percent !== null && (
                 <p className={styles.detail}>
-                  {percent} % of yesterday's orders ended <Unbroken>within 30 s</Unbroken>
+                  {percent} % of yesterday's orders ended <Unbroken text="within 30 s" />
                 </p>
               )}
             </>
