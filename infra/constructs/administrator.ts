@@ -1,7 +1,7 @@
 import { CliCredentialsStackSynthesizer, Stack, type StackProps } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { type StageSettings, sells } from "../stage-settings.ts";
-import { DirectWrites } from "./direct-writes.ts";
+import { DirectAccess } from "./direct-access.ts";
 import { MonthlyBudget } from "./monthly-budget.ts";
 import { OperatorPolicies, type OperatorPoliciesProps } from "./operator-policies.ts";
 
@@ -10,7 +10,7 @@ export interface AdministratorProps extends StackProps, OperatorPoliciesProps {
 }
 
 /**
- * What people may do, and what pages when they go past the service: therefore no pipeline may change it. The stack is deployed with the administrator's own
+ * What people may do, and what records and pages when they go past the service: therefore no pipeline may change it. The stack is deployed with the administrator's own
  * credentials: CloudFormation would use a role that is given to a stack for all later operations on it, by whomever they
  * are asked for. Source: AWS, "CreateChangeSet", RoleARN.
  */
@@ -18,7 +18,7 @@ export class Administrator extends Stack {
   constructor(scope: Construct, id: string, { stage, data, service, settings, ...props }: AdministratorProps) {
     super(scope, id, { ...props, synthesizer: new CliCredentialsStackSynthesizer() });
     new OperatorPolicies(this, "Operators", { stage, data, service });
-    if (sells(settings)) new DirectWrites(this, "DirectWrites", { stage, data, service, settings });
+    if (sells(settings)) new DirectAccess(this, "DirectAccess", { stage, data, service, settings });
     const { monthlyUsdMax, alarmEmail, ticketEmail = alarmEmail } = settings;
     if (monthlyUsdMax !== undefined && alarmEmail !== undefined && ticketEmail !== undefined) {
       new MonthlyBudget(this, "Budget", { monthlyUsdMax, alarmEmail, ticketEmail });

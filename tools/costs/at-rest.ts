@@ -48,8 +48,8 @@ export const monthlyUsageAtRest = (
   const secrets = count("AWS::SecretsManager::Secret");
   const keys = count("AWS::KMS::Key");
   // Only a stage that sells has it (decision 0075).
-  const onDirectWrites = count("AWS::CloudTrail::Trail");
-  const alarms = count("AWS::CloudWatch::Alarm") - onDirectWrites;
+  const onDirectAccess = count("AWS::CloudTrail::Trail");
+  const alarms = count("AWS::CloudWatch::Alarm") - onDirectAccess;
   const metrics = minutelyMetrics(resources);
   const polls = countedMappings(resources);
   return {
@@ -58,7 +58,7 @@ export const monthlyUsageAtRest = (
     [`${secrets} secrets`]: { secrets },
     "the identity key": { keys },
     [`${alarms} alarms`]: { alarms },
-    "the alarm on direct writes": { alarms: onDirectWrites },
+    "the alarm on direct writes": { alarms: onDirectAccess },
     "1 composite alarm": { compositeAlarms: count("AWS::CloudWatch::CompositeAlarm") },
     [`${metrics} custom metrics of the scheduled functions`]: { metrics },
     [`${polls} metric of the stream's polls`]: { metrics: polls },

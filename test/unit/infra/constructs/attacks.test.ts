@@ -149,7 +149,7 @@ describe("with the role of a function", () => {
 test("the role of canary releases moves aliases, that of the trail writes its log, and no other role has a policy of our own", () => {
   const [canary, logs, ...others] = [...otherRoles].filter(([, statements]) => statements.length > 0);
   const ids = [canary, logs].map((role) => role?.[0]);
-  expect([...ids, others]).toEqual([expect.stringMatching(/^CanaryRole/), expect.stringMatching(/^DirectWrites/), []]);
+  expect([...ids, others]).toEqual([expect.stringMatching(/^CanaryRole/), expect.stringMatching(/^DirectAccess/), []]);
   for (const [, statements] of [canary, logs].filter((role) => role !== undefined))
     expect([...possible(statements), ...allowedOf(statements, secretReads)]).toEqual([]);
   const resource = `arn:aws:lambda:us-east-1:${ACCOUNT_ID}:function:Purchase:current`;
@@ -321,7 +321,7 @@ describe("with the pipeline", () => {
   const DIRECT_ROLE = iamArn("role/Prod-Administrator-OperatorsDirectRole7D0A-x1");
   const TAKEN = `arn:aws:events:${REGION}:${ACCOUNT_ID}:rule/Prod-Administrator-OperatorsDirectRoleTaken-x1`;
   const ofWrites = (service: string, kind: string): string =>
-    `arn:aws:${service}:${REGION}:${ACCOUNT_ID}:${kind}Prod-Administrator-DirectWrites7D0A-x1`;
+    `arn:aws:${service}:${REGION}:${ACCOUNT_ID}:${kind}Prod-Administrator-DirectAccess7D0A-x1`;
   test.each([
     ["give operators more", "iam:CreatePolicyVersion", iamArn("policy/prod-airtime-operator-read")],
     ["make an earlier version current", "iam:SetDefaultPolicyVersion", iamArn("policy/prod-airtime-operator-act")],

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { functionNames } from "../../../../infra/functions.ts";
+import { METRICS_NAMESPACE } from "../../../../shared/platform/log.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
 import { everyFunction } from "../../../builders/console.ts";
 import { arnOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
 
 /**
- * Goal: each write to an item that no function of the stage made pages the operators, and no other call is recorded. Method:
+ * Goal: each access to an item that no function of the stage made is recorded, and pages the operators if it writes. Method:
  * the trail's selectors are evaluated as CloudTrail does. Source: AWS CloudTrail API Reference, "AdvancedFieldSelector".
  */
 const templates = templatesOf("prod", everyFunction);
@@ -59,33 +60,43 @@ test.each([
   ["the root user", `arn:aws:iam::${ACCOUNT_ID}:root`],
   ["a function of another app", session("Shop-Service-OrdersRole7D0A-x1")],
   ["a function of the account's other stage", session("Sandbox-Service-PurchaseRole7D0A-x1")],
-])("a write by %s is recorded", (_, arn) => {
-  for (const table of ["Access", "Ledger", "Audit", "Cache"])
-    expect(isRecorded({ arn, table: arnOf("AWS::DynamoDB::Table", table) }), table).toBe(true);
+])("reads and writes by %s are recorded", (_, arn) => {
+  for (const name of ["Access", "Ledger", "Audit", "Cache"]) {
+    const table = arnOf("AWS::DynamoDB::Table", name);
+    expect([isRecorded({ arn, table }), isRecorded({ arn, table, readOnly: true })], name).toEqual([true, true]);
+  }
 });
 
-test("no write by the stage's functions is recorded, no read, and no write to tables of others", () => {
+test("no access by the stage's functions is recorded, and none to tables of others", () => {
   const roles = service.all("AWS::Lambda::Function").map(({ Properties }) => idIn(Properties.Role));
   expect(roles.length).toBeGreaterThanOrEqual(functionNames.length);
   // CloudFormation begins the name of a role with that of its stack.
   for (const role of roles) expect(isRecorded({ arn: session(`Prod-Service-${role}-x1`) }), role).toBe(false);
   const arn = session("AWSReservedSSO_AdministratorAccess_0123456789abcdef");
-  expect(isRecorded({ arn, readOnly: true })).toBe(false);
   expect(isRecorded({ arn, table: `arn:aws:dynamodb:${REGION}:${ACCOUNT_ID}:table/Orders` })).toBe(false);
   expect(isRecorded({ arn, type: "AWS::S3::Object" })).toBe(false);
 });
 
-test("what is recorded raises an alarm within minutes, which pages", () => {
+test("a write that is recorded raises an alarm within minutes, which pages, and a read does not", () => {
   expect(trail?.Properties).toMatchObject({ IsLogging: true, EnableLogFileValidation: true });
   const [logs] = administrator.all("AWS::Logs::LogGroup");
   expect(mentions(trail?.Properties.CloudWatchLogsLogGroupArn, logs?.id ?? "")).toBe(true);
   const [alarm, ...others] = administrator.all("AWS::CloudWatch::Alarm");
   expect(others).toEqual([]);
   expect(alarm?.Properties).toMatchObject({
-    ...{ Namespace: "AWS/Logs", MetricName: "IncomingLogEvents", Statistic: "Sum", Period: 300 },
+    ...{ Namespace: METRICS_NAMESPACE, MetricName: "prod-direct-writes", Statistic: "Sum", Period: 300 },
     ...{ EvaluationPeriods: 1, Threshold: 0, ComparisonOperator: "GreaterThanThreshold" },
-    Dimensions: [{ Name: "LogGroupName", Value: { Ref: logs?.id } }],
   });
+  // Source: Amazon CloudWatch Logs, "Filter pattern syntax": IS FALSE.
+  expect(administrator.all("AWS::Logs::MetricFilter").map(({ Properties }) => Properties)).toMatchObject([
+    {
+      FilterPattern: "{ $.readOnly IS FALSE }",
+      LogGroupName: { Ref: logs?.id },
+      MetricTransformations: [
+        { MetricNamespace: METRICS_NAMESPACE, MetricName: "prod-direct-writes", MetricValue: "1" },
+      ],
+    },
+  ]);
   const topic = idIn(service.outputs.AlarmTopic?.Value);
   expect(JSON.stringify(alarm?.Properties.AlarmActions)).toContain(`ExportsOutputRef${topic}`);
 });

@@ -1,17 +1,18 @@
 import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { CfnTrail, Trail } from "aws-cdk-lib/aws-cloudtrail";
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
-import { LogGroup } from "aws-cdk-lib/aws-logs";
+import { FilterPattern, LogGroup } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
+import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
 import { stackName } from "../outputs.ts";
 import type { StageSettings } from "../stage-settings.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Data } from "./data.ts";
 import type { Service } from "./service.ts";
 
-export interface DirectWritesProps {
+export interface DirectAccessProps {
   readonly stage: string;
   readonly data: Data;
   readonly service: Service;
@@ -19,12 +20,12 @@ export interface DirectWritesProps {
 }
 
 /**
- * Pages when items of a selling stage's tables are written by anyone but its functions: with the role of direct access, with an
- * administrator's rights, or by another app of the account. The trail has these calls alone, so it costs nothing while
- * there are none. Source: AWS CloudTrail, "Filtering data events by using advanced event selectors".
+ * Records each access to the items of a selling stage's tables by anyone but its functions, and pages when it is a write: with
+ * the role of direct access, with an administrator's rights, or by another app of the account. CloudTrail bills what a
+ * trail records, which are the calls of people. Source: AWS CloudTrail, "Filtering data events by using advanced event selectors".
  */
-export class DirectWrites extends Construct {
-  constructor(scope: Construct, id: string, { stage, data, service, settings }: DirectWritesProps) {
+export class DirectAccess extends Construct {
+  constructor(scope: Construct, id: string, { stage, data, service, settings }: DirectAccessProps) {
     super(scope, id);
     const { partition, account } = Stack.of(this);
     const logs = new LogGroup(this, "Logs", {
@@ -43,11 +44,10 @@ export class DirectWrites extends Construct {
     const only = (field: string, ...values: readonly string[]) => ({ field, equalTo: [...values] });
     defaultChild.advancedEventSelectors = [
       {
-        name: "Writes to items, but not by the stage's functions",
+        name: "Reads and writes of items, but not by the stage's functions",
         fieldSelectors: [
           only("eventCategory", "Data"),
           only("resources.type", "AWS::DynamoDB::Table"),
-          only("readOnly", "false"),
           only("resources.ARN", ...Object.values(data.tables).map(({ tableArn }) => tableArn)),
           {
             field: "userIdentity.arn",
@@ -56,14 +56,13 @@ export class DirectWrites extends Construct {
         ],
       },
     ];
-    const alarm = new Alarm(this, "Alarm", {
-      metric: new Metric({
-        namespace: "AWS/Logs",
-        metricName: "IncomingLogEvents",
-        statistic: "Sum",
-        dimensionsMap: { LogGroupName: logs.logGroupName },
-        period: Duration.minutes(5),
-      }),
+    const writes = logs.addMetricFilter("Writes", {
+      filterPattern: FilterPattern.booleanValue("$.readOnly", false),
+      metricNamespace: METRICS_NAMESPACE,
+      metricName: `${stage}-direct-writes`,
+    });
+    const alarm = new Alarm(this, "WritesAlarm", {
+      metric: writes.metric({ statistic: "Sum", period: Duration.minutes(5) }),
       threshold: 0,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
