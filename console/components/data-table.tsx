@@ -10,6 +10,7 @@ import { slugOf } from "./markdown.ts";
 import { Money } from "./money.tsx";
 import { Query } from "./query.tsx";
 import { rowName, useRowAtTop } from "./row-at-top.ts";
+import { usePrinting } from "./use-printing.ts";
 
 export type Column<Row> = {
   readonly header: string;
@@ -39,13 +40,14 @@ type DataTableProps<Row> = {
 /** A row that stays in its place while a dialog that was opened from it is open. */
 type HeldRow<Row> = { readonly row: Row; readonly place: number };
 
-/** A browser draws and sorts no more rows in 50 ms, a pause that people do not notice. */
+/** A browser draws and sorts no more rows in 50 ms, a pause that people do not notice. Paper gets all. */
 const ROWS_AT_ONCE = 100;
 
 /** A table. The first column is the heading of each row. On a phone it scrolls in itself. */
 export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const { label, columns, rows, rowKey, emptyText, growsAtEnd = false, isGrowing = false } = props;
   const view = useTableView(slugOf(label));
+  const isPrinting = usePrinting();
   const [held, setHeld] = useState<HeldRow<Row>>();
   const sorted = sortedRows(rows, columns, view.sort);
   const parts = Math.max(1, Math.ceil(sorted.length / ROWS_AT_ONCE));
@@ -53,13 +55,13 @@ export const DataTable = <Row,>(props: DataTableProps<Row>) => {
   const first = growsAtEnd ? parts : 1;
   const part = Math.min(view.part ?? (place === -1 ? first : 1 + Math.floor(place / ROWS_AT_ONCE)), parts);
   const body = useRowAtTop({ row: view.row, onRow: view.onRow, isAwaited: place === -1 && isGrowing });
-  const shownRows = sorted.slice((part - 1) * ROWS_AT_ONCE, part * ROWS_AT_ONCE);
+  const shownRows = isPrinting ? sorted : sorted.slice((part - 1) * ROWS_AT_ONCE, part * ROWS_AT_ONCE);
   const isGone = held !== undefined && !shownRows.some((row) => rowKey(row) === rowKey(held.row));
   const shown = isGone ? shownRows.toSpliced(held.place, 0, held.row) : shownRows;
   if (shown.length === 0) return <Empty>{emptyText}</Empty>;
   return (
     <>
-      {parts > 1 && <Parts label={label} part={part} count={sorted.length} onPart={view.onPart} />}
+      {parts > 1 && !isPrinting && <Parts label={label} part={part} count={sorted.length} onPart={view.onPart} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: Without it the keyboard cannot scroll a wide table. */}
       <section className={styles.scroll} aria-label={label} tabIndex={0}>
         <table className={styles.table}>

@@ -21,6 +21,7 @@ import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { type Period, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
+import { PrintButton } from "../../components/print-button.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -56,13 +57,16 @@ export const StatementPage = () => {
       title="Statement"
       description="Every debit, refund, funding and adjustment of the wallet, oldest first, with the balance after it."
       actions={
-        <DownloadButton
-          fileName={`statement-${account}${periodName(period)}.csv`}
-          type="text/csv"
-          read={async (onPage) => csvOf(await readAllPages("wallet statement", input, onPage), period)}
-        >
-          Download CSV
-        </DownloadButton>
+        <>
+          <PrintButton of={statement} />
+          <DownloadButton
+            fileName={`statement-${account}${periodName(period)}.csv`}
+            type="text/csv"
+            read={async (onPage) => csvOf(await readAllPages("wallet statement", input, onPage), period)}
+          >
+            Download CSV
+          </DownloadButton>
+        </>
       }
     >
       <Row>

@@ -135,7 +135,12 @@ const Events = ({ rows }: { readonly rows: Found["events"] }) => (
       rows={rows}
       rowKey={({ event }) => event}
       columns={[
-        { header: "Event", cell: ({ event }) => <PageLink to="/unmatched">{event}</PageLink> },
+        {
+          header: "Event",
+          cell: ({ event }) => (
+            <PageLink to={`/unmatched?${new URLSearchParams({ state: "all", event })}`}>{event}</PageLink>
+          ),
+        },
         { header: "State", cell: ({ state }) => state },
         { header: "Received", cell: ({ at }) => <Time iso={at} /> },
       ]}

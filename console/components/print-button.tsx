@@ -1,0 +1,27 @@
+import { Button } from "@mantine/core";
+import type { UseInfiniteQueryResult } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+
+/** Prints a list whole: it reads the pages that are not shown yet first. */
+export const PrintButton = ({
+  of,
+}: {
+  readonly of: Pick<UseInfiniteQueryResult, "hasNextPage" | "isFetchingNextPage" | "isError" | "fetchNextPage">;
+}) => {
+  const [isWanted, setIsWanted] = useState(false);
+  const { hasNextPage, isFetchingNextPage, isError, fetchNextPage } = of;
+  useEffect(() => {
+    if (!isWanted || isFetchingNextPage) return;
+    if (hasNextPage && !isError) {
+      void fetchNextPage();
+      return;
+    }
+    setIsWanted(false);
+    if (!isError) print();
+  }, [isWanted, hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
+  return (
+    <Button variant="default" loading={isWanted} onClick={() => setIsWanted(true)}>
+      Print
+    </Button>
+  );
+};
