@@ -23,6 +23,12 @@ export const installedPython = async (
   });
 };
 
+/** The folder of its packages. */
+export const packagesOf = async (python: string): Promise<string> => {
+  const { stdout } = await execute(python, ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
+  return stdout.trim();
+};
+
 /** A Python of its own. Only one has pip, because its installation takes seconds. */
 const makePython = async (folder: string, ...options: readonly string[]): Promise<void> => {
   await execute("python3", ["-m", "venv", ...options, folder]).catch(
