@@ -1,9 +1,9 @@
 import { NativeSelect } from "@mantine/core";
 import { Link, useLocation } from "wouter";
 import { useOptionalAccount } from "../api/use-account.ts";
+import { useShownAccountName } from "../api/use-account-name.ts";
 import { attentionCounts, checkCounts, useAttention, useChecks } from "../api/use-attention.ts";
 import { usePerson } from "../api/use-person.ts";
-import { useRead } from "../api/use-read.ts";
 import { accountPath, linkTo, PageLink } from "../components/page-link.tsx";
 import { navigationGroups } from "./page-list.ts";
 import { pages } from "./pages.ts";
@@ -41,11 +41,10 @@ export const Navigation = () => {
 
 /** The name of the account; its owner can go to another one. */
 const AccountChoice = ({ account }: { readonly account: string }) => {
-  const { owns, seesService } = usePerson();
+  const { owns } = usePerson();
   const [, navigate] = useLocation();
-  const names = new Map(owns.map(({ account_id, name }) => [account_id, name]));
-  const { data } = useRead("accounts show", { account }, { enabled: seesService && !names.has(account) });
-  const name = names.get(account) ?? data?.name ?? account;
+  const names = new Map(owns.map((owned) => [owned.account_id, owned.name]));
+  const name = useShownAccountName(account);
   return (
     <div className={styles.account}>
       {names.size > 1 ? (

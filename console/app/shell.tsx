@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Redirect, useLocation } from "wouter";
 import { ActionError } from "../api/action-error.ts";
 import { useOptionalAccount } from "../api/use-account.ts";
+import { useShownAccountName } from "../api/use-account-name.ts";
 import { type Person, usePerson } from "../api/use-person.ts";
 import { useRead } from "../api/use-read.ts";
 import { Empty } from "../components/empty.tsx";
@@ -37,6 +38,7 @@ export const Shell = () => {
           <Navigation />
         </nav>
         <main id="main" tabIndex={-1} className={styles.main}>
+          <PrintedHead />
           <SessionNotices />
           <ServiceNotices />
           <ErrorBoundary key={path}>
@@ -84,6 +86,19 @@ const Header = ({ isMenuOpen, onMenu }: { readonly isMenuOpen: boolean; readonly
     </header>
   );
 };
+
+/** Whose page it is, which on paper neither the header nor the navigation says. */
+const PrintedHead = () => {
+  const account = useOptionalAccount();
+  return (
+    <p className={styles.printed}>
+      Stage {usePerson().stage.name}.{account !== undefined && <PrintedAccount account={account} />}
+    </p>
+  );
+};
+
+const PrintedAccount = ({ account }: { readonly account: string }) =>
+  ` Account ${useShownAccountName(account)} (${account}).`;
 
 const ColorSchemeButton = () => {
   // To suppress transitions, Mantine would add a style tag.

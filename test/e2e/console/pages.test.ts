@@ -305,6 +305,10 @@ describe("every page", () => {
       await checkDialogs(page, opened);
       await page.emulateMedia({ media: "print" });
       expect(await page.evaluate(SHOWN_IN_PRINT), path).toEqual([]);
+      const whose = path.startsWith(ofDemo())
+        ? `Stage local. Account demo (${service().demoAccount}).`
+        : "Stage local.";
+      expect(await page.getByText(whose, { exact: true }).isVisible(), path).toBe(true);
       await page.emulateMedia({ media: "screen", colorScheme: "dark" });
       await page.setViewportSize({ width: 375, height: 740 });
       await expectAccessible(page, RULES_OF_COLOUR_AND_WIDTH);
