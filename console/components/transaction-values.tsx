@@ -1,3 +1,4 @@
+import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import type { TransactionStatus, TransactionType } from "../../shared/contract/transaction.ts";
 import { Status } from "./status.tsx";
 import type { Tone } from "./tones.ts";
@@ -14,6 +15,13 @@ const types: Readonly<Record<TransactionType, string>> = {
 export const transactionTypes = Object.entries(types).map(([value, label]) => ({ value, label }));
 
 export const typeText = (type: TransactionType): string => types[type];
+
+type LineKind = ActionOutput<"wallet statement">["lines"][number]["kind"];
+const lineKinds: Readonly<Record<LineKind, string>> = {
+  ...types,
+  ...{ funding: "Funding", adjustment: "Adjustment", refund: "Refund" },
+};
+export const lineKindText = (kind: LineKind): string => lineKinds[kind];
 
 const statuses: Readonly<Record<TransactionStatus, { readonly tone: Tone; readonly label: string }>> = {
   processing: { tone: "running", label: "Processing" },

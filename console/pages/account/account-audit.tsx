@@ -1,4 +1,3 @@
-import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useReadPages } from "../../api/use-read.ts";
@@ -11,11 +10,10 @@ import {
   entryKey,
   timeColumn,
 } from "../../components/audit-log.tsx";
+import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
-import { DownloadButton } from "../../components/download-button.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { periodName } from "../../components/period.ts";
-import { rowsCsv } from "../../components/rows-csv.ts";
 
 export const AccountAuditPage = () => {
   const account = useAccount();
@@ -27,19 +25,13 @@ export const AccountAuditPage = () => {
       title="Audit log"
       description="Who changed this account, or decided about one of its orders, when and why, newest first."
       actions={
-        <DownloadButton
-          fileName={`audit-${account}${periodName(chosen)}.csv`}
-          type="text/csv"
-          read={async (onPage) => {
-            const pages = await readAllPages("audit account", input, onPage);
-            return rowsCsv(
-              pages.flatMap((page) => page.entries),
-              auditCsvColumns,
-            );
-          }}
-        >
-          Download CSV
-        </DownloadButton>
+        <ListCsvButton
+          name={`audit-${account}${periodName(chosen)}`}
+          list="audit account"
+          input={input}
+          rowsOf={(page) => page.entries}
+          columns={auditCsvColumns}
+        />
       }
     >
       <Row>

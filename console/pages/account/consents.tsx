@@ -6,6 +6,7 @@ import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
 import { CopyText } from "../../components/copy-text.tsx";
+import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Page, Row, Section } from "../../components/page.tsx";
@@ -13,7 +14,7 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { type Period, periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
-import { type CsvColumn, localTimeColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { Time } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
 
@@ -32,13 +33,13 @@ export const ConsentsPage = () => {
       title="Consents"
       description="Which of your apps' checks asked for a person's record, when and for what purpose. It is not kept here whom a check was about."
       actions={
-        <DownloadButton
-          fileName={`consents-${account}${periodName(period)}.csv`}
-          type="text/csv"
-          read={async (onPage) => csvOf(await readAllPages("consents list", input, onPage), timeZone)}
-        >
-          Download CSV
-        </DownloadButton>
+        <ListCsvButton
+          name={`consents-${account}${periodName(period)}`}
+          list="consents list"
+          input={input}
+          rowsOf={(page) => page.consents}
+          columns={csvColumns(timeZone)}
+        />
       }
     >
       <Row>
@@ -124,9 +125,3 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Consent>[] => [
   "mode",
   "request_id",
 ];
-
-const csvOf = (pages: readonly ActionOutput<"consents list">[], timeZone: string): string =>
-  rowsCsv(
-    pages.flatMap(({ consents }) => consents),
-    csvColumns(timeZone),
-  );

@@ -16,7 +16,6 @@ import { ChangeDialog } from "../../components/change-dialog.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { lineKindText } from "../../components/line-kind.ts";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { type Period, periodName } from "../../components/period.ts";
@@ -25,6 +24,7 @@ import { PrintButton } from "../../components/print-button.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
+import { lineKindText } from "../../components/transaction-values.tsx";
 import { Unbroken } from "../../components/unbroken.tsx";
 
 type StatementPage = ActionOutput<"wallet statement">;

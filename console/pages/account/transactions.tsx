@@ -5,13 +5,12 @@ import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LISTED_TRANSACTIONS_MAX } from "../../../shared/contract/actions/transactions.ts";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
 import { modeSchema, transactionStatus, transactionType } from "../../../shared/contract/transaction.ts";
-import { readAllPages } from "../../api/read-all-pages.ts";
 import { useAccount } from "../../api/use-account.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useReadPages } from "../../api/use-read.ts";
+import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
-import { DownloadButton } from "../../components/download-button.tsx";
 import { FindTransaction } from "../../components/find-transaction.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
@@ -19,7 +18,7 @@ import { accountPath } from "../../components/page-link.tsx";
 import { periodName } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
-import { type CsvColumn, localTimeColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { TestData } from "../../components/test-data.tsx";
 import { Time } from "../../components/time.tsx";
 import {
@@ -53,18 +52,13 @@ export const TransactionsPage = () => {
       title="Transactions"
       description="Orders and identity checks of this account, newest first."
       actions={
-        <DownloadButton
-          fileName={`transactions-${account}${periodName(chosen)}.csv`}
-          type="text/csv"
-          read={async (onPage) =>
-            csvOf(
-              await readAllPages("transactions list", { ...filter, limit: LISTED_TRANSACTIONS_MAX }, onPage),
-              timeZone,
-            )
-          }
-        >
-          Download CSV
-        </DownloadButton>
+        <ListCsvButton
+          name={`transactions-${account}${periodName(chosen)}`}
+          list="transactions list"
+          input={{ ...filter, limit: LISTED_TRANSACTIONS_MAX }}
+          rowsOf={(page) => page.transactions}
+          columns={csvColumns(timeZone)}
+        />
       }
     >
       <FindTransaction
@@ -155,9 +149,3 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Listed>[] => [
   "upstream_reference",
   "error_code",
 ];
-
-const csvOf = (pages: readonly ActionOutput<"transactions list">[], timeZone: string): string =>
-  rowsCsv(
-    pages.flatMap(({ transactions }) => transactions),
-    csvColumns(timeZone),
-  );

@@ -11,7 +11,6 @@ import { useRead, useReadPages } from "../../api/use-read.ts";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
 import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
-import { lineKindText } from "../../components/line-kind.ts";
 import { Money } from "../../components/money.tsx";
 import { Notice } from "../../components/notice.tsx";
 import { Page, Section } from "../../components/page.tsx";
@@ -19,6 +18,7 @@ import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
 import { Time } from "../../components/time.tsx";
+import { lineKindText } from "../../components/transaction-values.tsx";
 
 type Period = ActionOutput<"periods show">;
 type Differences = ActionOutput<"periods verify">["differences"];

@@ -1,6 +1,6 @@
 import { NativeSelect } from "@mantine/core";
 import { accountField } from "../../../shared/contract/actions/action.ts";
-import { readAllPages } from "../../api/read-all-pages.ts";
+import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import {
@@ -12,14 +12,19 @@ import {
   entryKey,
   timeColumn,
 } from "../../components/audit-log.tsx";
+import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
-import { DownloadButton } from "../../components/download-button.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { periodName } from "../../components/period.ts";
 import { AccountLink } from "../../components/record-links.tsx";
-import { rowsCsv } from "../../components/rows-csv.ts";
+import type { CsvColumn } from "../../components/rows-csv.ts";
 
 const filterFields = auditFilters.extend({ account: accountField.optional().catch(undefined) });
+
+const csvColumns: readonly CsvColumn<ActionOutput<"audit list">["entries"][number]>[] = [
+  ...auditCsvColumns,
+  "account_id",
+];
 
 /** The log of what concerns no account. */
 const SERVICE = "service";
@@ -33,19 +38,13 @@ export const ServiceAuditPage = () => {
       title="Audit log"
       description="Everything that people did, and who with a role saw personal data, newest first. The last moments may be missing."
       actions={
-        <DownloadButton
-          fileName={`audit${periodName(chosen)}.csv`}
-          type="text/csv"
-          read={async (onPage) => {
-            const pages = await readAllPages("audit list", chosen, onPage);
-            return rowsCsv(
-              pages.flatMap((page) => page.entries),
-              [...auditCsvColumns, "account_id"],
-            );
-          }}
-        >
-          Download CSV
-        </DownloadButton>
+        <ListCsvButton
+          name={`audit${periodName(chosen)}`}
+          list="audit list"
+          input={chosen}
+          rowsOf={(page) => page.entries}
+          columns={csvColumns}
+        />
       }
     >
       <Row>

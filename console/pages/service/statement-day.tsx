@@ -2,19 +2,18 @@ import { useRoute } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { caseDecisions } from "../../../shared/contract/actions/reconciliation.ts";
 import { nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
-import { readAllPages } from "../../api/read-all-pages.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead, useReadPages } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { ListCsvButton } from "../../components/csv-button.tsx";
 import { DataTable, PagedTable } from "../../components/data-table.tsx";
-import { DownloadButton } from "../../components/download-button.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Section } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
-import { type CsvColumn, localTimeColumn, rowsCsv } from "../../components/rows-csv.ts";
+import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { classText, StatementState, type UpstreamStatement } from "../../components/statement-values.tsx";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
@@ -40,19 +39,13 @@ export const StatementDayPage = () => {
         title="Cases"
         description="What differs. A decision is on record, and moves no money."
         actions={
-          <DownloadButton
-            fileName={`cases-${day}.csv`}
-            type="text/csv"
-            read={async (onPage) => {
-              const pages = await readAllPages("reconciliation cases list", { day }, onPage);
-              return rowsCsv(
-                pages.flatMap((page) => page.cases),
-                csvColumns(timeZone),
-              );
-            }}
-          >
-            Download CSV
-          </DownloadButton>
+          <ListCsvButton
+            name={`cases-${day}`}
+            list="reconciliation cases list"
+            input={{ day }}
+            rowsOf={(page) => page.cases}
+            columns={csvColumns(timeZone)}
+          />
         }
       >
         <PagedTable

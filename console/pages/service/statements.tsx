@@ -1,11 +1,9 @@
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { readAllPages } from "../../api/read-all-pages.ts";
 import { useReadPages } from "../../api/use-read.ts";
+import { ListCsvButton } from "../../components/csv-button.tsx";
 import { PagedTable } from "../../components/data-table.tsx";
-import { DownloadButton } from "../../components/download-button.tsx";
 import { Page } from "../../components/page.tsx";
 import { PageLink } from "../../components/page-link.tsx";
-import { rowsCsv } from "../../components/rows-csv.ts";
 import { StatementState } from "../../components/statement-values.tsx";
 import { Time } from "../../components/time.tsx";
 
@@ -26,25 +24,19 @@ export const StatementsPage = () => {
         </>
       }
       actions={
-        <DownloadButton
-          fileName="statements.csv"
-          type="text/csv"
-          read={async (onPage) => {
-            const pages = await readAllPages("reconciliation statements list", {}, onPage);
-            return rowsCsv(
-              pages.flatMap((page) => page.statements),
-              [
-                "day",
-                "state",
-                ["files", ({ files }) => String(files.length)],
-                ["matched", ({ compared }) => String(matchedIn(compared) ?? "")],
-                ["compared_at", ({ compared }) => compared?.at ?? ""],
-              ],
-            );
-          }}
-        >
-          Download CSV
-        </DownloadButton>
+        <ListCsvButton
+          name="statements"
+          list="reconciliation statements list"
+          input={{}}
+          rowsOf={(page) => page.statements}
+          columns={[
+            "day",
+            "state",
+            ["files", ({ files }) => String(files.length)],
+            ["matched", ({ compared }) => String(matchedIn(compared) ?? "")],
+            ["compared_at", ({ compared }) => compared?.at ?? ""],
+          ]}
+        />
       }
     >
       <PagedTable
