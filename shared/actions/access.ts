@@ -1,6 +1,6 @@
 import type { Account } from "../access/account-store.ts";
 import { findKeys, lastUsedMs } from "../access/key-store.ts";
-import { listPeople } from "../access/person-item.ts";
+import { listPeople, type PersonItem } from "../access/person-item.ts";
 import type { accessActions } from "../contract/actions/access.ts";
 import { allows } from "../contract/permission.ts";
 import { accountIdsOf } from "../ledger/query-index.ts";
@@ -25,8 +25,7 @@ const ownedBy = (accounts: readonly Account[]): ReadonlyMap<string, readonly Own
 };
 
 /** Those who signed in, the latest first; then owners who never did. */
-const peopleOf = async ({ ledger }: Pick<ActionContext, "ledger">, accounts: readonly Account[]) => {
-  const people = await listPeople(ledger);
+const peopleOf = (people: readonly PersonItem[], accounts: readonly Account[]) => {
   const owned = ownedBy(accounts);
   const known = new Set(people.map(({ by }) => by));
   const signedIn = people
@@ -48,22 +47,22 @@ const peopleOf = async ({ ledger }: Pick<ActionContext, "ledger">, accounts: rea
   return [...signedIn, ...never];
 };
 
+const readPeopleAndAccounts = (context: Pick<ActionContext, "ledger">) =>
+  Promise.all([listPeople(context.ledger), accountIdsOf(context.ledger).then((ids) => readAccounts(context, ids))]);
+
 export const accessRuns: ActionRuns<typeof accessActions> = {
-  "access people": async (context) => {
-    const accounts = await readAccounts(context, await accountIdsOf(context.ledger));
-    return { people: await peopleOf(context, accounts) };
-  },
+  "access people": async (context) => ({ people: peopleOf(...(await readPeopleAndAccounts(context))) }),
 
   "access review": async (context) => {
     const { accounts: stores, ledger } = context;
-    const accounts = await readAccounts(context, await accountIdsOf(ledger));
+    const [people, accounts] = await readPeopleAndAccounts(context);
     const items = await findKeys(
       stores,
       accounts.flatMap(({ keys }) => keys.map(({ hash }) => hash)),
     );
     const lastUsed = new Map(items.map((item) => [item.pk, lastUsedMs(item)]));
     return {
-      people: await peopleOf(context, accounts),
+      people: peopleOf(people, accounts),
       access: accounts.flatMap(({ account_id, name: accountName, status, entitlements, keys, owners }) => {
         const account = { account_id, account: accountName, is_restricted: status !== "active" };
         const usable = keys.filter((key) => keyView(key, ledger.clock()).status === "active");
