@@ -27,6 +27,7 @@ export default defineConfig({
     silent: "passed-only",
     ...limits,
     sequence: { sequencer: LongestFirst },
+    globalSetup: "test/builders/temporary-files.ts",
     // More than the cores: most files wait for emulators, child processes and deadlines. `.ci/run` has a second lane
     // (decision 0073 has what three, four and five took).
     maxWorkers: 4,

@@ -181,11 +181,9 @@ export const runProgram = async (
   },
 ): Promise<AdminRun> => {
   const { serviceFile, stdin = "", cwd = process.cwd() } = options;
-  // Shared by all runs: the tests start the command line a hundred times.
-  const NODE_COMPILE_CACHE = join(tmpdir(), "admin-compile-cache");
   const child = spawn(program, args, {
     cwd,
-    env: { ...process.env, ...options.env, NODE_COMPILE_CACHE, SERVICE_FILE: serviceFile },
+    env: { ...process.env, ...options.env, SERVICE_FILE: serviceFile },
   });
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (part) => (output.stdout += part));
