@@ -33,6 +33,8 @@ export const livePrefixes = {
   bvn_retrieval: "RETRIEVE_",
 } as const satisfies Record<TransactionType, string>;
 export const TEST_PREFIX = "TEST_";
+/** What follows the prefix, as a pattern (shared/platform/base32.ts). */
+export const REFERENCE_ID = "[0-9A-Z]{26}";
 
 /** The mode of a key and of its transactions. Source: docs/interface.md 3.1, 3.3. */
 export const modeSchema = z.enum(["live", "test"]);

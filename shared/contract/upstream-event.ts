@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { lazyObject } from "./lazy-object.ts";
-import { livePrefixes, TEST_PREFIX } from "./transaction.ts";
+import { livePrefixes, REFERENCE_ID, TEST_PREFIX } from "./transaction.ts";
 
 /** The only event about a transaction. Source: docs/interface.md 15.3. */
 export const TRANSACTION_UPDATED = "transaction.updated";
@@ -11,7 +11,7 @@ export const TRANSACTION_UPDATED = "transaction.updated";
  */
 export const upstreamEvent = lazyObject(() => ({ event: z.unknown().optional(), data: z.unknown().optional() }));
 
-const OURS = new RegExp(`^(${[...Object.values(livePrefixes), TEST_PREFIX].join("|")})[0-9A-Z]{26}$`, "i");
+const OURS = new RegExp(`^(${[...Object.values(livePrefixes), TEST_PREFIX].join("|")})${REFERENCE_ID}$`, "i");
 /** Our references are in capitals, and an upstream may write them in small letters. */
 export const inOurLetters = (reference: string): string => (OURS.test(reference) ? reference.toUpperCase() : reference);
 

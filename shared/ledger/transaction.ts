@@ -7,6 +7,7 @@ import {
   type Mode,
   modeSchema,
   type purchasedTransaction,
+  REFERENCE_ID,
   TEST_PREFIX,
   type TransactionStatus,
   type TransactionType,
@@ -145,7 +146,7 @@ const prefixOf = (type: TransactionType, mode: Mode): string => (mode === "test"
 export const referenceOf = (transaction: Pick<Transaction, "pk" | "type" | "mode">): string =>
   `${prefixOf(transaction.type, transaction.mode)}${transactionIdOf(transaction)}`;
 
-const REFERENCE = /^[A-Z]+_([0-9A-Z]{26})$/;
+const REFERENCE = new RegExp(`^[A-Z]+_(${REFERENCE_ID})$`);
 /** The key within our reference; undefined if the text does not have the form of one. */
 export const pkOfReference = (reference: string): string | undefined => {
   const id = REFERENCE.exec(reference)?.[1];

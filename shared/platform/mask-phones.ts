@@ -1,4 +1,5 @@
 import { asciiDigits } from "../contract/ascii-digits.ts";
+import { REFERENCE_ID } from "../contract/transaction.ts";
 
 /** Between the digits of a phone number: spaces, dashes, dots, slashes, brackets and characters that nobody sees. */
 const GAP = String.raw`[\s\p{Pd}\p{Cf}._/()[\]]{0,3}`;
@@ -23,7 +24,7 @@ export const maskedText = (text: string, shown = 2): string => {
 };
 
 /** Our references, UUIDs, and hex that has a letter: what an entry must name as a whole. Bounded: `+` is quadratic. */
-const NAMES = String.raw`[A-Z]{1,20}_[0-9A-Z]{26}(?![0-9A-Z])|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=\d*[a-f])[\da-f]{18,}`;
+const NAMES = String.raw`[A-Z]{1,20}_${REFERENCE_ID}(?![0-9A-Z])|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=\d*[a-f])[\da-f]{18,}`;
 const NAME = new RegExp(`^(?:${NAMES})$`);
 /** Ten or more digits in a row are a NIN, a BVN or a phone number, whatever is between the digits and around them. */
 const NAME_OR_DIGITS = new RegExp(`${NAMES}|\\d(?:${GAP}\\d){9,}`, "gu");
