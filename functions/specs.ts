@@ -237,7 +237,7 @@ export const sendQueuedOrdersSpec = {
   impact: "Orders that wait for the upstream's rate limit are neither sent nor refunded.",
 } as const satisfies FunctionSpec;
 
-/** It settles nothing: what it hears goes to the outcomes queue. So it may write neither wallets nor transactions. */
+/** It settles nothing: answers go to the outcomes queue. So it may write neither wallets nor transactions. */
 export const askUpstreamSpec = {
   invokedBy: {
     kind: "schedule",
@@ -521,7 +521,7 @@ export const answerSubjectsSpec = {
     "AWS_CALLS",
     "REFERENCE_KEY_SECRET_ID",
   ],
-  impact: "Nobody can be answered what was looked up about them, nor erased; no app is affected.",
+  impact: "Requests of persons to see or erase their data cannot be answered; no app is affected.",
 } as const satisfies FunctionSpec;
 
 export const serveConsoleSpec = {

@@ -2,7 +2,7 @@ import type { ActionOutput } from "../../shared/contract/actions/actions.ts";
 import { callAction, type SentInput } from "./call-action.ts";
 import { type PagedName, paged } from "./use-read.ts";
 
-/** Every page of a read, for a file; `onPage` hears how many there are so far. */
+/** Every page of a read, for a file; `onPage` gets their number so far. */
 export const readAllPages = async <Name extends PagedName>(
   name: Name,
   input: SentInput<Name>,

@@ -82,4 +82,4 @@ export const auditColumns: readonly Column<Entry>[] = [
 export const auditEmptyText = (hasNextPage: boolean): string =>
   hasNextPage
     ? "None among the newest. Show more to look at older ones."
-    : "Nothing was recorded that fits. Each change is listed here, and who of the service read personal data.";
+    : "No entry fits. Each change is listed here, and who of the service read personal data.";

@@ -4,7 +4,7 @@ import { PageLink, runbookPath } from "./page-link.tsx";
 
 export type Check = ActionOutput<"doctor">["checks"][number];
 
-/** Checks that are named, or mended, on a page of their own. */
+/** Checks that are named, or resolved, on a page of their own. */
 const pagesOfChecks: Readonly<Record<string, { readonly to: string; readonly title: string; readonly name?: string }>> =
   {
     selling: { to: "/upstream", title: "Upstream", name: "Purchases" },

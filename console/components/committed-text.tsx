@@ -3,7 +3,7 @@ import { useState } from "react";
 
 type CommittedTextProps = Pick<TextInputProps, "label" | "description"> & {
   readonly value: string;
-  /** Hears what was typed once Enter is pressed or the field is left: each value is asked of the service. */
+  /** Called after Enter, or when the field is left, because each value is a request. */
   readonly onCommit: (value: string) => void;
 };
 

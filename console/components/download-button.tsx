@@ -11,7 +11,7 @@ type DownloadButtonProps = {
   readonly children: string;
   readonly fileName: string;
   readonly type: "text/csv" | "application/jsonl";
-  /** Reads every page; `onPage` hears how many there are so far. Undefined while there is nothing to save. */
+  /** Reads every page; `onPage` gets their number so far. Undefined while there is nothing to save. */
   readonly read: ((onPage: (pages: number) => void) => Promise<string>) | undefined;
 };
 

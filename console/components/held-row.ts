@@ -6,7 +6,7 @@ type HoldRow = (isHeld: boolean) => void;
 export const HoldRowContext = createContext<HoldRow | undefined>(undefined);
 
 /**
- * Keeps the row of the table that this is in, although a later reading lacks it: a dialog that was opened from the row
+ * Keeps the row of the table that this is in, although a later read lacks it: a dialog that was opened from the row
  * would vanish with it, together with its message.
  */
 export const useHeldRow = (isHeld: boolean): void => {

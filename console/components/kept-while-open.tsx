@@ -3,7 +3,7 @@ import { HoldRowContext } from "./held-row.ts";
 
 type KeptWhileOpenProps = { readonly isShown: boolean; readonly children: ReactNode };
 
-/** A button that stays while its dialog is open, although what was read since makes it needless. */
+/** A button that stays while its dialog is open, even if newer data no longer needs it. */
 export const KeptWhileOpen = ({ isShown, children }: KeptWhileOpenProps) => {
   const [isHeld, setIsHeld] = useState(false);
   if (!isShown && !isHeld) return null;

@@ -68,7 +68,7 @@ export const NetworkCharts = ({ steps, boundsMs: bounds, xHeader, emptyText }: N
       </Section>
       <Section
         title="Latency"
-        description="Within what time 95 of 100 successful ones ended, counted from when they were sent to the upstream. Those that an operator resolved are left out."
+        description="The time in which 95 of 100 successful orders ended after they were sent to the upstream. Orders that an operator resolved are left out."
       >
         <Chart
           {...common}

@@ -4,7 +4,7 @@ import { CopyText } from "./copy-text.tsx";
 import { Dialog, DialogButtons } from "./dialog.tsx";
 import { Notice } from "./notice.tsx";
 
-/** A secret that the service tells only once. It is in the state of the dialog alone, and gone when that closes. */
+/** A secret that the service shows only once. It is in the state of the dialog alone, and gone when that closes. */
 export type ShownOnce = {
   readonly title: string;
   /** What it is: `Key`, `Signing secret`. */

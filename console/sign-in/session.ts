@@ -32,7 +32,7 @@ export const beginSession = (next: Omit<Session, "isRefused">): void => {
   replaceSession({ ...next, isRefused: false });
 };
 
-/** The session with which a request may be sent; undefined also after a sign-out that this tab has not heard of. */
+/** The session with which a request may be sent; undefined also after a sign-out in another tab that did not reach this one. */
 export const liveSession = (): Session | undefined => {
   if (session !== undefined && localStorage.getItem(SIGN_OUT) !== signOutBefore) replaceSession(undefined);
   return session;

@@ -4,9 +4,9 @@ import { Construct } from "constructs";
 export interface MonthlyBudgetProps {
   /** USD a month, of everything in the AWS account. */
   readonly monthlyUsdMax: number;
-  /** Who hears that it is passed. */
+  /** Notified when it is passed. */
   readonly alarmEmail: string;
-  /** Who hears before. */
+  /** Notified before that. */
   readonly ticketEmail: string;
 }
 

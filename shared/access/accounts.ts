@@ -336,8 +336,9 @@ export const setKeyLimits = (
 const limitsField = (limits: OrderLimits) => (Object.keys(limits).length === 0 ? {} : { order_limits: limits });
 
 /**
- * Replaces the list of those who may manage an account in the console. Also for a closed account, whose owners keep read access. `before`: the list that the operator saw.
- * Another one is not replaced, because a person who was removed since then would be back.
+ * Replaces the list of those who may manage an account in the console. Also for a closed account, whose owners keep read
+ * access. `before`: the list that the operator saw. If it has changed since, nothing is replaced: a person who was removed
+ * would be back.
  */
 export const setOwners = (
   store: AccountStore,

@@ -46,8 +46,8 @@ export const hasSignedIn = async (ledger: Ledger, person: NonNullable<Actor["per
   (await getItem(ledger, pkOfPerson(identityOfPerson(person)), personItemSchema)) !== undefined;
 
 /**
- * Records a sign-in. `identity` names the person at the provider, who cannot change it. Of one who may do nothing only if
- * the person is known: then the person lost what there was.
+ * Records a sign-in. `identity` names the person at the provider, who cannot change it. A person who may do nothing is
+ * recorded only if known already, as one who lost their access.
  */
 export const recordSignIn = async (
   { db, table, clock }: Ledger,

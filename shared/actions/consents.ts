@@ -110,7 +110,7 @@ const exportPosition = async (context: ActionContext, account: string, cursor: s
   return position;
 };
 
-/** The audit entry of the whole export is written before the footer is given away. */
+/** The audit entry of the whole export is written before the footer is returned. */
 const lastLine = async (context: ActionContext, { header, end }: ExportPosition): Promise<string> => {
   await recordExport(context, header, end);
   return footerLine(end);

@@ -226,7 +226,7 @@ const accountEventReplay = async (context: ActionContext, account: string | unde
 
 type AccountEventDelivery = Exclude<Delivery, { readonly event: typeof TRANSACTION_UPDATED }>;
 
-/** No reference of the service looks like one. */
+/** References of the service never have this form. */
 const isWebhookId = (text: string): boolean => /^evt_[0-9a-f]{32}$/.test(text);
 
 /** A first delivery of an event on request; of another account than a given one it does not exist. */

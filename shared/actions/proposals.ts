@@ -103,7 +103,7 @@ const carryOut = async (context: ActionContext, id: string, { why, brokeGlass }:
   const { action, account_id: account } = proposal;
   const proposable = proposableOf(action);
   if (proposable === undefined) throw new OperatorError(`This version cannot carry out ${action}: propose it again`);
-  // Before it acts: a person who is paged for nothing is better than one who is not paged.
+  // Before it acts: a needless page is better than a missing one.
   if (brokeGlass)
     log.alarm("proposal.broke_glass", { proposal: id, action, ...(account !== undefined && { account }) });
   const db = approvingClient(context.ledger, proposal, { by, why, brokeGlass: brokeGlass ?? false });

@@ -83,7 +83,7 @@ const assertIsPart = async ({ catalog }: ActionContext, part: string): Promise<v
 
 const switchPurchases = async (context: ActionContext, purchases: OnOrOff, why: string | undefined) => {
   const before = await readPurchasesSwitch(context.purchases);
-  // A switch that was never used is set even so: what holds without it changes when the stage adopts a ledger.
+  // Also sets a switch that was never used, because its default changes when the stage adopts a ledger.
   if (before.purchases === purchases && before.since !== undefined)
     return { ...switchView(before), part: null, changed: false };
   const { by, caller_arn } = context.actor();

@@ -57,7 +57,7 @@ export type ReconciliationContext = Pick<
 
 const STATEMENTS_PER_PAGE = 50;
 const CASES_PER_PAGE = 100;
-/** 96 bits: nobody meets two numbers with one hash. */
+/** 96 bits: two numbers practically never share a hash. */
 const PHONE_HASH_LENGTH = 16;
 
 const hashPhoneOf = async ({ keyedHashes }: ReconciliationContext): Promise<HashPhone> => {
@@ -137,7 +137,7 @@ export const reconciliationRuns: ActionRuns<typeof reconciliationActions, Reconc
     key = page.next;
     if (key !== undefined)
       return { lines, next_cursor: await sealCursor(context, [STATEMENT_EXPORT, day], { end, key }) };
-    // The audit entry of the whole export is written before the footer is given away.
+    // The audit entry of the whole export is written before the footer is returned.
     await recordAudited(context, SERVICE, { action: STATEMENT_EXPORT, details: { day, ...end } });
     return { lines: [...lines, footerLine(end)], next_cursor: null };
   },

@@ -9,7 +9,7 @@ import { isoTime } from "../platform/time.ts";
 const DAY_MS = 24 * 3_600_000;
 /** Days of accounts that one page has: console-api, which has a third of a core and 29 s, takes some 4 s for them. */
 const DAYS_PER_PAGE = 10_000;
-/** After so many rows a page ends, since Lambda answers 6 MB at most. */
+/** The most rows of a page: Lambda answers 6 MB at most. */
 const ROWS_PER_PAGE = 5_000;
 /** Read between two looks at these limits. A day has some 10 rows of 250 bytes if the report is by everything. */
 const DAYS_AT_ONCE = 1_000;

@@ -11,7 +11,7 @@ const KEPT_S = 3_600;
 
 const counted = z.object({ searches: z.int() });
 
-/** Counts a search of a person. Throws if it is one too many. */
+/** Counts a search of a person. Throws beyond the limit. */
 export const countSearch = async ({ db, table }: Table, identity: string, nowMs: number): Promise<void> => {
   const person = createHash("sha256").update(identity).digest("base64url");
   const { Attributes } = await db.update({

@@ -130,7 +130,7 @@ const lookupStep = ({ asked_at, asked, finding, details }: Lookup): Step => ({
   details: `question ${asked}: ${[finding, ...(details === null ? [] : [details])].join(", ")}`,
 });
 
-/** The last change has an entry of its own, unless another entry tells it. */
+/** Whether the last change needs a step of its own: it is neither the creation nor the sending. */
 const isUpdated = ({ updated_at, created_at, sent_at }: Transaction): boolean =>
   updated_at !== created_at && updated_at !== sent_at;
 

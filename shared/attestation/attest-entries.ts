@@ -13,8 +13,8 @@ const newEntry = itemKey.extend({ previous: z.string(), hash: z.string() });
 type NewEntry = z.infer<typeof newEntry>;
 
 /**
- * More entries than are written in a day in which none is attested. What is put farther behind is not attested: the next
- * entry would follow it (audit-chain.ts).
+ * More entries than a day writes. An entry that skips more places is not attested, because the next one would
+ * continue it (audit-chain.ts).
  */
 const GAP_MAX = 10_000;
 
@@ -39,7 +39,7 @@ export const attestEntries = (audit: Table) => async (changes: readonly Change[]
   return { changes: changes.length, attested };
 };
 
-/** How many are attested: one, unless its place is none, or far behind all others. */
+/** Attests an entry, unless its place is invalid or skips too many; resolves with the number of attested ones. */
 const attestEntry = async (
   audit: Table,
   { pk, sequence, previous, hash }: NewEntry,

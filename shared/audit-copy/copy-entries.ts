@@ -8,8 +8,8 @@ import { auditLogOf, isEntryPk, placeOf } from "../ledger/schema.ts";
 export type PutCopy = (key: string, body: string) => Promise<boolean>;
 
 /**
- * Copies each audit entry as it was written, and as it was overwritten. What is no entry in a place has no copy:
- * `attest-audit` notices it. Changes may come twice and in any order, because each object has the hash of its entry.
+ * Copies each audit entry as it was written, and as it was overwritten. Other items have no copy: `attest-audit` raises an
+ * alarm for them. Changes may come twice and in any order, because each object has the hash of its entry.
  */
 export const copyEntries = (putCopy: PutCopy) => async (changes: readonly Change[]) => {
   const copied = await Promise.all(

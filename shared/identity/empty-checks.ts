@@ -9,7 +9,7 @@ import { errorFields, log } from "../platform/log.ts";
 
 /** A caller that asks for this many missing people in a row is probably guessing numbers: such checks cost nothing. */
 const EMPTY_RUN_MIN = 8;
-/** The answer waits for the count, and is settled already. */
+/** The response waits for the count. */
 const COUNT_MS_MAX = 2_000;
 
 /**

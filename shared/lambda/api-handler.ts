@@ -140,7 +140,7 @@ const publicError = (error: unknown, progress: RequestProgress | undefined): Ser
   if (error instanceof ServiceError && error.code !== "internal_error") return error;
   const cause = error instanceof ServiceError ? error.cause : error;
   const fields = { request_id: progress?.requestId, ...errorFields(cause) };
-  // The caller sends its request again, and nobody can mend what AWS did not answer once.
+  // No alarm: the caller retries, and there is nothing to fix if AWS did not answer once.
   if (isTransient(cause)) log.warn("request.not_served", fields);
   else log.alarm("request.failed", fields);
   if (error instanceof ServiceError) return error;

@@ -36,7 +36,7 @@ type Link = z.infer<typeof linkSchema>;
 const auditItemSchema = lazyObject(() => ({ pk: z.string(), sequence: z.string() })).loose();
 export type AuditItem = z.infer<typeof auditItemSchema>;
 
-/** What `attest-audit` saw. What is no hash is that of no entry. */
+/** The hash that `attest-audit` saw; a malformed one fits no entry. */
 export const attestationSchema = lazyObject(() => ({
   pk: z.string(),
   sequence: z.string(),

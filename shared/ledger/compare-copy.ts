@@ -31,7 +31,7 @@ export const compareCopy = (
   const problems: CopyProblem[] = [];
   let before = 0;
   for (const item of items) {
-    // The chain names what is no entry in a place.
+    // verifyChain reports items that are not entries.
     const entry = linkSchema.safeParse(item).data;
     if (entry === undefined || placeOf(entry.sequence) === undefined) continue;
     const { sequence, hash, created_at } = entry;

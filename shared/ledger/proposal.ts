@@ -44,7 +44,7 @@ export type NewProposal = Pick<
   "action" | "input" | "account_id" | "consequence" | "amount_kobo" | "why" | "proposed_by" | "proposer"
 >;
 
-/** The id of what the proposer proposes for the n-th time: two equal requests at once have one. */
+/** The id of the n-th proposal of the same input by the same person, so that two equal requests at once share one. */
 const proposalId = ({ proposer, action, input }: NewProposal, time: number): string =>
   `prop_${createHash("sha256")
     .update(JSON.stringify([proposer, action, input, time]))

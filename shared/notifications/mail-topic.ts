@@ -86,7 +86,7 @@ const listSubscriptions = async ({ sns, arn }: Topic): Promise<(address: string)
   return (address) => (byAddress.get(address.toLowerCase()) ?? []).map(({ SubscriptionArn = "" }) => SubscriptionArn);
 };
 
-/** Of one that takes messages. */
+/** Only a confirmed subscription has an ARN. */
 const isArn = (found: string): boolean => found.startsWith("arn:");
 
 /** Resolves with what SNS says of each address. */

@@ -45,6 +45,6 @@ export const logOutcome = (transaction: Transaction, outcome: Outcome | CheckOut
   }
 };
 
-/** Whether the upstream refuses our key, address or balance, which a person has to mend. A lost connection may pass. */
+/** Whether only a person can fix it: the upstream refuses our key, address or balance. A lost connection may recover. */
 const needsOperator = (reason: string): boolean =>
   reason.startsWith("status_") || reason === UPSTREAM_BALANCE || reason === NO_UPSTREAM_KEY;

@@ -29,8 +29,8 @@ const afterDebit: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * An order that waited for its limit in vain is stored as `provider_unavailable`. To a caller that code says that no
- * transaction was made (decision 0002), and this one was made, and refunded.
+ * A queued order that was never sent is stored as `provider_unavailable`. To a caller that code would say that no
+ * transaction was made (decision 0002), but this one was made and refunded.
  */
 const codeOf = (failure: Failure | undefined): ErrorCode =>
   failure === undefined || failure.code === "provider_unavailable" ? "delivery_failed" : failure.code;

@@ -259,7 +259,7 @@ export const refuseUncompared = async (
   throw new OutcomeUnknown("The order cannot be compared with the earlier one of its reference", { cause: refusal });
 };
 
-/** A cancellation is of whatever order has the reference. */
+/** A cancellation applies to any order with its reference. */
 const isReplay = ({ debit, fingerprint }: Transaction, fingerprints: Hashes): boolean =>
   fingerprints.includes(fingerprint) || debit === "cancelled";
 

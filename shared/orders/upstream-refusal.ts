@@ -24,8 +24,8 @@ const orderGroups = ["vtu", "identity"] as const satisfies readonly OrderGroup[]
 export const upstreamRefusalPk = (group: OrderGroup): string => cachePk("upstream-refusal", group);
 
 /**
- * That no order gets through to the upstream, for a cause that operators mend: our key, address or balance, the
- * connection, or something in front of the upstream that answers. An item of the cache table for each group.
+ * Why the upstream accepts no order, if operators can fix it: our key, address or balance, the connection, or
+ * something else that answers in its place. An item of the cache table for each group.
  */
 export const upstreamRefusalSchema = z.object({
   pk: z.string(),

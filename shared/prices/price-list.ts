@@ -38,7 +38,7 @@ const KEPT_MAX = 200;
 /**
  * Reads a list once for each version, so that a change counts for the next request and a request without one reads
  * nothing. A list that is older than the key's is never used: the ledger may be a restored one, and the price would be
- * wrong. `keys reconcile` mends the key.
+ * wrong. `keys reconcile` corrects the key.
  */
 export const priceRules = (table: Table): PriceRules => {
   const kept = new Map<string, PriceList>();

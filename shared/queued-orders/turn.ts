@@ -30,9 +30,9 @@ import { walletQueueClaim } from "./wallet-queue.ts";
 
 /** How much longer a turn lasts whose order the upstream's limit refuses again. */
 const REFUSED_TURN_MS = 1_000;
-/** When an order waits again whose claim got no answer: most faults are over by then. */
+/** Delay of the message that queues an order again whose claim got no answer: most faults have passed after it. */
 const UNSENT_CLAIM_DELAY_S = 15;
-/** How often an order is sent again that the upstream refuses by itself, once in a run. */
+/** How often an order is retried that the upstream refuses because of the order itself; once per run. */
 export const REFUSED_ORDER_RETRIES_MAX = 3;
 
 export type SenderDeps = {

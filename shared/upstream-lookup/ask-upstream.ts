@@ -192,7 +192,7 @@ const knownReferences = (order: Transaction, asked: string, answered: string): r
   order.upstream_reference ?? answered,
 ];
 
-/** What goes to the outcomes queue: an outcome, or a case for a person. */
+/** The message for the outcomes queue: an outcome, or what a person must decide. */
 const messageOf = (
   order: Transaction,
   asked: string,
@@ -203,7 +203,7 @@ const messageOf = (
   const { pk, mode, write_token, claim } = order;
   if (mode !== "live") return undefined;
   const target = { kind: "answer", mode, transaction_pk: pk, write_token, claim } as const;
-  // It may be on its way until then, and is nothing for a person.
+  // Before that the order may still be on its way, and no person need look at it.
   if (finding === "not_found" && nowMs - Date.parse(sentAt(order)) >= STUCK_MS)
     return { ...target, finding, reference: asked };
   if (answer.kind !== "found") return undefined;

@@ -18,7 +18,7 @@ export const statementRowsSchema = z.object({ pk: z.string(), rows: z.instanceof
 const storedRow = statementRow.extend({ line: z.int() });
 type StoredRow = z.infer<typeof storedRow>;
 
-/** Below the 400 KB of an item. */
+/** An item has at most 400 KB. */
 const BYTES_MAX = 380_000;
 
 export type ChunkKey = { readonly day: string; readonly file: string; readonly chunk: number };

@@ -118,7 +118,7 @@ export const keyPool = (secret: Secret, clock: Clock, limits: UpstreamProfile["l
       return limit.record(group, result, key);
     },
     reject: (group, status, key) => {
-      // A key that is no longer in the secret was rotated out, and the only key has nothing to be exchanged for.
+      // A key that is no longer in the secret was rotated out, and the only key has no replacement.
       if (!keys.includes(key) || keys.length === 1 || isSetAside(group, key)) return;
       setAsideUntilMs.set(`${status === 401 ? "every" : group} ${key}`, clock() + SET_ASIDE_MS);
       log.alarm("upstream.key_rejected", { upstream_key: upstreamKeyId(key), status, group });

@@ -75,7 +75,7 @@ export const probeUpstream = async (access: ProbeAccess): Promise<ProbeReport> =
   };
 };
 
-/** A question that is no order. */
+/** A check that places no order. */
 type Read = { readonly check: ProbeCheck; readonly finding?: string | undefined };
 
 /** What the profile says can be asked for: the first order, a reference that nobody used, and the balance. */

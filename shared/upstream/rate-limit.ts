@@ -14,13 +14,13 @@ export type UpstreamLimit = {
    * used now, or if there is none.
    */
   readonly spentUntilMs: (group: RateGroup, keys: readonly string[]) => number | undefined;
-  /** Takes over that another process found the keys spent until then: the next response tells what is left. */
+  /** Another process found the keys spent until then; the next response says how many requests are left. */
   readonly learn: (group: RateGroup, keys: readonly string[], untilMs: number) => void;
   /** `spentUntilMs` in seconds from now; 0 if one may be used now. */
   readonly waitS: (group: RateGroup, keys: readonly string[]) => number;
   /**
-   * Requests that the upstream still takes from the keys, as it said last. A key whose number is not known, as in a new
-   * minute, counts as one request: its response tells.
+   * Requests that the upstream still takes from the keys, as it said last. A key whose number is unknown, as in a new
+   * minute, counts as one request, whose response states the number.
    */
   readonly requestsLeft: (group: RateGroup, keys: readonly string[]) => number;
   /** Requests that the upstream takes from the keys in a minute. */
@@ -29,7 +29,7 @@ export type UpstreamLimit = {
 
 /** A 429 so soon after a success under the same key is about its order, unless it states that none is left. */
 const BESIDE_SUCCESS_MS = 1_000;
-/** A response that later ones overtook states at most this many requests more than they. A new minute states more. */
+/** An overtaken response states at most this many more requests than later ones; a larger number is of a new minute. */
 const OVERTAKEN_MAX = 10;
 
 /**

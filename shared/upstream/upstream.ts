@@ -77,8 +77,8 @@ export type UpstreamBlocks = {
   /** Until then the limit of every key is spent. */
   readonly limitUntilMs: number;
   /**
-   * Until then no order is sent, because something else answered in the upstream's place. It stands when the time is
-   * over, until the upstream itself answers an order: orders go one at a time, and one such answer prolongs it.
+   * Until then no order is sent, because something else answered in the upstream's place. After that orders go one at a
+   * time until the upstream itself answers one; another foreign answer prolongs it.
    */
   readonly unrecognizedUntilMs: number;
 };

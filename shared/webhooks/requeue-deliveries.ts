@@ -119,7 +119,7 @@ const requeueEndpoint = async ({ ledger, accounts, queue }: RequeueDeps, key: En
 
 /**
  * Puts an endpoint's parked deliveries into the queue now, also those whose next attempt is later, because a person has
- * mended or removed it. Resolves with their number. The run of the next minute repeats what is due, in case this process
+ * repaired or removed it. Resolves with their number. The run of the next minute repeats what is due, in case this process
  * dies; beyond the first thousand it sends what is due.
  */
 export const requeueAtOnce = async (

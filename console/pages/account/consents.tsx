@@ -31,7 +31,7 @@ export const ConsentsPage = () => {
   return (
     <Page
       title="Consents"
-      description="Which of your apps' checks asked for a person's record, when and for what purpose. It is not kept here whom a check was about."
+      description="Which of your apps' checks asked for a person's record, when and for what purpose. It does not show whom a check was about."
       actions={
         <ListCsvButton
           name={`consents-${account}${periodName(period)}`}

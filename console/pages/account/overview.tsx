@@ -189,7 +189,7 @@ const Orders = ({ account }: { readonly account: string }) => {
     <>
       <Section
         title={`Orders of the last ${ORDER_DAYS} days`}
-        description="Live orders and checks, counted when they end; a minute passes until they are shown. The numbers are about right: what is counted again after a fault counts twice."
+        description="Live orders and checks, counted when they end; they appear after a minute. The numbers are approximate: after a fault an order can be counted twice."
       >
         <Query of={read}>{(shown) => <OrderFacts {...shown} />}</Query>
       </Section>

@@ -58,7 +58,7 @@ export const ChartsPage = () => {
   return (
     <Page
       title="Charts"
-      description={`Live orders and identity checks, counted when they end; a minute passes until they are shown. The numbers are about right: what is counted again after a fault counts twice. Times are in the time zone of the stage${zone === undefined ? "" : ` (${zone})`}.`}
+      description={`Live orders and identity checks, counted when they end; they appear after a minute. The numbers are approximate: after a fault an order can be counted twice. Times are in the time zone of the stage${zone === undefined ? "" : ` (${zone})`}.`}
     >
       <Row>
         <NativeSelect

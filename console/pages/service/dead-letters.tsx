@@ -93,7 +93,7 @@ const QueueSection = ({ queue: { queue, number, oldest_s, messages } }: { readon
           label={title}
           rows={messages}
           rowKey={({ id }) => id}
-          emptyText="They are being handled right now. Load the page again in a minute."
+          emptyText="They are being processed. Reload the page in a minute."
           columns={[
             { header: "Message", cell: ({ id }) => <code>{id}</code> },
             { header: "Kind", cell: ({ kind }) => kind },

@@ -36,7 +36,7 @@ export const ServiceAuditPage = () => {
   return (
     <Page
       title="Audit log"
-      description="Everything that people did, and who with a role saw personal data, newest first. The last moments may be missing."
+      description="Everything that people did, and who with a role saw personal data, newest first. The newest entries may be missing."
       actions={
         <ListCsvButton
           name={`audit${periodName(chosen)}`}

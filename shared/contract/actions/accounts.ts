@@ -178,7 +178,7 @@ export const accountsActions = {
       before: entitlementsSchema.optional(),
     }),
     output: z.object({ account_id: z.string(), entitlements: entitlementsSchema }),
-    summary: "Set what an account may do and how often, in place of what it could before; its keys can do no more",
+    summary: "Replace what an account may do and how often; its keys can do no more than that",
     command: {
       takes: { account: "<account>", entitlements: "--set <entitlements...>" },
       example: "acc_0123456789abcdef01 --set vtu identity=1000 identity:advanced=50",
@@ -233,7 +233,7 @@ export const accountsActions = {
       before: accountOwnersSchema.optional(),
     }),
     output: z.object({ account_id: z.string(), owners: accountOwnersSchema }),
-    summary: "Set who may manage an account in the console, in place of those who could before",
+    summary: "Replace the list of owners, who may manage an account in the console",
     command: {
       takes: { account: "<account>", owners: "--set <owners...>" },
       example: "acc_0123456789abcdef01 --set email:ada@example.com group:checkout-team",

@@ -60,7 +60,7 @@ export const notificationsActions = {
         .describe("an incoming webhook of Slack, or of a chat that takes the same"),
     }),
     output: choices,
-    summary: "Choose what one is notified of, and how; nothing at all ends it, and forgets the addresses",
+    summary: "Choose your notifications and where they go; without any, the addresses are deleted",
     command: "none",
   },
   "notifications list": {

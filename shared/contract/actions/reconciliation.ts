@@ -225,7 +225,7 @@ export const reconciliationActions = {
     irreversible: true,
     input: dayInput.extend({ why: whySchema.optional() }),
     output: statementView,
-    summary: "Sign a compared day off, once no case of it is open: nothing of it changes any more",
+    summary: "Sign off a compared day that has no open case; it can no longer change",
     command: { takes: { day: "<day>" }, example: '2026-11-21 --why "November is closed"' },
   },
   "reconciliation statements export": {

@@ -188,7 +188,7 @@ export const transactionsActions = {
     kind: "change",
     input: changeInput.extend({ reference: referenceInput }),
     output: z.object({ reference: z.string(), account_id: z.string() }),
-    summary: "Have the upstream asked for the outcome of an open order now, within a minute",
+    summary: "Ask the upstream for the outcome of an open order, within a minute",
     command: {
       takes: { reference: "<reference>" },
       example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ",
@@ -201,7 +201,7 @@ export const transactionsActions = {
     kind: "change",
     input: changeInput.extend({ reference: referenceInput }),
     output: z.object({ reference: z.string(), account_id: z.string(), taken }),
-    summary: "Say that you are on an open order: for 30 minutes no other operator can say so",
+    summary: "Mark an open order as yours for 30 minutes: no other operator can mark it until then",
     command: { takes: { reference: "<reference>" }, example: "DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ" },
   },
   "transactions note": {
@@ -229,7 +229,7 @@ export const transactionsActions = {
     input: z.object({ reference: referenceInput, why: whySchema }),
     output: entryResult,
     summary:
-      "Give back what a successful live transaction cost that was not delivered after all, once: an adjustment that names it",
+      "Refund, once, a successful live transaction that was not delivered after all, by an adjustment that names it",
     command: {
       takes: { reference: "<reference>" },
       example: 'DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ --why "the upstream reversed it, ticket 91"',

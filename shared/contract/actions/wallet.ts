@@ -132,7 +132,7 @@ export const walletActions = {
     movesMoney: true,
     input: accountInput.extend({ id: entryIdSchema.describe("the bank's reference of the funding"), why: whySchema }),
     output: entryResult,
-    summary: "Take a wrong funding back, whole, once and never below 0: an adjustment that names it",
+    summary: "Reverse a wrong funding in full, once and never below 0, by an adjustment that names it",
     command: {
       takes: { account: "<account>", id: "--id <reference>" },
       example: 'acc_0123456789abcdef01 --id GTB-20261121-0042 --why "of another account, ticket 12"',

@@ -40,10 +40,9 @@ export class CallHandler extends NodeHttpHandler {
 const POOL = { keepAlive: true, maxSockets: 50 } as const;
 
 /**
- * When one connection ends, the agent ends those that are idle: what ended it has probably ended them too. A frozen
- * function notices nothing. A NAT gateway, for example, forgets a connection after 350 s, and tells only who uses it.
- * So a call that met a dead connection is sent again over a new one, and both of its attempts are never lost to a
- * freeze. Source: AWS, "Troubleshoot NAT gateways", "Internet connection drops after 350 seconds".
+ * When one connection ends, the agent ends the idle ones, which probably ended for the same reason unnoticed. A NAT
+ * gateway, for example, forgets a connection after 350 s and resets it only when it is used. So a retry always gets a
+ * new connection, and a freeze never takes both attempts of a call. Source: AWS, "Troubleshoot NAT gateways", "Internet connection drops after 350 seconds".
  */
 const endingIdle = (agent: InstanceType<typeof HttpAgent>): InstanceType<typeof HttpAgent> => {
   const connect = agent.createConnection;

@@ -40,7 +40,7 @@ export const addConsentCommands = (group: Command): void => {
   addCommand(group, {
     usage: "verify",
     readOnly: true,
-    summary: "Read an export from standard input; exit code 1 unless it is, to the byte, what the service exported",
+    summary: "Read an export from standard input; exit code 1 unless it is byte for byte what the service exported",
     example: "verify < november.jsonl",
     input: z.object({}),
     run: async (context) => verified(await readExport(), (file) => comparison(context, file)),

@@ -61,7 +61,7 @@ export const addReconciliationCommands = (group: Command): void => {
   addCommand(group, {
     usage: "verify",
     readOnly: true,
-    summary: "Read an export from standard input; exit code 1 unless it is, to the byte, what the service exported",
+    summary: "Read an export from standard input; exit code 1 unless it is byte for byte what the service exported",
     example: "verify < 2026-11-21.jsonl",
     input: z.object({}),
     run: async (context) => verified(await readPack(), (end) => exporterOf(context, end)),
