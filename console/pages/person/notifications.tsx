@@ -8,6 +8,7 @@ import {
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { Facts } from "../../components/facts.tsx";
 import { Notice } from "../../components/notice.tsx";
@@ -137,7 +138,26 @@ const Choose = ({ choices: { email, slack } }: { readonly choices: Choices }) =>
 const People = () => {
   const list = useRead("notifications list", {});
   return (
-    <Section title="All people" description="Who is notified of what. End the notifications of a person who left.">
+    <Section
+      title="All people"
+      description="Who is notified of what. End the notifications of a person who left."
+      actions={
+        <CsvButton
+          name="notifications"
+          rows={list.data?.recipients}
+          columns={[
+            "name",
+            ["email", ({ email }) => email.join(" ")],
+            "email_status",
+            ["slack", ({ slack }) => slack.join(" ")],
+            "slack_host",
+            "slack_status",
+            "since",
+            "until",
+          ]}
+        />
+      }
+    >
       <Query of={list}>
         {({ recipients }) => (
           <DataTable

@@ -1,34 +1,57 @@
+import { NativeSelect } from "@mantine/core";
+import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { moneyText } from "../../../shared/contract/money.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
+import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
 import { IrreversibleDialog } from "../../components/irreversible-dialog.tsx";
 import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
+import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 
 type Proposal = ActionOutput<"proposals list">["proposals"][number];
 
 const READ_EVERY_MS = 30_000;
 
+const filterFields = z.object({ state: z.enum(["open", "all"]).catch("open") });
+
 export const ProposalsPage = () => {
-  const proposals = useRead("proposals list", {}, { everyMs: READ_EVERY_MS });
+  const [{ state }, choose] = useFilters(filterFields);
+  const proposals = useRead("proposals list", { state }, { everyMs: READ_EVERY_MS });
   return (
     <Page
       title="Proposals"
-      description="What one person proposed and another decides. Nothing has changed yet; an approval carries out exactly what is written here."
+      description="What one person proposed and another decides. Nothing changes until then; an approval carries out exactly what is written here."
+      actions={<CsvButton name={`proposals-${state}`} rows={proposals.data?.proposals} columns={csvColumns} />}
     >
+      <Row>
+        <NativeSelect
+          label="Show"
+          value={state}
+          data={[
+            { value: "open", label: "Those that wait for a decision" },
+            { value: "all", label: "The latest 100, also decided ones" },
+          ]}
+          onChange={({ currentTarget }) => choose({ state: currentTarget.value })}
+        />
+      </Row>
       <Query of={proposals}>
         {(data) => (
           <DataTable
-            label="Proposals"
+            label={state === "open" ? "Proposals" : "Latest proposals"}
             rows={data.proposals}
             rowKey={({ proposal }) => proposal}
             columns={[
               { header: "What it does", cell: (proposal) => <Consequence {...proposal} /> },
+              ...(state === "all"
+                ? [{ header: "Decision", cell: (proposal: Proposal) => <Decision {...proposal} /> }]
+                : []),
               { header: "Decide", hidesHeader: true, cell: (proposal) => <Decide proposal={proposal} /> },
               {
                 header: "Balance before",
@@ -41,7 +64,7 @@ export const ProposalsPage = () => {
               { header: "Proposed", cell: ({ proposed_at }) => <Time iso={proposed_at} /> },
               { header: "Expires", cell: ({ expires_at }) => <Time iso={expires_at} /> },
             ]}
-            emptyText="No proposal waits for a decision."
+            emptyText={state === "open" ? "No proposal waits for a decision." : "Nothing was proposed yet."}
           />
         )}
       </Query>
@@ -49,7 +72,39 @@ export const ProposalsPage = () => {
   );
 };
 
-const Consequence = ({ consequence, account_id, refusal }: Proposal) => (
+const csvColumns = [
+  "proposal",
+  "state",
+  "action",
+  "account_id",
+  "consequence",
+  "amount",
+  "why",
+  "proposed_by",
+  "proposed_at",
+  "expires_at",
+  "decided_by",
+  "decided_at",
+  "decided_why",
+] as const;
+
+const states = {
+  open: { tone: "attention", text: "Waits" },
+  expired: { tone: "neutral", text: "Expired" },
+  approved: { tone: "good", text: "Approved" },
+  rejected: { tone: "bad", text: "Rejected" },
+} as const;
+
+const Decision = ({ state, decided_by, decided_at, decided_why, broke_glass }: Proposal) => (
+  <>
+    <Status tone={states[state].tone}>{states[state].text}</Status>
+    {decided_by !== null && ` by ${decided_by}${broke_glass ? ", alone" : ""}, `}
+    {decided_at !== null && <Time iso={decided_at} />}
+    {decided_why !== null && `: ${decided_why}`}
+  </>
+);
+
+const Consequence = ({ consequence, account_id, state, refusal }: Proposal) => (
   <>
     {consequence}.
     {account_id !== null && (
@@ -58,7 +113,7 @@ const Consequence = ({ consequence, account_id, refusal }: Proposal) => (
         Account: <AccountLink account={account_id} />.
       </>
     )}
-    {refusal !== null && ` ${refusal}.`}
+    {state === "open" && refusal !== null && ` ${refusal}.`}
   </>
 );
 
@@ -78,7 +133,8 @@ const approvalPreview = ({ amount, balance_before, balance_after, consequence }:
 });
 
 const Decide = ({ proposal: shown }: { readonly proposal: Proposal }) => {
-  const { proposal, consequence, refusal } = shown;
+  const { proposal, state, consequence, refusal } = shown;
+  if (state !== "open") return null;
   return (
     <Row>
       {refusal === null && (

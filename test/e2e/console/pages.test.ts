@@ -752,6 +752,11 @@ test("a funding that finance proposes is carried out once another person approve
   await expectAccessible(other);
   await submit(other, "Approve NGN 2,500.00");
   await other.getByText(/^Done: Credits 2,500\.00 NGN/).waitFor();
+  await page.getByLabel("Show").selectOption("all");
+  await proposed(page)
+    .getByText(/Approved by operator@example\.com/)
+    .waitFor();
+  expect(await proposed(page).getByRole("button").count()).toBe(0);
   expect(await balance()).toBe(2_600);
 });
 
