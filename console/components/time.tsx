@@ -1,3 +1,5 @@
+import { timeIn } from "../../shared/contract/time-zone.ts";
+import { usePerson } from "../api/use-person.ts";
 import styles from "./values.module.css";
 
 const fields = {
@@ -29,10 +31,21 @@ export const Time = ({ iso }: { readonly iso: string }) => (
   </time>
 );
 
-/** A time of the record: in the stage's zone with its offset, and in UTC. */
-export const StageTime = ({ at, local_time }: { readonly at: string; readonly local_time: string }) => (
-  <time dateTime={at} className={styles.stageTime}>
-    {local_time.replace("T", " ").replace(/\.\d+/, " ")}
-    <span className={styles.utc}>{utcText(at)}</span>
-  </time>
+/** A time of the books, in the stage's zone with its offset; pointing at it shows UTC. */
+export const StageTime = ({ iso }: { readonly iso: string }) => {
+  const { time_zone: timeZone } = usePerson();
+  const text = timeIn(Date.parse(iso), timeZone).replace("T", " ").replace(/\.\d+/, " ");
+  return (
+    <time dateTime={iso} title={utcText(iso)} className={styles.stageTime}>
+      {text}
+    </time>
+  );
+};
+
+/** A time of an order's record, which is printed too: in the stage's zone, and in UTC. */
+export const RecordTime = ({ iso }: { readonly iso: string }) => (
+  <>
+    <StageTime iso={iso} />
+    <span className={styles.utc}>{utcText(iso)}</span>
+  </>
 );

@@ -23,7 +23,7 @@ import { PeriodFields, periodFilters } from "../../components/period-fields.tsx"
 import { PrintButton } from "../../components/print-button.tsx";
 import { TransactionLink } from "../../components/record-links.tsx";
 import { Status } from "../../components/status.tsx";
-import { Time } from "../../components/time.tsx";
+import { StageTime } from "../../components/time.tsx";
 import { lineKindText } from "../../components/transaction-values.tsx";
 import { Unbroken } from "../../components/unbroken.tsx";
 
@@ -107,7 +107,7 @@ export const StatementPage = () => {
           },
           { header: "Amount", align: "end", cell: ({ effect }) => <Money naira={effect} /> },
           { header: "Balance", align: "end", cell: ({ balance }) => <Money naira={balance} /> },
-          { header: "Time", cell: ({ at }) => <Time iso={at} /> },
+          { header: "Time", cell: ({ at }) => <StageTime iso={at} /> },
           { header: "Description", cell: descriptionOf },
           { header: "Your reference", cell: ({ caller_reference }) => <Unbroken text={caller_reference ?? "–"} /> },
         ]}

@@ -18,7 +18,7 @@ import { accountPath, PageLink } from "../../components/page-link.tsx";
 import { Query } from "../../components/query.tsx";
 import { ResolveDialog } from "../../components/resolve-dialog.tsx";
 import { TestData } from "../../components/test-data.tsx";
-import { isInFuture, StageTime, Time } from "../../components/time.tsx";
+import { isInFuture, RecordTime, Time } from "../../components/time.tsx";
 import { TransactionStatusText, typeText } from "../../components/transaction-values.tsx";
 
 const READ_EVERY_MS = 10_000;
@@ -256,7 +256,7 @@ const History = ({ history }: { readonly history: Shown["history"] }) => (
     rows={history.map((entry, place) => ({ ...entry, place }))}
     rowKey={({ place }) => String(place)}
     columns={[
-      { header: "Time", cell: ({ at, local_time }) => <StageTime at={at} local_time={local_time} /> },
+      { header: "Time", cell: ({ at }) => <RecordTime iso={at} /> },
       { header: "Step", cell: ({ what }) => what },
       { header: "Details", cell: ({ details }) => details },
     ]}

@@ -17,7 +17,7 @@ import { thisMonth } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
-import { Time } from "../../components/time.tsx";
+import { StageTime } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
 
 type Group = (typeof marginGroups)[number];
@@ -68,7 +68,7 @@ const Shown = ({ report: { rows, total, complete_until: completeUntil }, by }: {
           { name: "Of the price", value: percentOf(total) },
           { name: "Orders of unknown cost", value: total.unknown_orders },
           { name: "Their price", value: <Money naira={total.unknown_price} /> },
-          { name: "Complete until", value: completeUntil === null ? undefined : <Time iso={completeUntil} /> },
+          { name: "Complete until", value: completeUntil === null ? undefined : <StageTime iso={completeUntil} /> },
         ]}
       />
     </Section>

@@ -16,7 +16,7 @@ import { Page, Row } from "../../components/page.tsx";
 import { thisMonth } from "../../components/period.ts";
 import { PeriodFields, periodFilters } from "../../components/period-fields.tsx";
 import { Query } from "../../components/query.tsx";
-import { Time } from "../../components/time.tsx";
+import { StageTime } from "../../components/time.tsx";
 import { typeText } from "../../components/transaction-values.tsx";
 
 const filterFields = z.object(periodFilters);
@@ -60,7 +60,7 @@ const Shown = ({ report: { rows, total, open_over_24_h, complete_until } }: { re
         { name: "Orders", value: total.orders },
         { name: "Within 30 s", value: percentText(total.within_30_s_percent) },
         { name: "Open for more than 24 hours, now", value: open_over_24_h },
-        { name: "Complete until", value: complete_until === null ? undefined : <Time iso={complete_until} /> },
+        { name: "Complete until", value: complete_until === null ? undefined : <StageTime iso={complete_until} /> },
       ]}
     />
     <DataTable

@@ -16,7 +16,7 @@ import { Query } from "../../components/query.tsx";
 import { type CsvColumn, localTimeColumn } from "../../components/rows-csv.ts";
 import { classText, StatementState, type UpstreamStatement } from "../../components/statement-values.tsx";
 import { Status } from "../../components/status.tsx";
-import { Time } from "../../components/time.tsx";
+import { StageTime } from "../../components/time.tsx";
 
 type Case = ActionOutput<"reconciliation cases list">["cases"][number];
 
@@ -96,15 +96,15 @@ const csvColumns = (timeZone: string): readonly CsvColumn<Case>[] => [
   ["why", ({ decisions }) => decisions.at(-1)?.why ?? ""],
 ];
 
-const TimeOf = ({ at }: { readonly at: string | undefined }) => (at === undefined ? "–" : <Time iso={at} />);
+const TimeOf = ({ at }: { readonly at: string | undefined }) => (at === undefined ? "–" : <StageTime iso={at} />);
 
 const Compared = (statement: UpstreamStatement) => (
   <Section title="Comparison">
     <Facts
       facts={[
         { name: "State", value: <StatementState of={statement} /> },
-        { name: "Begins", value: <Time iso={statement.from} /> },
-        { name: "Ends", value: <Time iso={statement.to} /> },
+        { name: "Begins", value: <StageTime iso={statement.from} /> },
+        { name: "Ends", value: <StageTime iso={statement.to} /> },
         {
           name: "Balance at the upstream",
           value: statement.closing === null ? undefined : <Money kobo={statement.closing.balance_kobo} />,

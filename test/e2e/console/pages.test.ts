@@ -600,6 +600,34 @@ describe("a list", () => {
     await page.unrouteAll();
   });
 
+  test("of a report says how far it is, and is shown once all accounts are in it", async () => {
+    const page = await open("operator", "/catalog");
+    const sums = {
+      ...{ day: null, network: null, kind: null, account_id: service().demoAccount, orders: 2, unknown_orders: 0 },
+      ...{ price_kobo: 1_000_00, cost_kobo: 970_00, unknown_price_kobo: 0 },
+    };
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route("**/console-api/margin/report?*", async (route) => {
+      const isFirst = !route.request().url().includes("cursor=");
+      if (!isFirst) await released;
+      const data = {
+        ...{ sums: [sums], accounts: 110, complete_until: isFirst ? "2026-11-21T10:00:00.000Z" : null },
+        next_cursor: isFirst ? "next" : null,
+      };
+      await route.fulfill({ json: { status: true, message: "Done", data } });
+    });
+    await visit(page, "/margin?by=account", "Margin");
+    await page.getByText("Read 110 accounts").waitFor();
+    expect(await table(page, "Margin").count()).toBe(0);
+    release();
+    await table(page, "Margin").getByText("NGN 60.00").waitFor();
+    expect(await table(page, "Margin").locator("tbody tr").count()).toBe(1);
+    await page.unrouteAll();
+  });
+
   test("of ledger entries is saved to the byte, and one of consents without a purpose that is a formula", async () => {
     const page = await open("owner", ofDemo("statement"));
     await row(page, orders.delivered).waitFor();
@@ -608,6 +636,7 @@ describe("a list", () => {
     const account = service().demoAccount;
     const rows = lines.map((line) => statementCsvCells(account, statementLineView(line, "Africa/Lagos")));
     expect(rows[0]?.[2]).toMatch(/\+01:00$/);
+    expect(await row(page, orders.delivered).locator("time").textContent()).toMatch(/ \+01:00$/);
     const opening = balanceCsvCells(account, "opening_balance", 0);
     const end = balanceCsvCells(account, "closing_balance", closing_kobo / 100);
     expect(await saved(page, "Download CSV")).toBe(csvText(statementCsvColumns, [opening, ...rows, end]));
