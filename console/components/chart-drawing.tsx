@@ -1,7 +1,26 @@
 import { type PointerEvent, useLayoutEffect, useRef, useState } from "react";
 import styles from "./chart.module.css";
-import type { ChartProps } from "./chart.tsx";
 import { labelledIndexes, placeOn, roundMarks, runsOf } from "./chart-geometry.ts";
+
+export type ChartProps = {
+  /** What it shows, for screen readers: `Balance at the end of each day`. */
+  readonly label: string;
+  /** The heading of the first column: `Day`. */
+  readonly xHeader: string;
+  /** One line, or one colour of the bars, for each. */
+  readonly series: readonly string[];
+  /** In order of time. A value is missing if it is null. */
+  readonly points: readonly { readonly x: string; readonly values: readonly (number | null)[] }[];
+  /** `bars` are stacked. */
+  readonly kind: "line" | "bars";
+  /** A value in the table and beside the pointer. */
+  readonly valueText: (value: number) => string;
+  /** A value at the axis, by default as `valueText`. */
+  readonly axisText?: (value: number) => string;
+  /** The marks of the axis, from its beginning to its end; `log` spaces them as powers. */
+  readonly axis?: { readonly marks: readonly number[]; readonly scale: "linear" | "log" };
+  readonly emptyText: string;
+};
 
 const HEIGHT = 256;
 const TOP = 10;

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import * as z from "zod";
-import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { periodsActions } from "../../../shared/contract/actions/periods.ts";
 import { pagesOf } from "../../../shared/platform/pages.ts";
 import { addCommand } from "../command.ts";
 import type { AdminContext } from "../context.ts";
 import { perform } from "../perform.ts";
-import { exportFormats } from "../views/period-export.ts";
+import { type ExportedAccount, exportFormats } from "../views/period-export.ts";
 
 const { month } = periodsActions["periods show"].input.shape;
 const formats = z.enum(["csv", "jsonl", "journal"]);
@@ -35,12 +34,6 @@ export const addLedgerExport = (group: Command): void => {
       return { json: { records }, text: "" };
     },
   });
-};
-
-/** An account of a closed period, whose lines are read when they are asked for. */
-export type ExportedAccount = {
-  readonly sums: ActionOutput<"periods accounts">["accounts"][number];
-  readonly pages: AsyncIterable<ActionOutput<"periods lines">>;
 };
 
 async function* accountsOf(context: AdminContext, of: string): AsyncGenerator<ExportedAccount> {

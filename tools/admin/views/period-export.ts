@@ -4,10 +4,15 @@ import { CSV_LINE_END, csvRow } from "../../../shared/contract/csv.ts";
 import { koboFromNaira, nairaDecimals, nairaFromKobo } from "../../../shared/contract/money.ts";
 import { periodCsvCells, periodCsvColumns } from "../../../shared/contract/statement-csv.ts";
 import { timeIn } from "../../../shared/contract/time-zone.ts";
-import type { ExportedAccount } from "../commands/ledger-export.ts";
 
 type Period = ActionOutput<"periods show">;
 type Line = ActionOutput<"periods lines">["lines"][number];
+/** An account of a closed period, whose lines are read when they are asked for. */
+export type ExportedAccount = {
+  readonly sums: ActionOutput<"periods accounts">["accounts"][number];
+  readonly pages: AsyncIterable<ActionOutput<"periods lines">>;
+};
+
 type Accounts = AsyncIterable<ExportedAccount>;
 
 async function* csv(_period: Period, accounts: Accounts): AsyncGenerator<string> {
