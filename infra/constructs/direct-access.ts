@@ -41,6 +41,8 @@ export class DirectAccess extends Construct {
     });
     const { defaultChild } = trail.node;
     if (!(defaultChild instanceof CfnTrail)) throw new Error("CDK makes the trail otherwise");
+    // An empty list too is one: CloudTrail refuses a trail with both kinds of selectors.
+    defaultChild.eventSelectors = undefined;
     const only = (field: string, ...values: readonly string[]) => ({ field, equalTo: [...values] });
     defaultChild.advancedEventSelectors = [
       {

@@ -77,6 +77,11 @@ test("no access by the stage's functions is recorded, and none to tables of othe
   expect(isRecorded({ arn, type: "AWS::S3::Object" })).toBe(false);
 });
 
+// CDK's trail has a list of basic selectors, also an empty one. Source: AWS CloudTrail API Reference, "PutEventSelectors".
+test("the trail has no basic selectors, because CloudTrail refuses both kinds", () => {
+  expect(trail?.Properties).not.toHaveProperty("EventSelectors");
+});
+
 test("a write that is recorded raises an alarm within minutes, which pages, and a read does not", () => {
   expect(trail?.Properties).toMatchObject({ IsLogging: true, EnableLogFileValidation: true });
   const [logs] = administrator.all("AWS::Logs::LogGroup");
