@@ -17,7 +17,8 @@ export const PrintButton = ({
       return;
     }
     setIsWanted(false);
-    if (!isError) print();
+    // After this effect, because within one React does not draw all rows at once, as `usePrinting` asks it to.
+    if (!isError) setTimeout(print);
   }, [isWanted, hasNextPage, isFetchingNextPage, isError, fetchNextPage]);
   return (
     <Button variant="default" loading={isWanted} onClick={() => setIsWanted(true)}>

@@ -628,6 +628,34 @@ describe("a list", () => {
     await page.unrouteAll();
   });
 
+  test("of ledger entries is printed whole, also what was not read yet and what is beyond the rows that are drawn at once", async () => {
+    const page = await open("owner", ofDemo());
+    const lineAt = (place: number) => ({
+      ...{ at: "2026-11-21T10:00:00.000Z", local_time: "2026-11-21T11:00:00.000+01:00", kind: "funding" },
+      ...{ id: `GTB-${place}`, caller_reference: null, network: null, description: "", effect: 1, balance: place + 1 },
+    });
+    await page.route("**/console-api/wallet/statement?*", async (route) => {
+      const first = route.request().url().includes("cursor=") ? 80 : 0;
+      const data = {
+        ...{ account_id: service().demoAccount, opening: first, closing: first + 80 },
+        lines: Array.from({ length: 80 }, (_, place) => lineAt(first + place)),
+        next_cursor: first === 0 ? "next" : null,
+      };
+      await route.fulfill({ json: { status: true, message: "Done", data } });
+    });
+    await visit(page, ofDemo("statement"), "Statement");
+    await row(page, "GTB-79").waitFor();
+    // As a browser does: what is drawn when its event ends is printed.
+    await page.evaluate(`print = () => {
+      dispatchEvent(new Event("beforeprint"));
+      document.title = document.querySelectorAll("tbody > tr").length + " printed";
+      dispatchEvent(new Event("afterprint"));
+    }`);
+    await button(page, "Print").click();
+    await page.waitForFunction("document.title.endsWith(' printed')");
+    expect(await page.title()).toBe("160 printed");
+  });
+
   test("of ledger entries is saved to the byte, and one of consents without a purpose that is a formula", async () => {
     const page = await open("owner", ofDemo("statement"));
     await row(page, orders.delivered).waitFor();
@@ -644,9 +672,6 @@ describe("a list", () => {
       .locator("dl")
       .getByText(/^Airtime \(\d+\)$/)
       .waitFor();
-    await page.evaluate("print = () => { document.title = 'printed'; }");
-    await button(page, "Print").click();
-    await page.waitForFunction("document.title === 'printed'");
     const closing = (closing_kobo / 100).toLocaleString("en", { minimumFractionDigits: 2 });
     await page.locator("dl").getByText(closing).waitFor();
     await page.getByLabel("To", { exact: true }).fill("2020-01-01");
