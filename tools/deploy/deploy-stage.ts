@@ -56,6 +56,7 @@ export const destroyStage = async (stage: string, settings: StageSettings, cdk: 
   const places: readonly (readonly [name: string, region?: string])[] = [
     [stackName(stage, "Data")],
     [stackName(stage, "Network")],
+    [stackName(stage, "Administrator")],
     ...(recovery ? [[stackName(stage, "Recovery"), recovery.region] as const] : []),
   ];
   const stacks = await Promise.all(places.map(([name, region]) => deployedStack(name, region)));
@@ -68,11 +69,11 @@ export const destroyStage = async (stage: string, settings: StageSettings, cdk: 
   }
   const code = await cdk("destroy", "--all");
   if (code === 0) {
-    const identityKey = sells(settings) ? ", the identity key" : "";
+    const kept = sells(settings) ? ", the identity key, the bucket of the trail of direct access" : "";
     const addresses = settings.egress.kind === "nat-gateway" ? ", and the elastic IPs" : "";
     const vaults = recovery ? ", and the backup vaults of both regions" : "";
     console.log(
-      `Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys${identityKey}${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
+      `Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys${kept}${addresses}${vaults}. See docs/deployment.md, "Tear down".`,
     );
   }
   return code;

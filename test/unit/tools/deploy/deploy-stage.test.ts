@@ -212,8 +212,18 @@ describe("destroyStage", () => {
     expect(Object.fromEntries(asked)).toEqual({
       "Prod-Data": "us-east-1",
       "Prod-Network": "us-east-1",
+      "Prod-Administrator": "us-east-1",
       "Prod-Recovery": "eu-west-1",
     });
+  });
+
+  // It imports from the others, so it is deleted first: CloudFormation would refuse in the middle of `cdk destroy`.
+  test("a stage is refused while only the administrator's stack is protected", async () => {
+    deployed = { "Prod-Data": { isProtected: false }, "Prod-Administrator": {} };
+    await expect(destroyStage("prod", prodWith({}), cdkThatEnds(0))).rejects.toThrow(
+      /^Prod-Administrator must not be deleted by mistake\..* --stack-name Prod-Administrator$/,
+    );
+    expect(events).toEqual([]);
   });
 
   test("destroy deletes an unprotected stage, and prints what it does not delete", async () => {
@@ -221,7 +231,7 @@ describe("destroyStage", () => {
     expect(await destroyStage("prod", prodWith({}), cdkThatEnds(0))).toBe(0);
     expect(events).toEqual(["destroy --all"]);
     expect(printed).toMatch(
-      /^Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys(, the identity key)?, and the elastic IPs\./,
+      /^Not deleted: the access, ledger and audit tables, the reference, checksum and webhook keys(, the identity key, the bucket of the trail of direct access)?, and the elastic IPs\./,
     );
   });
 });
