@@ -2,7 +2,6 @@ import { useState } from "react";
 import { useSearchParams } from "wouter";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
 import { LATEST_DELIVERIES } from "../../../shared/contract/actions/deliveries.ts";
-import { dateIn } from "../../../shared/contract/time-zone.ts";
 import { usePerson } from "../../api/use-person.ts";
 import { useRead } from "../../api/use-read.ts";
 import { reasonText } from "../../components/attempt-outcome.ts";
@@ -16,6 +15,7 @@ import { Query } from "../../components/query.tsx";
 import { isInFuture, Time } from "../../components/time.tsx";
 import { Attempts, DeliveryState, endpointName, isDown } from "./delivery-attempts.tsx";
 import type { Endpoint } from "./endpoint-section.tsx";
+import { firstFailureDay } from "./first-failure-day.ts";
 
 /** Deliveries change while nobody does anything. */
 const REFRESH_MS = 10_000;
@@ -62,6 +62,7 @@ type LatestDeliveriesProps = {
 };
 
 const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDeliveriesProps) => {
+  const { time_zone: timeZone } = usePerson();
   const one = endpoint === undefined ? {} : { endpoint };
   const deliveries = useRead("deliveries list", { account, ...one }, { everyMs: REFRESH_MS });
   return (
@@ -73,9 +74,10 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
           <Recover
             account={account}
             endpoint={endpoint}
-            failedSince={firstFailure(
+            failedSince={firstFailureDay(
               endpoints.filter((each) => endpoint === undefined || each.endpoint === endpoint),
               deliveries.data?.deliveries ?? [],
+              timeZone,
             )}
           />
           <CsvButton
@@ -130,23 +132,14 @@ const LatestDeliveries = ({ account, endpoints, endpoint, onShow }: LatestDelive
   );
 };
 
-/** When the endpoints began to fail, or when the first delivery was created that was given up; undefined without any. */
-const firstFailure = (endpoints: readonly Endpoint[], deliveries: readonly Delivery[]): string | undefined =>
-  [
-    ...endpoints.flatMap(({ failing_since }) => failing_since ?? []),
-    ...deliveries
-      .filter(({ state }) => state === "exhausted" || state === "switched_off")
-      .map(({ created_at }) => created_at),
-  ].sort()[0];
-
 type RecoverProps = {
   readonly account: string;
   readonly endpoint: string | undefined;
+  /** A date. */
   readonly failedSince: string | undefined;
 };
 
 const Recover = ({ account, endpoint, failedSince }: RecoverProps) => {
-  const { time_zone } = usePerson();
   // A day may have more deliveries than a request can read: the next one begins at a time.
   const [next, setNext] = useState<string | null>(null);
   return (
@@ -162,7 +155,7 @@ const Recover = ({ account, endpoint, failedSince }: RecoverProps) => {
                 kind: "date",
                 label: "Since the beginning of",
                 ...(failedSince !== undefined && {
-                  initial: dateIn(Date.parse(failedSince), time_zone),
+                  initial: failedSince,
                   description: "The day of the first failure that is known.",
                 }),
               }
