@@ -8,7 +8,7 @@ import { evaluate, statementsIn } from "../../../builders/iam/evaluate.ts";
 import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { idIn, templatesOf } from "../../../builders/templates.ts";
 
-const { data, service } = templatesOf("prod");
+const { data, service, administrator } = templatesOf("prod");
 const found = data.all("AWS::DynamoDB::Table");
 const isDurable = { PointInTimeRecoveryEnabled: true };
 
@@ -275,6 +275,26 @@ describe("an adopted ledger", () => {
     expect(sources.map(({ Properties }) => Properties.EventSourceArn)).toContain(region);
     const policies = JSON.stringify(adopted.service.all("AWS::IAM::Policy"));
     expect(policies).toContain(":table/old-ledger/index/by_list");
+  });
+
+  // CloudFormation does not remove an export that another stack imports.
+  test("docs/recovery.md deploys both stacks that import what an adoption takes out of Prod-Data, before Prod-Data", () => {
+    const exported = ({ every }: typeof data): readonly string[] =>
+      every.map(({ id }) => id).filter((id) => /^(Access|Audit|Ledger|IdentityKey)[0-9A-F]{8}$/.test(id));
+    const removed = exported(data).filter((id) => !exported(adopted.data).includes(id));
+    const importing = ({ every }: typeof data): boolean => {
+      const text = JSON.stringify(every);
+      return removed.some((id) => text.includes(`Prod-Data:ExportsOutputFnGetAtt${id}`));
+    };
+    expect([service, administrator].map(importing)).toEqual([true, true]);
+    expect([adopted.service, adopted.administrator].map(importing)).toEqual([false, false]);
+    const [, commands = ""] =
+      /## Adopt a ledger.*?```\n(npx .*?)```/s.exec(readFileSync("docs/recovery.md", "utf8")) ?? [];
+    expect(commands.trim().split("\n")).toEqual([
+      "npx cdk deploy Prod-Service --exclusively --context stage=prod",
+      "npm run deploy -- --stage prod --administrator",
+      "npm run deploy -- --stage prod",
+    ]);
   });
 
   test("a stage that adopts a ledger begins with purchases off, and another one with purchases on", () => {
