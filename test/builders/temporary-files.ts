@@ -9,5 +9,5 @@ import { join } from "node:path";
 export const setup = (): (() => void) => {
   const folder = mkdtempSync(join(tmpdir(), "tests-"));
   process.env.TMPDIR = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  return () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 };
