@@ -13,7 +13,7 @@ import { retryContention } from "../platform/backoff.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { errorFields, log, putMetrics } from "../platform/log.ts";
 import { EPOCH, isoTime } from "../platform/time.ts";
-import { advanceSums, consumedKobo, type LedgerInZone, readDays, readSums, sumsAndOrders } from "./order-sums.ts";
+import { advanceSums, consumedKobo, type LedgerInZone, readSums, readSumsSince, sumsAndOrders } from "./order-sums.ts";
 
 /** What we have paid to the upstream, and when the float was measured last. */
 export const floatSchema = z.object({
@@ -99,7 +99,8 @@ export const readFloat = async (ledger: Ledger): Promise<Float> => {
   const stored = await getItem(ledger, FLOAT_PK, floatSchema);
   const dayBegan = isoTime(ledger.clock() - DAY_MS);
   const total = { costKobo: 0, unknownKobo: 0, openKobo: 0, dayKobo: 0 };
-  for await (const { sums, orders } of sumsAndOrders(ledger, await accountIdsOf(ledger))) {
+  const accountIds = await accountIdsOf(ledger);
+  for await (const { sums, orders } of sumsAndOrders(ledger, accountIds, await readSums(ledger, accountIds))) {
     total.costKobo += sums.cost_kobo;
     total.unknownKobo += sums.unknown_kobo;
     for (const { hour, kobo } of sums.hours) total.dayKobo += hour >= dayBegan ? kobo : 0;
@@ -133,11 +134,9 @@ export const expectedAt = async (ledger: LedgerInZone, atMs: number): Promise<nu
   const paymentsKobo = await paymentsBefore(ledger, isoTime(atMs));
   if (paymentsKobo === undefined) return undefined;
   const accountIds = await accountIdsOf(ledger);
-  let consumed = 0;
-  for await (const batch of readDays(ledger, accountIds, days)) {
-    for (const { sums: since } of batch) consumed -= (since.cost ?? 0) + (since.unknown_price ?? 0);
-  }
-  for await (const { sums, orders } of sumsAndOrders(ledger, accountIds)) {
+  const known = await readSumsSince(ledger, accountIds, days);
+  let consumed = -known.sinceKobo;
+  for await (const { sums, orders } of sumsAndOrders(ledger, accountIds, known.sums)) {
     consumed += sums.cost_kobo + sums.unknown_kobo;
     for (const order of orders) consumed += order.created_at < isoTime(atMs) ? consumedKobo(order) : 0;
   }

@@ -256,12 +256,12 @@ export const readSums = async (
   return new Map(items.map((item) => [item.account_id, item]));
 };
 
-/** Of each account its sums, and the orders that they lack: those that were open, and the newest ones. */
+/** Of each account its sums, as they were read, and the orders that they lack: those that were open, and the newest ones. */
 export async function* sumsAndOrders(
   ledger: Ledger,
   accountIds: readonly string[],
+  known: ReadonlyMap<string, OrderSums>,
 ): AsyncGenerator<{ readonly sums: OrderSums; readonly orders: readonly Transaction[] }, void, void> {
-  const known = await readSums(ledger, accountIds);
   yield* mapInOrder(accountIds, BATCHES_AT_ONCE, async (accountId) => {
     const sums = known.get(accountId) ?? firstSums(accountId);
     return { sums, orders: await ordersBeside(ledger, sums) };
@@ -321,6 +321,33 @@ export async function* readDays(
     yield keys.flatMap(({ accountId, day, pk }) => daySumsOf({ accountId, day }, items.get(pk) ?? {}, partsOf));
   }
 }
+
+/**
+ * The sums of accounts, and what of them is of orders of these days. Both are of one moment: an account whose sums a run has
+ * changed between the reads is read again.
+ */
+export const readSumsSince = async (table: Table, accountIds: readonly string[], days: readonly string[]) => {
+  const sums = new Map<string, OrderSums>();
+  let sinceKobo = 0;
+  let left = accountIds;
+  while (left.length > 0) {
+    const before = await readSums(table, left);
+    const since = new Map<string, number>();
+    for await (const batch of readDays(table, left, days)) {
+      for (const { accountId, sums: of } of batch) {
+        since.set(accountId, (since.get(accountId) ?? 0) + (of.cost ?? 0) + (of.unknown_price ?? 0));
+      }
+    }
+    const after = await readSums(table, left);
+    const isSame = (accountId: string): boolean => before.get(accountId)?.version === after.get(accountId)?.version;
+    for (const accountId of left.filter(isSame)) {
+      sums.set(accountId, after.get(accountId) ?? firstSums(accountId));
+      sinceKobo += since.get(accountId) ?? 0;
+    }
+    left = left.filter((accountId) => !isSame(accountId));
+  }
+  return { sums, sinceKobo };
+};
 
 type NameParts = z.infer<typeof sumName>;
 
