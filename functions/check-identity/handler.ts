@@ -2,7 +2,7 @@ import { createAdmission } from "../../shared/access/admission.ts";
 import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
 import { checkIdentityRoutes } from "../../shared/contract/routes/check-identity.ts";
 import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/identity/check-identity.ts";
-import { parseIdentityPrices } from "../../shared/identity/prices.ts";
+import { parseIdentityPrices } from "../../shared/identity/identity-prices.ts";
 import { replayStore } from "../../shared/identity/replay-store.ts";
 import { subjectHashing } from "../../shared/identity/subject-hash.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";

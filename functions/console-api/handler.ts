@@ -6,7 +6,7 @@ import { consoleHandler } from "../../shared/console/console-handler.ts";
 import { parseConsoleSettings } from "../../shared/console/console-settings.ts";
 import { consoleActions } from "../../shared/contract/actions/actions.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
-import { parseIdentityPrices } from "../../shared/identity/prices.ts";
+import { parseIdentityPrices } from "../../shared/identity/identity-prices.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";

@@ -4,7 +4,7 @@ import type { CatalogStore } from "../catalog/catalog-store.ts";
 import type { Kobo } from "../contract/money.ts";
 import type { Capacity, Role } from "../contract/roles.ts";
 import type { StageColour } from "../contract/stage-colour.ts";
-import type { IdentityPrices } from "../identity/prices.ts";
+import type { IdentityPrices } from "../identity/identity-prices.ts";
 import { type Actor, type AuditedAction, type AuditPut, auditEntry, auditPut, recordAudit } from "../ledger/audit.ts";
 import type { AuditedLedger } from "../ledger/ledger.ts";
 import type { UpstreamCosts } from "../ledger/upstream-costs.ts";

@@ -40,8 +40,8 @@ import { priceOrder } from "../prices/price-order.ts";
 import type { CheckOutcome, IdentityCheck, Upstream } from "../upstream/upstream.ts";
 import type { Consent } from "./consent.ts";
 import { noteEmptyCheck } from "./empty-checks.ts";
+import type { IdentityPrices } from "./identity-prices.ts";
 import { normaliseRecord } from "./normalise-record.ts";
-import type { IdentityPrices } from "./prices.ts";
 import type { ReplayStore } from "./replay-store.ts";
 import type { HashSubject, SubjectHash } from "./subject-hash.ts";
 

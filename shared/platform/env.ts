@@ -45,7 +45,7 @@ export const environment = z.object({
   WEBHOOK_REFUSED_HOSTS: anyText,
   /** The key in KMS that hashes the numbers of identity checks. */
   IDENTITY_KEY_ARN: z.string().startsWith("arn:"),
-  /** Prices of identity requests in NGN, as JSON (shared/identity/prices.ts). */
+  /** Prices of identity requests in NGN, as JSON (shared/identity/identity-prices.ts). */
   IDENTITY_PRICES: text,
   /** What the upstream's `amount` is, and what orders cost, as JSON (shared/ledger/upstream-costs.ts). */
   UPSTREAM_COSTS: text,

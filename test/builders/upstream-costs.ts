@@ -1,4 +1,4 @@
-import { type IdentityPrices, parseIdentityPrices } from "../../shared/identity/prices.ts";
+import { type IdentityPrices, parseIdentityPrices } from "../../shared/identity/identity-prices.ts";
 import { type UpstreamCosts, upstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import type { PriceRules } from "../../shared/prices/price-list.ts";
 

@@ -5,7 +5,7 @@ import type { ActionContext } from "../../shared/actions/action-context.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import type { Role } from "../../shared/contract/roles.ts";
-import { parseIdentityPrices } from "../../shared/identity/prices.ts";
+import { parseIdentityPrices } from "../../shared/identity/identity-prices.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";
 import type { WithSdk } from "../../shared/platform/aws/sdk.ts";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { IdentityMode } from "../../../../shared/contract/identity.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { type IdentityDeps, verifyNin } from "../../../../shared/identity/check-identity.ts";
-import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
+import { parseIdentityPrices } from "../../../../shared/identity/identity-prices.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { NOT_DELIVERED, type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";

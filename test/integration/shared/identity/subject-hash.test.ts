@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
 import { verifyNin } from "../../../../shared/identity/check-identity.ts";
-import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
+import { parseIdentityPrices } from "../../../../shared/identity/identity-prices.ts";
 import { apiEvent, callRequest } from "../../../../shared/lambda/api-request.ts";
 import { openKms, openSecretsManager } from "../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";

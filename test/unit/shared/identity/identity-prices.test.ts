@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseIdentityPrices } from "../../../../shared/identity/prices.ts";
+import { parseIdentityPrices } from "../../../../shared/identity/identity-prices.ts";
 
 const prices = {
   nin: { basic: 150, advanced: 250, retrieve: 400 },
