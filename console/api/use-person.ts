@@ -8,7 +8,7 @@ export type Person = ActionOutput<"me"> & {
   readonly seesService: boolean;
 };
 
-/** What two people decide in this stage. */
+/** From which amount two people settle an order in this stage, and for how long a proposal waits. */
 export type FourEyes = NonNullable<Person["four_eyes"]>;
 
 export const personOf = (me: ActionOutput<"me">): Person => ({

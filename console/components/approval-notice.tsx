@@ -4,7 +4,7 @@ import type { ChangeName } from "../api/use-change.ts";
 import type { FourEyes } from "../api/use-person.ts";
 import { Notice } from "./notice.tsx";
 
-/** `perhaps`: an order above the stage's amount, where the page does not know the order yet. */
+/** `perhaps`: the order is typed, so its amount is not known before it is sent. */
 export type NeedsApproval = boolean | "perhaps";
 
 type ApprovalNoticeProps = {
@@ -19,9 +19,9 @@ export const ApprovalNotice = ({ action, needsApproval, fourEyes: { resolve_abov
     tone="neutral"
     title={needsApproval === true ? "Another person must approve this" : "Another person may have to approve this"}
   >
-    {needsApproval === "perhaps" && `A live order above ${moneyText(resolve_above)} is not settled at once. `}
-    You only propose it: nothing changes until another person in the role {actions[action].roles.join(" or ")} approves
-    it on the page Proposals, within {hours} hours.
+    {needsApproval === "perhaps" ? `If it is a live order above ${moneyText(resolve_above)}, you` : "You"} only propose
+    this: nothing changes until another person in the role {actions[action].roles.join(" or ")} approves it on the page
+    Proposals, within {hours} hours.
   </Notice>
 );
 

@@ -82,4 +82,4 @@ export const auditColumns: readonly Column<Entry>[] = [
 export const auditEmptyText = (hasNextPage: boolean): string =>
   hasNextPage
     ? "None among the newest. Show more to look at older ones."
-    : "No entry fits. Each change is listed here, and who of the service read personal data.";
+    : "No entry matches. Each change is listed here, and each read of personal data by a person with a role.";

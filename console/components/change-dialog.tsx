@@ -45,7 +45,7 @@ export type ChangeDialogProps<Name extends ChangeName, Of extends Fields> = {
   readonly inputOf: (values: FieldValues<Of>, why: string | undefined) => SentInput<Name>;
   /** What the change will do with these values; undefined while they are incomplete. */
   readonly preview?: (values: FieldValues<Of>) => Preview | undefined;
-  /** Whether another person has to approve it, in a stage where two decide. By default always, if its action allows that. */
+  /** Whether another person has to approve it, in a stage with `fourEyes`; by default always, if it can be proposed. */
   readonly needsApproval?: (values: FieldValues<Of>, fourEyes: FourEyes) => NeedsApproval;
   /** What is said when it succeeded: a sentence. */
   readonly success: string | ((output: ActionOutput<Name>) => string);
@@ -189,7 +189,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
   const isWhole = hasValues<Of>(fields, values);
   const preview = isWhole ? props.preview?.(values) : undefined;
   const needsApproval = isWhole && fourEyes !== null && (props.needsApproval?.(values, fourEyes) ?? true);
-  const text = preview?.button ?? button;
+  const buttonText = preview?.button ?? button;
   const isUnknown = failure instanceof ActionError && failure.details.isOutcomeUnknown === true;
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
@@ -242,7 +242,7 @@ const ChangeForm = <Name extends ChangeName, Of extends Fields>(props: ChangeFor
           disabled={waitS > 0}
           {...(nameToType !== undefined && { color: "red" })}
         >
-          {waitS > 0 ? `Try again in ${waitS} s` : needsApproval === true ? proposingText(text) : text}
+          {waitS > 0 ? `Try again in ${waitS} s` : needsApproval === true ? proposingText(buttonText) : buttonText}
         </Button>
       </DialogButtons>
     </form>

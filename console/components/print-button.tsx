@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 
-/** Prints a list whole: it reads the pages that are not shown yet first. */
+/** Reads the pages of a list that are not shown yet, and prints all. */
 export const PrintButton = ({
   of,
 }: {

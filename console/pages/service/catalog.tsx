@@ -178,7 +178,7 @@ const RefusedCatalog = ({
   return (
     <Section
       title="Refused"
-      description="The upstream sent this newer catalog. It is not served, because it has no plans, or less than half of those before: which is usually a fault of the upstream."
+      description="The upstream sent this newer catalog. It is not served, because it has no plans, or less than half of those before it. That is usually a fault of the upstream."
       actions={
         <IrreversibleDialog
           action="catalog accept"
