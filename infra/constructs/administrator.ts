@@ -10,9 +10,9 @@ export interface AdministratorProps extends StackProps, OperatorPoliciesProps {
 }
 
 /**
- * What people may do, and what records and pages when they go past the service: therefore no pipeline may change it. The stack is deployed with the administrator's own
- * credentials: CloudFormation would use a role that is given to a stack for all later operations on it, by whomever they
- * are asked for. Source: AWS, "CreateChangeSet", RoleARN.
+ * What people may do, and what pages when they write without the service: no pipeline may change either. The stack is
+ * deployed with the administrator's own credentials, because CloudFormation uses a role that was given to a stack once
+ * for all later operations on it, for every caller. Source: AWS, "CreateChangeSet", RoleARN.
  */
 export class Administrator extends Stack {
   constructor(scope: Construct, id: string, { stage, data, service, settings, ...props }: AdministratorProps) {

@@ -40,8 +40,8 @@ export class DirectAccess extends Construct {
       includeGlobalServiceEvents: false,
     });
     const { defaultChild } = trail.node;
-    if (!(defaultChild instanceof CfnTrail)) throw new Error("CDK makes the trail otherwise");
-    // An empty list too is one: CloudTrail refuses a trail with both kinds of selectors.
+    if (!(defaultChild instanceof CfnTrail)) throw new Error("The CDK makes a trail from another construct");
+    // The CDK sets an empty list, and CloudTrail refuses a trail with both kinds of selectors.
     defaultChild.eventSelectors = undefined;
     const only = (field: string, ...values: readonly string[]) => ({ field, equalTo: [...values] });
     defaultChild.advancedEventSelectors = [

@@ -7,17 +7,17 @@ import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Days of accounts that one page has: console-api, which has a third of a core and 29 s, takes some 4 s for them. */
+/** Days of one page, counted for each account: console-api, which has a third of a core and 29 s, takes some 4 s. */
 const DAYS_PER_PAGE = 10_000;
 /** The most rows of a page: Lambda answers 6 MB at most. */
 const ROWS_PER_PAGE = 5_000;
-/** Read between two looks at these limits. A day has some 10 rows of 250 bytes if the report is by everything. */
+/** Days that are read before these limits are checked again. A day has at most some 10 rows of 250 bytes. */
 const DAYS_AT_ONCE = 1_000;
 
 type Asked = { readonly from: string; readonly to: string; readonly cursor?: string | undefined };
 
 /**
- * One page of a report: gives the sums of some accounts on some days to `add`, which adds them to `rows`. Says until when
+ * One page of a report: calls `add` with the sums of the page's accounts, which adds them to `rows`. Says until when
  * every order of these accounts that has ended is in them.
  */
 export const readReportPage = async (

@@ -6,8 +6,7 @@ import type { PutCopy } from "./copy-entries.ts";
 /**
  * Puts copies into a bucket with Object Lock. A copy that exists is left as it is, so that a batch that is repeated adds no
  * versions, each of which would be locked. A put that meets another one of the same key (409) fails, and its batch is
- * repeated. Sources: Amazon S3, "PutObject", `If-None-Match`; "Object Lock considerations",
- * which requires a checksum.
+ * repeated. Sources: Amazon S3, "PutObject", `If-None-Match`; "Object Lock considerations", which requires a checksum.
  */
 export const copyBucket = (bucket: string): PutCopy => {
   const s3 = new S3Client({ maxAttempts: AWS_ATTEMPTS_MAX, requestHandler: new CallHandler() });

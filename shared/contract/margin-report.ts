@@ -32,7 +32,7 @@ export type MarginReport = z.infer<typeof marginReportSchema>;
 /** What rows may be grouped by: columns of the table and of the CSV. */
 export const marginGroupColumns = marginGroup.keyof().options;
 
-/** The report that the pages are of. */
+/** Adds up the pages of a report. */
 export const marginReport = (pages: readonly MarginPage[]): MarginReport => {
   const sums = pages.flatMap((page) => page.sums);
   return {

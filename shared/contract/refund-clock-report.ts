@@ -32,7 +32,7 @@ export const clockReportSchema = z.object({
 });
 export type ClockReport = z.infer<typeof clockReportSchema>;
 
-/** The report that the pages are of. */
+/** Adds up the pages of a report. */
 export const clockReport = (pages: readonly ClockPage[]): ClockReport => {
   const ended = pages.flatMap((page) => page.ended);
   return {

@@ -1,6 +1,6 @@
 import type { Mode } from "./transaction.ts";
 
-/** Whether it takes two people to settle an order by hand, in a stage where they share that above an amount. */
+/** Whether another person must approve that an order is settled by hand; the amount is the stage's `resolveAboveNaira`. */
 export const isSettledByTwo = (
   { mode, naira }: { readonly mode: Mode; readonly naira: number },
   aboveNaira: number,

@@ -290,7 +290,7 @@ export type DaySum = {
   readonly sums: Readonly<Partial<Record<What, number>>>;
   readonly ends: readonly DayEnd[];
 };
-/** How many orders ended so. */
+/** How many orders ended in this way, by this cause. */
 type DayEnd = { readonly end: CountedEnd; readonly cause: EndCause; readonly count: number };
 
 const dayItem = z.looseObject({ pk: z.string() });
@@ -303,7 +303,7 @@ const sumName = z.object({
   ...{ end: z.enum(countedEnds).optional(), cause: endCause.optional() },
 });
 
-/** The sums of accounts on days, by kind and network: read, and given, a batch at a time. */
+/** The sums of accounts on days, by kind and network, in batches. */
 export async function* readDays(
   table: Table,
   accountIds: readonly string[],

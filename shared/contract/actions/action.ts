@@ -92,8 +92,8 @@ export const itemInput = z.object({
 export const REPORTED_DAYS_MAX = 92;
 const reportedDay = (example: string, which: string) =>
   z.iso.date(`Must be a date such as ${example}`).describe(`the ${which} day, in the time zone of the stage`);
-/** The days of a report, and where the next page of accounts begins. */
-export const reportedDays = {
+/** What every report takes: its days, and where the next page of accounts begins. */
+export const reportInput = {
   cursor: z.string().max(400).optional(),
   from: reportedDay("2026-11-01", "first"),
   to: reportedDay("2026-11-30", "last"),

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, reportedDays, reportGroups, reportPage } from "./action.ts";
+import { type ActionTable, reportGroups, reportInput, reportPage } from "./action.ts";
 
 export const marginGroups = ["day", "network", "kind", "account"] as const;
 
@@ -29,7 +29,7 @@ export const marginActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: z.object({ ...reportedDays, by: reportGroups(marginGroups, "day") }),
+    input: z.object({ ...reportInput, by: reportGroups(marginGroups, "day") }),
     output: z.object({ sums: z.array(marginSums), ...reportPage }),
     summary: "Report price, cost and margin of delivered orders by day, network, kind or account",
     command: "by hand",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { errorCodes } from "../errors.ts";
 import { bookReadRoles } from "../roles.ts";
 import { transactionType } from "../transaction.ts";
-import { type ActionTable, reportedDays, reportGroups, reportPage } from "./action.ts";
+import { type ActionTable, reportGroups, reportInput, reportPage } from "./action.ts";
 
 /** The refund framework of NCC and CBN: where money was debited and nothing delivered, and where an outcome is pending. */
 export const AT_ONCE_MS = 30_000;
@@ -48,7 +48,7 @@ export const refundClockActions = {
     scope: "service",
     roles: bookReadRoles,
     kind: "read",
-    input: z.object({ ...reportedDays, by: reportGroups(clockGroups, clockGroups.join(",")) }),
+    input: z.object({ ...reportInput, by: reportGroups(clockGroups, clockGroups.join(",")) }),
     output: z.object({
       ended: z.array(endedOrders),
       /** Of all accounts, live orders that are open now and were debited more than 24 hours ago; null before the last page. */

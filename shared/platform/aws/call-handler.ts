@@ -42,7 +42,8 @@ const POOL = { keepAlive: true, maxSockets: 50 } as const;
 /**
  * When one connection ends, the agent ends the idle ones, which probably ended for the same reason unnoticed. A NAT
  * gateway, for example, forgets a connection after 350 s and resets it only when it is used. So a retry always gets a
- * new connection, and a freeze never takes both attempts of a call. Source: AWS, "Troubleshoot NAT gateways", "Internet connection drops after 350 seconds".
+ * new connection, and a freeze never takes both attempts of a call. Source: AWS, "Troubleshoot NAT gateways", "Internet
+ * connection drops after 350 seconds".
  */
 const endingIdle = (agent: InstanceType<typeof HttpAgent>): InstanceType<typeof HttpAgent> => {
   const connect = agent.createConnection;
