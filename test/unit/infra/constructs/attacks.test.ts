@@ -339,8 +339,8 @@ describe("with the pipeline", () => {
     ["hide that the direct role was taken", "events:DisableRule", TAKEN],
     ["send that news elsewhere", "events:RemoveTargets", TAKEN],
     ["silence the alarm on direct writes", "cloudwatch:DisableAlarmActions", ofWrites("cloudwatch", "alarm:")],
-    ["stop the trail of direct writes", "cloudtrail:StopLogging", ofWrites("cloudtrail", "trail/")],
-    ["delete the record of direct writes", "logs:DeleteLogStream", ofWrites("logs", "log-group:")],
+    ["stop the trail of direct access", "cloudtrail:StopLogging", ofWrites("cloudtrail", "trail/")],
+    ["delete the record of direct access", "logs:DeleteLogStream", ofWrites("logs", "log-group:")],
   ])("a deployment is denied to %s, whatever else CloudFormation may do", (_, action, resource) => {
     const context = { "iam:PermissionsBoundary": iamArn("policy/prod-airtime-deployment") };
     expect(evaluate(statementsOf([EVERYTHING, ...denials]), { action, resource, context })).toBe("denied");
