@@ -1,7 +1,7 @@
 import { NativeSelect } from "@mantine/core";
 import * as z from "zod";
 import type { ActionOutput } from "../../../shared/contract/actions/actions.ts";
-import { moneyText } from "../../../shared/contract/money.ts";
+import { moneyText, nairaDecimals } from "../../../shared/contract/money.ts";
 import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { ChangeDialog } from "../../components/change-dialog.tsx";
@@ -12,6 +12,7 @@ import { Money } from "../../components/money.tsx";
 import { Page, Row } from "../../components/page.tsx";
 import { Query } from "../../components/query.tsx";
 import { AccountLink } from "../../components/record-links.tsx";
+import type { CsvColumn } from "../../components/rows-csv.ts";
 import { Status } from "../../components/status.tsx";
 import { Time } from "../../components/time.tsx";
 
@@ -72,13 +73,13 @@ export const ProposalsPage = () => {
   );
 };
 
-const csvColumns = [
+const csvColumns: readonly CsvColumn<Proposal>[] = [
   "proposal",
   "state",
   "action",
   "account_id",
   "consequence",
-  "amount",
+  ["amount", ({ amount }) => (amount === null ? "" : nairaDecimals(amount))],
   "why",
   "proposed_by",
   "proposed_at",
@@ -86,7 +87,8 @@ const csvColumns = [
   "decided_by",
   "decided_at",
   "decided_why",
-] as const;
+  "broke_glass",
+];
 
 const states = {
   open: { tone: "attention", text: "Waits" },
