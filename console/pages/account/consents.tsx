@@ -80,7 +80,7 @@ const AuditorsExport = ({ account, period }: { readonly account: string; readonl
   return (
     <Section
       title="Export for auditors"
-      description="Each line has the hash of the line before, and the audit log keeps count and last hash, so that a change of the file is found. It ends two minutes ago at the latest."
+      description="Each line has the hash of the line before, and the audit log keeps count and last hash, so that a change of the file is found. The last two minutes are not in it."
       actions={
         <DownloadButton
           fileName={fileName}

@@ -36,8 +36,8 @@ export const ProposalsPage = () => {
           label="Show"
           value={state}
           data={[
-            { value: "open", label: "Those that wait for a decision" },
-            { value: "all", label: "The latest 100, also decided ones" },
+            { value: "open", label: "Waiting for a decision" },
+            { value: "all", label: "The latest 100, decided or not" },
           ]}
           onChange={({ currentTarget }) => choose({ state: currentTarget.value })}
         />

@@ -48,7 +48,7 @@ export const UnmatchedPage = () => {
           label="Show"
           value={state}
           data={[
-            { value: "open", label: "Those that wait for a decision" },
+            { value: "open", label: "Waiting for a decision" },
             { value: "matched", label: "Matched" },
             { value: "discarded", label: "Discarded" },
             { value: "all", label: "All" },
