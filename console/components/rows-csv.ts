@@ -1,18 +1,17 @@
 import { csvText } from "../../shared/contract/csv.ts";
 import { timeIn } from "../../shared/contract/time-zone.ts";
 
+type MadeColumn<Row> = readonly [name: string, cell: (row: Row) => string];
+
 /** A field of the rows by its name, or a name with how its cell is made. */
 export type CsvColumn<Row> =
   | {
       [Name in keyof Row & string]: Row[Name] extends string | number | boolean | null | undefined ? Name : never;
     }[keyof Row & string]
-  | readonly [name: string, cell: (row: Row) => string];
+  | MadeColumn<Row>;
 
 /** A time in the time zone of the stage, beside the one in UTC; empty without one. */
-export const localTimeColumn = <Row>(
-  timeZone: string,
-  timeOf: (row: Row) => string | undefined,
-): readonly [name: string, cell: (row: Row) => string] => [
+export const localTimeColumn = <Row>(timeZone: string, timeOf: (row: Row) => string | undefined): MadeColumn<Row> => [
   "local_time",
   (row) => {
     const time = timeOf(row);
