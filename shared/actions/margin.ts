@@ -1,7 +1,7 @@
 import type { ActionOutput } from "../contract/actions/actions.ts";
 import { type marginActions, marginGroups } from "../contract/actions/margin.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { readReportPage } from "./reported-days.ts";
+import { readReportPage } from "./report-page.ts";
 
 type Sums = ActionOutput<"margin report">["sums"][number];
 

@@ -4,7 +4,7 @@ import { isoTime } from "../platform/time.ts";
 import { readQueuedOrders } from "../queued-orders/queued-orders-report.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
-import { readReportPage } from "./reported-days.ts";
+import { readReportPage } from "./report-page.ts";
 import { openOlderThan } from "./transactions.ts";
 
 type Ended = ActionOutput<"refund-clock report">["ended"][number];
