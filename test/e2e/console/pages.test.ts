@@ -652,8 +652,7 @@ describe("a list", () => {
       dispatchEvent(new Event("afterprint"));
     }`);
     await button(page, "Print").click();
-    await page.waitForFunction("document.title.endsWith(' printed')");
-    expect(await page.title()).toBe("160 printed");
+    await expect.poll(() => page.title()).toBe("160 printed");
   });
 
   test("of ledger entries is saved to the byte, and one of consents without a purpose that is a formula", async () => {
