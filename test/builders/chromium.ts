@@ -50,9 +50,12 @@ export const startChromium = async (): Promise<Browser> => {
   });
 };
 
-/** Test files that start at the same time unpack it once: the others wait. */
+/**
+ * Test files that start at the same time unpack it once: the others wait. A copy of this tree has links to the same
+ * folders, so the lock is named after the package, whose path has no link.
+ */
 const unpackOnce = async (): Promise<void> => {
-  const unlock = await lock(`\0airtime-${FOLDER}`);
+  const unlock = await lock(`\0airtime-${packageFolder}`);
   try {
     if (existsSync(FOLDER)) return;
     mkdirSync(dirname(FOLDER), { recursive: true });
