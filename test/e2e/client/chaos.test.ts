@@ -59,17 +59,24 @@ const naive = [
   "believed-refusal",
 ] as const;
 
+const NAIVE_ORDERS = 30;
+/** Whether a copy comes after a refusal depends on when the wallets are funded, so this client gets further orders. */
+const roundsOf = (name: (typeof naive)[number]): number => (name === "believed-refusal" ? 3 : 1);
+
 test.each(naive)("the naive client %s does not conform", async (name) => {
-  const run = await runClient(service, {
-    client: `${process.execPath} ${KIT}/naive/${name}.mjs`,
-    orders: 30,
-    seed: 1,
-    processes: 2,
-    firstNumber: 1_000 + naive.indexOf(name) * 100,
-  });
+  const runRound = (round: number) =>
+    runClient(service, {
+      client: `${process.execPath} ${KIT}/naive/${name}.mjs`,
+      orders: NAIVE_ORDERS,
+      seed: round,
+      processes: 2,
+      firstNumber: 1_000 + naive.indexOf(name) * 100 + (round - 1) * NAIVE_ORDERS,
+    });
+  let run = await runRound(1);
+  for (let round = 2; conforms(run) && round <= roundsOf(name); round += 1) run = await runRound(round);
   console.log(run);
   expect(conforms(run)).toBe(false);
-  // A copy that comes after a refusal depends on when the wallets are funded: it can also be a wrong report alone.
+  // A copy that comes after a refusal can also be a wrong report alone.
   if (name !== "believed-refusal") expect(run.double, "Some orders were delivered twice").toBeGreaterThan(0);
   expect(run.charged_naira).toBe(run.delivered_naira);
   if (name === "timeout-is-failed") expect(run.findings.join()).toContain("failed (timeout), but");
