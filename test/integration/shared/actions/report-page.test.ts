@@ -12,7 +12,7 @@ import { freshTables } from "../../../builders/tables.ts";
 
 /** Goal: a report of any number of accounts is answered in pages, each of a bounded number of days and rows. */
 const ACCOUNTS = 115;
-/** Each of the first accounts bought from so many networks. */
+/** The first accounts bought from many networks each. */
 const [MANY_NETWORKS, NETWORKS] = [10, 510];
 const quarter = { from: "2026-08-22", to: "2026-11-21" };
 
