@@ -1,6 +1,6 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
-import { checkIdentityRoutes } from "../../shared/contract/routes/check-identity.ts";
+import { checkIdentityRoutes } from "../../shared/contract/routes.ts";
 import { retrieveBvn, retrieveNin, verifyBvn, verifyNin } from "../../shared/identity/check-identity.ts";
 import { parseIdentityPrices } from "../../shared/identity/identity-prices.ts";
 import { replayStore } from "../../shared/identity/replay-store.ts";

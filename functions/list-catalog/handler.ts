@@ -3,7 +3,7 @@ import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { listCatalog } from "../../shared/catalog/list-catalog.ts";
-import { listCatalogRoutes } from "../../shared/contract/routes/list-catalog.ts";
+import { listCatalogRoutes } from "../../shared/contract/routes.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";
 import { readEnv } from "../../shared/platform/env.ts";

@@ -3,7 +3,7 @@ import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
 import { catalogMemory } from "../../shared/catalog/catalog-memory.ts";
 import { catalogStore } from "../../shared/catalog/catalog-store.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
-import { purchaseRoutes } from "../../shared/contract/routes/purchase.ts";
+import { purchaseRoutes } from "../../shared/contract/routes.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { parseUpstreamCosts } from "../../shared/ledger/upstream-costs.ts";

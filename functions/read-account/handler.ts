@@ -1,6 +1,6 @@
 import { createAdmission } from "../../shared/access/admission.ts";
 import { loadChecksumKey } from "../../shared/access/checksum-key.ts";
-import { readAccountRoutes } from "../../shared/contract/routes/read-account.ts";
+import { readAccountRoutes } from "../../shared/contract/routes.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { checkReferenceKey } from "../../shared/ledger/reference-key.ts";
 import { documentClient, secretsClient } from "../../shared/platform/aws-clients.ts";

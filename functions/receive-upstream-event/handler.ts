@@ -1,4 +1,4 @@
-import { receiveUpstreamEventRoutes } from "../../shared/contract/routes/receive-upstream-event.ts";
+import { receiveUpstreamEventRoutes } from "../../shared/contract/routes.ts";
 import { apiHandler } from "../../shared/lambda/api-handler.ts";
 import { outcomeQueue } from "../../shared/orders/outcome-queue.ts";
 import { queueClient, secretsClient } from "../../shared/platform/aws-clients.ts";

@@ -1,6 +1,6 @@
 import { documentOperation, prepareDocument } from "../../shared/call/prepared-document.ts";
 import { openApiDocument } from "../../shared/contract/openapi.ts";
-import { serveDocsRoutes } from "../../shared/contract/routes/serve-docs.ts";
+import { serveDocsRoutes } from "../../shared/contract/routes.ts";
 import { admitPublic, apiHandler } from "../../shared/lambda/api-handler.ts";
 import { docsPage } from "./docs-page.ts";
 

@@ -8,7 +8,10 @@ import { SDK_FILE } from "./sdk-file.ts";
 /** Imported by what the bundles of functions leave out. esbuild wraps each module that this `import()` reaches. */
 const EVENT_STREAMS = "@smithy/core/event-streams";
 
-/** How every function is bundled, and the SDK, because that starts faster than the one of the runtime. */
+/**
+ * How every function is bundled, and the SDK, because that starts faster than the one of the runtime. A module that a
+ * bundle imports and does not use is left out, unless package.json lists it among those with side effects.
+ */
 export const bundleOptions = {
   bundle: true,
   minify: true,

@@ -13,6 +13,7 @@ const SOURCES = [
   "infra/bundle",
   "tools/acceptance/simulator",
   "tools/simulator",
+  "package.json",
   "package-lock.json",
 ];
 

@@ -1,7 +1,7 @@
 import middy from "@middy/core";
 import type { Admit, Call } from "../../../shared/call/call.ts";
 import { ALL_ENTITLEMENTS } from "../../../shared/contract/permission.ts";
-import { purchaseRoutes } from "../../../shared/contract/routes/purchase.ts";
+import { purchaseRoutes } from "../../../shared/contract/routes.ts";
 import { apiHandler } from "../../../shared/lambda/api-handler.ts";
 import { apiEvent, parseInput } from "../../../shared/lambda/api-request.ts";
 import { commonHeaders, successResponse } from "../../../shared/lambda/api-response.ts";

@@ -4,7 +4,7 @@ import type { Admit } from "../../../../shared/call/call.ts";
 import { ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
-import { receiveUpstreamEventRoutes } from "../../../../shared/contract/routes/receive-upstream-event.ts";
+import { receiveUpstreamEventRoutes } from "../../../../shared/contract/routes.ts";
 import { upstreamEvent } from "../../../../shared/contract/upstream-event.ts";
 import { apiHandler } from "../../../../shared/lambda/api-handler.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
