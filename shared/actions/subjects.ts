@@ -10,7 +10,7 @@ import type { Table } from "../ledger/ledger.ts";
 import { ALL_TIMES, INDEXED_AGE_MS, indexKeySchema, queryPhone, querySubject } from "../ledger/query-index.ts";
 import { type Replacements, replaceFields } from "../ledger/replace-fields.ts";
 import { consentPk, transactionPkOfConsent } from "../ledger/schema.ts";
-import { isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
+import { ERASED_FINGERPRINT, isFinalStatus, referenceOf, type Transaction } from "../ledger/transaction.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import { maskableDelivery, maskableEvent, maskableTransaction } from "../reconciliation/phone-retention.ts";
@@ -183,16 +183,13 @@ const orderViews = async (context: SubjectsContext, orders: readonly Transaction
 /** An event may still be matched to an open live order by its number. */
 const isErasable = ({ mode, status }: Transaction): boolean => mode === "test" || isFinalStatus(status);
 
-/** No hash is this text, so that no request is a replay of an erased check. */
-const ERASED = "erased";
-
 type Change = { readonly pk: string; readonly change: Replacements };
 
 /** What the check is found by goes last: a run that dies before finds the check again. */
 const eraseCheck = ({ ledger }: SubjectsContext, { consent, transaction }: Check): Promise<boolean> => {
   const { subject, subject_key } = consent;
   return replaceInOrder(ledger, [
-    { pk: transaction.pk, change: { fingerprint: { from: transaction.fingerprint, to: ERASED } } },
+    { pk: transaction.pk, change: { fingerprint: { from: transaction.fingerprint, to: ERASED_FINGERPRINT } } },
     { pk: consent.pk, change: { subject: { from: subject }, subject_key: { from: subject_key } } },
   ]);
 };

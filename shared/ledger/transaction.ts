@@ -38,6 +38,9 @@ export const failureSchema = lazyObject(() => ({
 }));
 export type Failure = z.infer<typeof failureSchema>;
 
+/** The fingerprint of an erased check. No hash is this text, so that no request is a replay of one. */
+export const ERASED_FINGERPRINT = "erased";
+
 /** What the upstream needs to know of an order besides the transaction's phone number and amount. */
 export const orderToSendSchema = z.discriminatedUnion("kind", [
   lazyObject(() => ({ kind: z.literal("data"), network_id: z.int(), plan_id: z.int() })),

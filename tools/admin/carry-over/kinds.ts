@@ -3,10 +3,17 @@ import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ownerItemSchema } from "../../../shared/access/owner-item.ts";
+import { consentSchema } from "../../../shared/identity/consent.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
+import { maskedNumber } from "../../../shared/ledger/mask-phone.ts";
 import { refundSchema } from "../../../shared/ledger/refund.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
-import { isFinalStatus, type Transaction, transactionSchema } from "../../../shared/ledger/transaction.ts";
+import {
+  ERASED_FINGERPRINT,
+  isFinalStatus,
+  type Transaction,
+  transactionSchema,
+} from "../../../shared/ledger/transaction.ts";
 import { upstreamReferenceSchema } from "../../../shared/ledger/upstream-reference.ts";
 import { walletSchema } from "../../../shared/ledger/wallet.ts";
 import { floatPaymentSchema, floatSchema } from "../../../shared/margin/float.ts";
@@ -125,7 +132,10 @@ const compareOpenedTransaction = (
   oldItem: Item,
   restoredItem: Item,
 ): Step => {
-  const otherOrder = differing(oldItem, restoredItem, ORDER_FIELDS);
+  const isErased = [old, restored].some(({ fingerprint }) => fingerprint === ERASED_FINGERPRINT);
+  const otherOrder = differing(oldItem, restoredItem, ORDER_FIELDS).filter(
+    (field) => !isErased || field !== "fingerprint",
+  );
   if (otherOrder.length > 0) return { kind: "differs", fields: otherOrder };
   const fields = differing(oldItem, restoredItem, OUTCOME_FIELDS);
   if (isFinalStatus(restored.status))
@@ -139,6 +149,32 @@ const compareOpenedTransaction = (
   return isFurther || isSame
     ? { kind: "present" }
     : { kind: "update", item: oldItem, when: unchangedOpenTransaction(restored) };
+};
+
+/** Whether the number of the old item is the mask of the restored one's. */
+const isMaskOf = (old: string | undefined, restored: string | undefined): old is string =>
+  restored !== undefined && old !== restored && old === maskedNumber(restored);
+
+/**
+ * What an erasure or a retention has removed of a person in the old ledger is removed in the restored one too: a restore
+ * must not bring it back. What was removed in the restored one stays removed.
+ */
+const removeAsInOld = (
+  { old, restored }: { readonly old: Transaction; readonly restored: Transaction },
+  restoredItem: Item,
+): Step => {
+  const isMasked = isMaskOf(old.phone_number, restored.phone_number);
+  const isErased = old.fingerprint === ERASED_FINGERPRINT && restored.fingerprint !== ERASED_FINGERPRINT;
+  if (!isMasked && !isErased) return { kind: "present" };
+  const { phone_key, ...kept } = restoredItem;
+  const item = {
+    ...kept,
+    ...(isMasked
+      ? { phone_number: old.phone_number, description: old.description }
+      : phone_key !== undefined && { phone_key }),
+    ...(isErased && { fingerprint: ERASED_FINGERPRINT }),
+  };
+  return { kind: "update", item, when: unchanged(transactionSchema, restoredItem) };
 };
 
 /** Sorts the states of an open order by time: it waits, is claimed, waits again after a refusal, is claimed again. */
@@ -177,11 +213,32 @@ const adaptQueuedOrder = (item: Item, { queued }: Transaction, { from, to }: Led
  */
 const uncounted = ({ counted: _counted, ...item }: Item): Item => item;
 
-const compareStoredTransaction = compareWith(transactionSchema, compareOpenedTransaction, adaptQueuedOrder);
+const compareStoredTransaction = compareWith(
+  transactionSchema,
+  (transactions, oldItem, restoredItem) => {
+    const step = compareOpenedTransaction(transactions, oldItem, restoredItem);
+    return step.kind === "present" ? removeAsInOld(transactions, restoredItem) : step;
+  },
+  adaptQueuedOrder,
+);
 const compareTransaction: Compare = (old, restored, ledgers) => {
   const step = compareStoredTransaction(old, restored, ledgers);
   return step.kind === "copy" ? { ...step, item: uncounted(step.item) } : step;
 };
+
+/** What an erasure or the retention removes from a consent, which does not change otherwise. */
+const removedFromConsent = consentSchema.pick({ subject: true, subject_key: true, purpose: true, evidence: true });
+
+/** A consent without what either ledger has removed from it. */
+const compareConsent = compareWith(removedFromConsent, (_parsed, old, restored): Step => {
+  const isRemoved = (name: string): boolean => name in removedFromConsent.shape && !(name in old && name in restored);
+  const names = [...new Set([...Object.keys(old), ...Object.keys(restored)])].filter((name) => !isRemoved(name));
+  const fields = differing(old, restored, names);
+  if (fields.length > 0) return { kind: "differs", fields };
+  const kept = Object.fromEntries(Object.entries(restored).filter(([name]) => !isRemoved(name)));
+  if (Object.keys(kept).length === Object.keys(restored).length) return { kind: "present" };
+  return { kind: "update", item: { ...kept, pk: restored.pk }, when: unchanged(removedFromConsent, restored) };
+});
 
 const mergeKeys = (one: AccountKey, other: AccountKey | undefined): AccountKey => {
   if (other === undefined) return one;
@@ -320,27 +377,55 @@ const compareUpstreamReference = compareWith(upstreamReferenceSchema, (_parsed, 
   return { kind: "update", item: merged, when: unchanged(upstreamReferenceSchema, restoredItem) };
 });
 
+const eventFields = z.object({
+  ...{ state: z.string(), reason: z.string() },
+  phone_masked: z.string().optional(),
+});
+
+/** An event whose number has fewer digits in the old ledger has no more in the restored one. */
+const maskAsInOld = (old: Item, restored: Item): Step => {
+  const { phone_masked } = eventFields.parse(old);
+  if (!isMaskOf(phone_masked, eventFields.parse(restored).phone_masked)) return { kind: "present" };
+  return { kind: "update", item: { ...restored, phone_masked }, when: unchanged(eventFields, restored) };
+};
+
 /** Forward only: an open event takes the operator's decision from the old ledger, or the later reason. */
 const compareEvent = compareWith(storedEventSchema, ({ old, restored }, oldItem, restoredItem): Step => {
   const fields = differing(oldItem, restoredItem, ["state", "transaction_pk", "reason"]);
   const hasLaterReason = old.reason === "conflicting_events" && restored.state === "open";
-  if (fields.length === 0 || (old.state === "open" && !hasLaterReason)) return { kind: "present" };
+  if (fields.length === 0 || (old.state === "open" && !hasLaterReason)) return maskAsInOld(oldItem, restoredItem);
   if (restored.state !== "open") return { kind: "differs", fields };
   const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
   return { kind: "update", item: oldItem, when };
 });
 
-const deliveryFields = z.object({ state: z.string(), attempts: z.array(z.unknown()), open: z.string().optional() });
+const deliveryFields = z.object({
+  state: z.string(),
+  attempts: z.array(z.looseObject({ response_body: z.string().optional() })),
+  open: z.string().optional(),
+});
+type DeliveryFields = z.infer<typeof deliveryFields>;
+
+/** What an endpoint answered may name a person: it is removed from an attempt as in the old ledger. */
+const removeAnswers = (old: DeliveryFields, restored: DeliveryFields, restoredItem: Item): Step => {
+  const attempts = restored.attempts.map(({ response_body, ...attempt }, index) => {
+    const before = old.attempts[index];
+    const isRemoved = response_body === undefined || (before !== undefined && before.response_body === undefined);
+    return isRemoved ? attempt : { ...attempt, response_body };
+  });
+  if (isDeepStrictEqual(attempts, restored.attempts)) return { kind: "present" };
+  return { kind: "update", item: { ...restoredItem, attempts }, when: unchanged(deliveryFields, restoredItem) };
+};
 
 /**
  * Forward only: attempts are only added, and a state other than `pending` is final. A delivery that was parked after
  * the moment has no message any more.
  */
-const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem): Step => {
+const compareDelivery = compareWith(deliveryFields, ({ old, restored }, oldItem, restoredItem): Step => {
   const moreAttempts = old.attempts.length - restored.attempts.length;
   const isParkedSince = old.open !== undefined && restored.open === undefined && moreAttempts === 0;
   const isFurther = old.state !== "pending" || moreAttempts > 0 || isParkedSince;
-  if (restored.state !== "pending" || !isFurther) return { kind: "present" };
+  if (restored.state !== "pending" || !isFurther) return removeAnswers(old, restored, restoredItem);
   return {
     kind: "update",
     item: oldItem,
@@ -383,7 +468,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   // Orders that are carried over are not counted: see `uncounted`.
   "key-usage": { name: "usage of keys" },
   transaction: { name: "transactions", compare: compareTransaction },
-  consent: { name: "consents", compare: compareImmutable() },
+  consent: { name: "consents", compare: compareConsent },
   "upstream-reference": { name: "upstream references", compare: compareUpstreamReference },
   funding: { name: "fundings", compare: compareImmutable(ledgerEntrySchema) },
   adjustment: { name: "adjustments", compare: compareImmutable(ledgerEntrySchema) },

@@ -9,7 +9,7 @@ import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
 import { ALL_TIMES } from "../../../../../shared/ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
-import type { Transaction } from "../../../../../shared/ledger/transaction.ts";
+import { type Transaction, transactionSchema } from "../../../../../shared/ledger/transaction.ts";
 import { readWallet, sealWallet, walletRestriction } from "../../../../../shared/ledger/wallet.ts";
 import type { WithSdk } from "../../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../../shared/platform/deadline.ts";
@@ -145,6 +145,28 @@ test.each([1, 2, 3])(
 );
 
 const accountOf = (pk: unknown): string => String(pk).split("#")[1] ?? "";
+
+test("what an erasure has removed of a person since the restore is removed in the restored ledger, once", async () => {
+  const order = await buy();
+  await settle(old, order, { status: "success" });
+  const delivery = { pk: "delivery#1#order#success", state: "delivered" };
+  const attempts = [{ number: 1, response_body: "Dear Ada" }, { number: 2 }];
+  await old.db.put({ TableName: old.table, Item: { ...delivery, attempts } });
+  await restore();
+  const stored = (await itemsOf(old)).get(order.pk);
+  const erased = [
+    { ...transactionSchema.parse(stored), phone_number: "*********67", description: "MTN 1GB data for *********67" },
+    { pk: `consent#${order.pk}` },
+    { ...delivery, attempts: [{ number: 1 }, { number: 2 }] },
+  ];
+  for (const Item of erased) await old.db.put({ TableName: old.table, Item });
+  const carried = await carry();
+  expect(carried.discrepancies).toEqual([]);
+  expect(copied(carried)).toBe(erased.length);
+  const items = await itemsOf(restored);
+  expect(erased.map(({ pk }) => items.get(pk))).toEqual(erased);
+  expect(copied(await carry())).toBe(0);
+});
 
 test("a dry run of a carry-over writes nothing and predicts the copied items and the balances", async () => {
   await settleAndOrderAfterRestore();

@@ -58,10 +58,49 @@ test("a transaction of another request under the same reference is reported, wha
   expect(compare(final("success"), open(other))).toEqual({ kind: "differs", fields: ["write_token"] });
 });
 
-test("a transaction whose phone number is masked in one ledger is the same transaction", () => {
-  const redacted = final("success", { phone_number: "*********67", description: "MTN airtime for *********67" });
-  expect(kindFor(final("success"), redacted)).toBe("present");
-  expect(kindFor(redacted, final("success"))).toBe("present");
+test("a phone number that is masked in the old ledger is masked in the restored one, and one that is masked here stays so", () => {
+  const masked = final("success", { phone_number: "*********67", description: "MTN 1GB data for *********67" });
+  const whole = final("success", { phone_key: "hash" });
+  expect(kindFor(whole, masked)).toBe("present");
+  const step = compare(masked, whole);
+  expect(step).toMatchObject({ kind: "update", item: masked, when: { values: { ":phone_key": "hash" } } });
+  expect(step).not.toHaveProperty("item.phone_key");
+  expect(compare(masked, masked)).toEqual({ kind: "present" });
+});
+
+test("a check that was erased in the old ledger is erased in the restored one, and is the same check", () => {
+  const check = { type: "nin_verification", phone_number: undefined } as const;
+  const erased = final("success", { ...check, fingerprint: "erased" });
+  expect(compare(erased, final("success", check))).toMatchObject({
+    kind: "update",
+    item: { fingerprint: "erased" },
+    when: { values: { ":fingerprint": "fingerprint" } },
+  });
+  expect(compare(final("success", check), erased)).toEqual({ kind: "present" });
+  expect(compare(erased, open(check))).toMatchObject({ kind: "update", item: erased });
+  const other = final("success", { ...check, fingerprint: "another" });
+  expect(compare(other, final("success", check))).toEqual({ kind: "differs", fields: ["fingerprint"] });
+});
+
+const consent: Item = {
+  ...{ pk: "consent#transaction#1", account_id: "acc_1", key_id: "key_1", mode: "live", subject: "hash" },
+  ...{ subject_key: "key", operation: "nin_verification", extent: "basic", purpose: "kyc", request_id: "req" },
+  created_at: THEN,
+};
+
+test("a consent has neither a subject nor a purpose that one of the ledgers has removed, and another change is reported", () => {
+  const { subject: _subject, subject_key: _key, ...erased } = consent;
+  expect(compare(consent, { ...consent })).toEqual({ kind: "present" });
+  expect(compare(erased, consent)).toMatchObject({
+    kind: "update",
+    item: erased,
+    when: { values: { ":subject": "hash" } },
+  });
+  expect(compare(consent, erased)).toEqual({ kind: "present" });
+  const { purpose: _purpose, ...reduced } = consent;
+  expect(compare(reduced, erased)).toMatchObject({ kind: "update", item: { pk: consent.pk } });
+  expect(compare({ ...consent, purpose: "other" }, consent)).toEqual({ kind: "differs", fields: ["purpose"] });
+  expect(compare({ ...erased, request_id: "other" }, consent)).toEqual({ kind: "differs", fields: ["request_id"] });
 });
 
 test("a transaction that cannot be parsed is reported as unreadable", () => {
@@ -210,7 +249,7 @@ const funding: Item = {
 test("an item of an immutable kind is copied if missing, left if equal, and reported if different", () => {
   expect([kindFor(funding), kindFor(funding, { ...funding })]).toEqual(["copy", "present"]);
   expect(compare({ ...funding, amount_kobo: 200_00 }, funding)).toEqual({ kind: "differs", fields: ["amount_kobo"] });
-  expect(kindFor({ pk: "consent#transaction#1", purpose: "kyc" })).toBe("copy");
+  expect(kindFor(consent)).toBe("copy");
 });
 
 test("an upstream reference has what either ledger knows of it, and two transactions of it are reported", () => {
@@ -255,6 +294,33 @@ test("an open event takes the operator's decision from the old ledger, and two d
   const conflicting = { ...event("open"), reason: "conflicting_events" };
   expect(kindFor(conflicting, event("open"))).toBe("update");
   expect([kindFor(event("open"), conflicting), kindFor(conflicting, event("matched"))]).toEqual(["present", "present"]);
+});
+
+test("an event shows no more digits of a number than in the old ledger", () => {
+  const event = (phone_masked: string, state = "open"): Item => ({
+    ...{ pk: "event#1", list_key: "events", reason: "no_candidate", state, reference: "UP-1", says: "success" },
+    ...{ type: "data", phone_masked, created_at: THEN },
+  });
+  const [comparable, masked] = ["0803****567", "*********67"];
+  expect(compare(event(masked), event(comparable, "matched"))).toMatchObject({
+    kind: "update",
+    item: event(masked, "matched"),
+    when: { values: { ":state": "matched", ":phone_masked": comparable } },
+  });
+  expect(compare(event(comparable), event(masked))).toEqual({ kind: "present" });
+});
+
+test("an attempt has no answer of its endpoint that was removed in the old ledger, and attempts since keep theirs", () => {
+  const delivery = (...bodies: readonly (string | undefined)[]): Item => ({
+    ...{ pk: "delivery#1#success", state: "exhausted" },
+    attempts: bodies.map((response_body, index) => ({
+      number: index + 1,
+      ...(response_body !== undefined && { response_body }),
+    })),
+  });
+  expect(compare(delivery(undefined), delivery("Dear Ada"))).toMatchObject({ item: delivery(undefined) });
+  expect(compare(delivery(undefined), delivery("Dear Ada", "no"))).toMatchObject({ item: delivery(undefined, "no") });
+  expect(compare(delivery("Dear Ada"), delivery(undefined))).toEqual({ kind: "present" });
 });
 
 test("a pending delivery is updated if the old ledger has more attempts or a final state", () => {
