@@ -81,7 +81,8 @@ const enqueueAll = async (
 ): Promise<number> => {
   const messages = transactions.flatMap(({ pk, account_id, ...transaction }): AddressedMessage[] => {
     const status = finalStatus.safeParse(transaction.status).data;
-    if (status === undefined) return [];
+    // The caller cancelled it before it was placed, and knows.
+    if (status === undefined || transaction.debit === "cancelled") return [];
     const event = { event: TRANSACTION_UPDATED, transaction_pk: pk, status, repeat: resendId } as const;
     return endpoints.map((endpoint) => ({ accountId: account_id, message: { ...event, endpoint } }));
   });

@@ -176,3 +176,19 @@ test("during a rotation both secrets verify, and a webhook that an operator send
   await sleep(500);
   expect(receiver.received).toHaveLength(2);
 });
+
+test("a cancelled order, which has no webhook, has none either when an operator sends all of a time again", async () => {
+  const { caller, receiver } = await aCallerWithEndpoint();
+  const fromMs = Date.now();
+  await service.call("POST", "/transactions/cancel", {
+    key: caller.key,
+    body: { reference: "given-up", type: "data" },
+  });
+  const { reference } = transactionOf(await buy(caller.key, "08031234567"));
+  await arrived(receiver, 1);
+  const queue = deliveryQueue(openSqs(), process.env.DELIVERY_QUEUE_URL ?? "");
+  await enqueueRange({ ledger: service.ledger, queue }, { fromMs, toMs: systemClock(), resendId: "all-again" });
+  await arrived(receiver, 2);
+  await sleep(500);
+  for (const { body } of receiver.received) expect(JSON.parse(body)).toMatchObject({ data: { reference } });
+});
