@@ -1,7 +1,7 @@
 import type { AuditItemKind, auditIndexes, LedgerItemKind, ledgerIndexes } from "../shared/ledger/schema.ts";
 import type { CacheItemKind } from "../shared/platform/cache-keys.ts";
 import type { Variable } from "../shared/platform/env.ts";
-import type { Urgency } from "../shared/platform/log.ts";
+import type { Urgency } from "../shared/platform/log-catalog.ts";
 
 /** Their shapes are in infra/tables.ts. */
 export type TableName = "access" | "ledger" | "audit" | "cache";

@@ -1,5 +1,5 @@
 import type { QueueName } from "../functions/function-spec.ts";
-import type { Urgency } from "../shared/platform/log.ts";
+import type { Urgency } from "../shared/platform/log-catalog.ts";
 import { QUEUE_FUNCTION_TIMEOUT_S } from "../shared/platform/time-budgets.ts";
 import { type FunctionName, invokedBy } from "./functions.ts";
 

@@ -1,13 +1,6 @@
-import {
-  type ErrorCode,
-  NoAnswerError,
-  type NoAnswerReason,
-  type RateState,
-  type ServiceError,
-  serviceError,
-} from "./errors.ts";
+import { NoAnswerError, type NoAnswerReason, type ServiceError, serviceError } from "./errors.ts";
 import { isRecord, withCamelCase } from "./field-names.ts";
-import type { Settings } from "./settings.ts";
+import type { AttemptEvent, Settings } from "./settings.ts";
 
 /** One request of the interface; `Data` is what the caller gets. */
 export type ServiceRequest<Data> = {
@@ -35,24 +28,6 @@ export type AttemptResult<Data> =
   | { readonly kind: "refused"; readonly error: ServiceError }
   | { readonly kind: "no_answer"; readonly error: NoAnswerError; readonly retryAfterS?: number | undefined }
   | { readonly kind: "aborted"; readonly cause: unknown };
-
-/** What `onAttempt` gets. */
-export type AttemptEvent = {
-  /** The operation's name in the OpenAPI document, such as `buyData`. */
-  readonly operation: string;
-  /** The order's reference; undefined for a read, also for a lookup of an order. */
-  readonly reference: string | undefined;
-  /** 1 for the first. */
-  readonly attempt: number;
-  readonly durationMs: number;
-  /** `answered`, an error code of the service, or why there was no readable answer. */
-  readonly result: "answered" | "aborted" | ErrorCode | NoAnswerReason;
-  readonly status: number | undefined;
-  readonly requestId: string | undefined;
-  readonly rate: RateState | undefined;
-  /** The wait before the next attempt; undefined if this is the last. */
-  readonly retryInMs: number | undefined;
-};
 
 export type Attempt<Data> = { readonly result: AttemptResult<Data> } & Seen;
 

@@ -1,4 +1,3 @@
-export type { AttemptEvent } from "./attempt.ts";
 export type { Cancellation } from "./cancel.ts";
 export {
   AirtimeClient,
@@ -59,6 +58,6 @@ export {
 } from "./errors.ts";
 export type { Check, Order, OrderOptions, PurchaseOptions } from "./order.ts";
 export type { CallOptions } from "./send.ts";
-export type { ClientOptions } from "./settings.ts";
+export type { AttemptEvent, ClientOptions } from "./settings.ts";
 export type { FinalTransaction, TransactionFilter, Transactions } from "./transactions.ts";
 export { type OtherEvent, verifyWebhook, type WebhookEvent, type WebhookHeaders } from "./webhooks.ts";

@@ -1,6 +1,6 @@
-import { type Attempt, type AttemptEvent, attempt, type ServiceRequest } from "./attempt.ts";
+import { type Attempt, attempt, type ServiceRequest } from "./attempt.ts";
 import { abortError, type NextStep, nextStep } from "./next-step.ts";
-import { parseMs, type Settings } from "./settings.ts";
+import { type AttemptEvent, parseMs, type Settings } from "./settings.ts";
 import { sleep } from "./sleep.ts";
 
 /** Options of every call. */

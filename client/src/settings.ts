@@ -1,4 +1,22 @@
-import type { AttemptEvent } from "./attempt.ts";
+import type { ErrorCode, NoAnswerReason, RateState } from "./errors.ts";
+
+/** What `onAttempt` gets. */
+export type AttemptEvent = {
+  /** The operation's name in the OpenAPI document, such as `buyData`. */
+  readonly operation: string;
+  /** The order's reference; undefined for a read, also for a lookup of an order. */
+  readonly reference: string | undefined;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly durationMs: number;
+  /** `answered`, an error code of the service, or why there was no readable answer. */
+  readonly result: "answered" | "aborted" | ErrorCode | NoAnswerReason;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly rate: RateState | undefined;
+  /** The wait before the next attempt; undefined if this is the last. */
+  readonly retryInMs: number | undefined;
+};
 
 /** What a client is made from. */
 export type ClientOptions = {

@@ -16,7 +16,8 @@ import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import { Construct } from "constructs";
-import { METRICS_NAMESPACE, type Urgency } from "../../shared/platform/log.ts";
+import { METRICS_NAMESPACE } from "../../shared/platform/log.ts";
+import type { Urgency } from "../../shared/platform/log-catalog.ts";
 
 export interface AlarmsProps {
   readonly stage: string;

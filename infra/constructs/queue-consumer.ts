@@ -2,7 +2,7 @@ import { Duration, Names } from "aws-cdk-lib";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import type { Urgency } from "../../shared/platform/log.ts";
+import type { Urgency } from "../../shared/platform/log-catalog.ts";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";

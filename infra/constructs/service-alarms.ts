@@ -2,7 +2,7 @@ import { Duration } from "aws-cdk-lib";
 import { Metric } from "aws-cdk-lib/aws-cloudwatch";
 import type { TableName } from "../../functions/function-spec.ts";
 import { STUCK_MS } from "../../shared/ledger/transaction.ts";
-import type { LogEventSpec } from "../../shared/platform/log.ts";
+import type { LogEventSpec } from "../../shared/platform/log-catalog.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import { attentionAgeS } from "../../shared/queued-orders/queue-policy.ts";
 import { outputOf } from "../outputs.ts";

@@ -13,7 +13,8 @@ import type { Mode } from "../contract/transaction.ts";
 import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { transactWithRetry } from "../ledger/transact.ts";
 import { emptyWallet, type Wallet, walletClosing, walletReopening, walletRestriction } from "../ledger/wallet.ts";
-import { formatIpRange, type IpRange } from "../platform/ip-range.ts";
+import type { IpRange } from "../platform/ip-address.ts";
+import { formatIpRange } from "../platform/ip-range.ts";
 import { isoTime, systemClock } from "../platform/time.ts";
 import type { PriceRule } from "../prices/price-rule.ts";
 import {

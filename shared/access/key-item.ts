@@ -1,4 +1,5 @@
-import { formatIpRange, type IpRange, parseIpRange } from "../platform/ip-range.ts";
+import type { IpRange } from "../platform/ip-address.ts";
+import { formatIpRange, parseIpRange } from "../platform/ip-range.ts";
 import { isoTime } from "../platform/time.ts";
 import { type Account, AccountError, type AccountStore, type KeyWrite } from "./account-store.ts";
 import type { KeyItem } from "./key-store.ts";

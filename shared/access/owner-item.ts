@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as z from "zod";
+import type { Writes } from "../ledger/ledger.ts";
 import { ownerPk } from "../ledger/schema.ts";
-import type { Writes } from "../ledger/transact.ts";
 
 /** Who may manage an account in the console: the person with this verified e-mail address, or a group. */
 export const ownerSchema = z.object({ kind: z.enum(["email", "group"]), value: z.string() });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { accountEventName } from "../contract/webhook-events.ts";
+import type { Writes } from "../ledger/ledger.ts";
 import { subscriptionPk, subscriptionsTo } from "../ledger/schema.ts";
-import type { Writes } from "../ledger/transact.ts";
 import { type Clock, isoTime, systemClock } from "../platform/time.ts";
 
 /**

@@ -1,5 +1,6 @@
+import { catalogChanges } from "../catalog/catalog-change.ts";
 import { acceptCandidate, readCandidate } from "../catalog/refresh-catalog.ts";
-import { catalogChanges, catalogOf, type Snapshot } from "../catalog/snapshot.ts";
+import { catalogOf, type Snapshot } from "../catalog/snapshot.ts";
 import type { catalogActions } from "../contract/actions/catalog.ts";
 import type { Catalog } from "../contract/catalog.ts";
 import { SERVICE } from "../ledger/audit.ts";

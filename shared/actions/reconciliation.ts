@@ -4,6 +4,7 @@ import type { caseDecisions, reconciliationActions } from "../contract/actions/r
 import { SERVICE } from "../ledger/audit.ts";
 import { findByOwnReference } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
+import type { Writes } from "../ledger/ledger.ts";
 import { decodePageCursor, encodePageCursor } from "../ledger/page-cursor.ts";
 import {
   ALL_TIMES,
@@ -14,7 +15,6 @@ import {
   queryList,
 } from "../ledger/query-index.ts";
 import { casesList, isStatementCasePk, isStatementPk, STATEMENTS_LIST } from "../ledger/schema.ts";
-import type { Writes } from "../ledger/transact.ts";
 import { isFinalStatus } from "../ledger/transaction.ts";
 import { type ChainEnd, chainEndSchema, footerLine } from "../platform/chained-lines.ts";
 import { OperatorError } from "../platform/operator-error.ts";

@@ -1,5 +1,6 @@
 import type { Catalog } from "../contract/catalog.ts";
-import { indexPlans, snapshotOf } from "./snapshot.ts";
+import { indexPlans } from "./plan-index.ts";
+import { snapshotOf } from "./snapshot.ts";
 
 /** Served to test keys until the upstream's catalog is fetched for the first time. */
 const catalog: Catalog = {

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Catalog, DataPlan } from "../contract/catalog.ts";
 import type { catalogUpdated } from "../contract/openapi-webhooks.ts";
-import { catalogChanges, indexPlans } from "./snapshot.ts";
+import { indexPlans } from "./plan-index.ts";
 
 /** A change of the served catalog, as `catalog.updated` reports it. */
 export const catalogChange = z.object({
@@ -10,6 +10,19 @@ export const catalogChange = z.object({
   data: z.string(),
 });
 export type CatalogChange = z.infer<typeof catalogChange>;
+
+/** Which plans and networks were added or removed, and which plans were repriced. */
+export const catalogChanges = (before: Catalog, after: Catalog) => {
+  const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
+  const idsAfter = new Set(after.data_plans.map(({ id }) => id));
+  return {
+    added: after.data_plans.filter(({ id }) => !priceBefore.has(id)),
+    removed: before.data_plans.filter(({ id }) => !idsAfter.has(id)),
+    repriced: after.data_plans.filter(({ id, price }) => (priceBefore.get(id) ?? price) !== price),
+    networksAdded: after.networks.filter(({ id }) => !before.networks.some((network) => network.id === id)),
+    networksRemoved: before.networks.filter(({ id }) => !after.networks.some((network) => network.id === id)),
+  };
+};
 
 type ChangeData = z.infer<typeof catalogUpdated>["data"];
 

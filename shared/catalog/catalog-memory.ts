@@ -1,7 +1,8 @@
 import { errorFields, log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import type { CatalogStore } from "./catalog-store.ts";
-import { catalogOf, indexPlans, type PlanIndex, type Snapshot } from "./snapshot.ts";
+import { indexPlans, type PlanIndex } from "./plan-index.ts";
+import { catalogOf, type Snapshot } from "./snapshot.ts";
 
 /** How long a process serves its copy before it reads the table again. */
 const CATALOG_MEMORY_MS = 60_000;

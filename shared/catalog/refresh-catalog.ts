@@ -7,9 +7,9 @@ import { type Clock, EPOCH, isoTime } from "../platform/time.ts";
 import { isTransient } from "../platform/transient-error.ts";
 import type { HttpUpstream } from "../upstream/http-upstream.ts";
 import { NO_UPSTREAM_KEY } from "../upstream/upstream.ts";
-import { type CatalogChange, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
+import { type CatalogChange, catalogChanges, changeBetween, UNANNOUNCED_MAX } from "./catalog-change.ts";
 import type { CatalogStore } from "./catalog-store.ts";
-import { catalogChanges, catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
+import { catalogOf, type DroppedEntries, type Snapshot, snapshotOf } from "./snapshot.ts";
 import { type DroppedEntry, sentCatalog, usableCatalog } from "./usable-catalog.ts";
 
 /** A catalog of this age is fetched again. The schedule checks each minute. */

@@ -4,7 +4,7 @@ import { log } from "../platform/log.ts";
 import type { Clock } from "../platform/time.ts";
 import { builtInPlans } from "./built-in-catalog.ts";
 import type { CatalogMemory } from "./catalog-memory.ts";
-import type { PlanIndex } from "./snapshot.ts";
+import type { PlanIndex } from "./plan-index.ts";
 
 /** Nothing is sold from an older catalog. */
 const CATALOG_AGE_MS_MAX = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import { documentText, type PreparedDocument, prepareDocument } from "../call/prepared-document.ts";
-import { type Catalog, catalogSchema, type DataPlan, type Network } from "../contract/catalog.ts";
+import { type Catalog, catalogSchema } from "../contract/catalog.ts";
 import { successEnvelope } from "../contract/envelope.ts";
 import type { CatalogChange } from "./catalog-change.ts";
 import type { DroppedEntry } from "./usable-catalog.ts";
@@ -32,27 +32,3 @@ export const snapshotOf = (catalog: Catalog, fetchedAtMs: number, dropped: reado
 
 const servedEnvelope = successEnvelope(catalogSchema);
 export const catalogOf = (snapshot: Snapshot): Catalog => servedEnvelope.parse(JSON.parse(documentText(snapshot))).data;
-
-/** A catalog indexed by id. */
-export type PlanIndex = {
-  readonly networks: ReadonlyMap<number, Network>;
-  readonly plans: ReadonlyMap<number, DataPlan>;
-};
-
-export const indexPlans = ({ networks, data_plans }: Catalog): PlanIndex => ({
-  networks: new Map(networks.map((network) => [network.id, network])),
-  plans: new Map(data_plans.map((plan) => [plan.id, plan])),
-});
-
-/** Which plans and networks were added or removed, and which plans were repriced. */
-export const catalogChanges = (before: Catalog, after: Catalog) => {
-  const priceBefore = new Map(before.data_plans.map(({ id, price }) => [id, price]));
-  const idsAfter = new Set(after.data_plans.map(({ id }) => id));
-  return {
-    added: after.data_plans.filter(({ id }) => !priceBefore.has(id)),
-    removed: before.data_plans.filter(({ id }) => !idsAfter.has(id)),
-    repriced: after.data_plans.filter(({ id, price }) => (priceBefore.get(id) ?? price) !== price),
-    networksAdded: after.networks.filter(({ id }) => !before.networks.some((network) => network.id === id)),
-    networksRemoved: before.networks.filter(({ id }) => !after.networks.some((network) => network.id === id)),
-  };
-};

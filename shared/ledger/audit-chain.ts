@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { QueryCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { lazyObject } from "../contract/lazy-object.ts";
-import type { Table } from "./ledger.ts";
+import type { Table, Writes } from "./ledger.ts";
 import type { TimeRange } from "./query-index.ts";
 import {
   attestationsPk,
@@ -14,7 +14,6 @@ import {
   placeOf,
   sequenceKey,
 } from "./schema.ts";
-import type { Writes } from "./transact.ts";
 
 /** SHA-256 in base64url: a longer text would make the successor, which has it too, too large to be stored. */
 const hashSchema = z.string().regex(/^[\w-]{43}$/);

@@ -1,3 +1,4 @@
+import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import type { DocumentClient } from "../platform/aws-clients.ts";
 import type { Clock } from "../platform/time.ts";
 
@@ -9,3 +10,6 @@ export type Ledger = Table & { readonly clock: Clock };
 
 /** The ledger, with the table that records who changed it. */
 export type AuditedLedger = Ledger & { readonly auditTable: string };
+
+/** The writes of one DynamoDB transaction: all of them are made, or none. */
+export type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;

@@ -4,8 +4,8 @@ import { abortAfter, type Deadline, debitBudgetMs, debitRetryMs } from "../platf
 import { log } from "../platform/log.ts";
 import { dayInLagos } from "../platform/time.ts";
 import { type DuplicateWindow, duplicateGuardPut, earlierPurchase, refusingGuard } from "./duplicate-guard.ts";
-import type { Ledger } from "./ledger.ts";
-import { transact, type WriteFailure, type Writes } from "./transact.ts";
+import type { Ledger, Writes } from "./ledger.ts";
+import { transact, type WriteFailure } from "./transact.ts";
 import { isIdentityCheck, type Transaction } from "./transaction.ts";
 import { transactionPut, transitions } from "./transaction-state.ts";
 import {

@@ -6,10 +6,10 @@ import { OperatorError } from "../platform/operator-error.ts";
 import { isoTime } from "../platform/time.ts";
 import type { AuditPut } from "./audit.ts";
 import { getItem, getItems } from "./get-item.ts";
-import type { AuditedLedger, Ledger } from "./ledger.ts";
+import type { AuditedLedger, Ledger, Writes } from "./ledger.ts";
 import { ALL_TIMES, openProposalKeys, queryList } from "./query-index.ts";
 import { OPEN_PROPOSALS, PROPOSALS_LIST, proposalPk } from "./schema.ts";
-import { transactUnlessRefused, type Writes } from "./transact.ts";
+import { transactUnlessRefused } from "./transact.ts";
 
 /** An action that waits for another person, or what was decided of it. */
 export const proposalSchema = z.object({

@@ -6,9 +6,9 @@ import { abortAfter, type Deadline, settleBudgetMs } from "../platform/deadline.
 import { keyedMutex } from "../platform/keyed-mutex.ts";
 import { errorFields, log } from "../platform/log.ts";
 import { linkAudit } from "./audit-chain.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Ledger, Writes } from "./ledger.ts";
 import { refundPut } from "./refund.ts";
-import { classifyWriteError, type WriteFailure, type Writes } from "./transact.ts";
+import { classifyWriteError, type WriteFailure } from "./transact.ts";
 import { failureSchema, isFinalStatus, isQueuedOrder, type Transaction } from "./transaction.ts";
 import { claimIs, type Requirement, settlingTransition, transactionUpdate } from "./transaction-state.ts";
 import { upstreamReferenceReservation } from "./upstream-reference.ts";

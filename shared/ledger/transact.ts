@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { CancellationReason } from "@aws-sdk/client-dynamodb";
-import type { TransactWriteCommandInput } from "@aws-sdk/lib-dynamodb";
 import { unmarshall } from "@aws-sdk/util-dynamodb";
 import { earlierAttempts, isCancelledTransaction, isConditionFailure } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
@@ -10,13 +9,10 @@ import { errorFields, type LogFields, log } from "../platform/log.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { OPERATOR_RETRY_MS_MAX } from "../platform/time-budgets.ts";
 import { linkAudit } from "./audit-chain.ts";
-import type { Table } from "./ledger.ts";
+import type { Table, Writes } from "./ledger.ts";
 import { isEntryPk, itemKindOf } from "./schema.ts";
 import { type Transaction, transactionSchema } from "./transaction.ts";
 import { type Wallet, walletSchema } from "./wallet.ts";
-
-/** The writes of one DynamoDB transaction: all of them are made, or none. */
-export type Writes = NonNullable<TransactWriteCommandInput["TransactItems"]>;
 
 /** Why one attempt at a conditional write failed. */
 export type WriteFailure =

@@ -1,5 +1,10 @@
 import { isIPv4, isIPv6 } from "node:net";
-import type { IpRange } from "./ip-range.ts";
+
+/**
+ * One range of addresses as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at
+ * most 340 bytes, so a key's item stays below one write unit.
+ */
+export type IpRange = Uint8Array<ArrayBuffer>;
 
 /**
  * The 4 or 16 bytes of an address, those of IPv4 for an IPv4-mapped one; undefined if the text is no address. Not by a

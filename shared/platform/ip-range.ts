@@ -1,11 +1,5 @@
 import ipaddr from "ipaddr.js";
-import { prefixMask } from "./ip-address.ts";
-
-/**
- * One range of addresses as bytes: the prefix length, then the 4 or 16 bytes of the network. Twenty of them take at
- * most 340 bytes, so a key's item stays below one write unit.
- */
-export type IpRange = Uint8Array<ArrayBuffer>;
+import { type IpRange, prefixMask } from "./ip-address.ts";
 
 /** Parses `203.0.113.7`, `203.0.113.0/24`, `2001:db8::1` or `2001:db8::/64`; undefined for anything else. */
 export const parseIpRange = (text: string): IpRange | undefined => {

@@ -1,4 +1,4 @@
-import type { LogCatalog } from "./log.ts";
+import type { LogCatalog } from "./log-catalog.ts";
 
 const thrown = { error: "string", at: "string?" } as const;
 

@@ -1,4 +1,5 @@
-import { SECRET_CACHE_MS, SECRET_LENGTH_MIN } from "./secrets.ts";
+import { SECRET_LENGTH_MIN } from "./secret-table.ts";
+import { SECRET_CACHE_MS } from "./secrets.ts";
 import { isoTime } from "./time.ts";
 
 /** A version of the reference key, and the time in which new hashes are made under it. */

@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import { SECRET_LENGTH_MIN, type Secret } from "./secrets.ts";
+import { SECRET_LENGTH_MIN } from "./secret-table.ts";
+import type { Secret } from "./secrets.ts";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -3,8 +3,6 @@ import { withTimeout } from "./deadline.ts";
 import { type Clock, sleep, systemClock } from "./time.ts";
 import { JOIN_MS_MAX } from "./time-budgets.ts";
 
-/** The service refuses to use a shorter key. */
-export const SECRET_LENGTH_MIN = 32;
 /** How long a value is cached. After that it is fetched again, so a rotation needs no deployment. */
 export const SECRET_CACHE_MS = 5 * 60_000;
 /** How long an absence is cached: a first value takes effect within a minute. */

@@ -1,9 +1,8 @@
 import * as z from "zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { getItem } from "../ledger/get-item.ts";
-import type { Table } from "../ledger/ledger.ts";
+import type { Table, Writes } from "../ledger/ledger.ts";
 import { priceListPk } from "../ledger/schema.ts";
-import type { Writes } from "../ledger/transact.ts";
 import { type PriceRule, priceRuleSchema } from "./price-rule.ts";
 
 /** The price rules of an account; `version` rises with every change, and the items of the account's keys have it too. */

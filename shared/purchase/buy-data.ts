@@ -1,7 +1,7 @@
 import type { Call, Caller } from "../call/call.ts";
 import { invalid } from "../call/invalid.ts";
+import type { PlanIndex } from "../catalog/plan-index.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
-import type { PlanIndex } from "../catalog/snapshot.ts";
 import type { DataPlan, Network } from "../contract/catalog.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { type Kobo, koboFromNaira, nairaFromKobo } from "../contract/money.ts";

@@ -3,10 +3,10 @@ import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
 import { readTransaction, readTransactions } from "../ledger/find-transactions.ts";
 import { getItems } from "../ledger/get-item.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Ledger, Writes } from "../ledger/ledger.ts";
 import { ALL_TIMES, type OpenKey, queryOpen, queuedOrderKeys } from "../ledger/query-index.ts";
 import { isTransactionPk, openList, queuedOrders, walletPk } from "../ledger/schema.ts";
-import { transact, transactOnce, type WriteResult, type Writes } from "../ledger/transact.ts";
+import { transact, transactOnce, type WriteResult } from "../ledger/transact.ts";
 import {
   isQueuedOrder,
   type OrderToSend,

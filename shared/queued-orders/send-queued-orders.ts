@@ -1,5 +1,5 @@
+import type { PlanIndex } from "../catalog/plan-index.ts";
 import { sellablePlans } from "../catalog/sellable-plans.ts";
-import type { PlanIndex } from "../catalog/snapshot.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";

@@ -1,5 +1,5 @@
 import type { CatalogMemory } from "../catalog/catalog-memory.ts";
-import type { PlanIndex } from "../catalog/snapshot.ts";
+import type { PlanIndex } from "../catalog/plan-index.ts";
 import type { Ledger, Table } from "../ledger/ledger.ts";
 import type { settleAsRead } from "../ledger/settle-transaction.ts";
 import { type Failure, isFinalStatus, type QueuedOrder, referenceOf } from "../ledger/transaction.ts";

@@ -1,6 +1,6 @@
 import { type Kobo, nairaDecimals, nairaFromKobo } from "../contract/money.ts";
 import { type Actor, auditEntry, auditPut, SERVICE } from "../ledger/audit.ts";
-import type { AuditedLedger, Ledger } from "../ledger/ledger.ts";
+import type { AuditedLedger, Ledger, Writes } from "../ledger/ledger.ts";
 import {
   isOfClosedAccount,
   type ReferenceCondition,
@@ -9,7 +9,7 @@ import {
   type Settlement,
   settlementWrites,
 } from "../ledger/settle-transaction.ts";
-import { classifyWriteError, transactWithRetry, type WriteFailure, type Writes } from "../ledger/transact.ts";
+import { classifyWriteError, transactWithRetry, type WriteFailure } from "../ledger/transact.ts";
 import {
   isFinalStatus,
   isIdentityCheck,

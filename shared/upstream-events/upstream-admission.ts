@@ -2,10 +2,9 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Admit, CallRequest } from "../call/call.ts";
 import { unusedRate } from "../call/result.ts";
 import { ServiceError } from "../contract/errors.ts";
-import { isWithin } from "../platform/ip-address.ts";
-import type { IpRange } from "../platform/ip-range.ts";
+import { type IpRange, isWithin } from "../platform/ip-address.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
-import { SECRET_LENGTH_MIN } from "../platform/secrets.ts";
+import { SECRET_LENGTH_MIN } from "../platform/secret-table.ts";
 import type { EventSignature } from "../upstream/profile.ts";
 import { signatureOf } from "./upstream-signature.ts";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { findingClasses } from "../contract/upstream-statement.ts";
 import { getItem, getItems } from "../ledger/get-item.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import type { Ledger, Writes } from "../ledger/ledger.ts";
 import { STATEMENTS_LIST, statementPk } from "../ledger/schema.ts";
-import { transactWithRetry, type Writes } from "../ledger/transact.ts";
+import { transactWithRetry } from "../ledger/transact.ts";
 import { isCancelledTransaction, isConditionFailure } from "../platform/aws/errors.ts";
 import { NotFoundError, OperatorError } from "../platform/operator-error.ts";
 

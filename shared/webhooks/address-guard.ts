@@ -1,7 +1,7 @@
 import { promises as dns } from "node:dns";
 import ipaddr from "ipaddr.js";
-import { isWithin } from "../platform/ip-address.ts";
-import { type IpRange, parseIpRanges } from "../platform/ip-range.ts";
+import { type IpRange, isWithin } from "../platform/ip-address.ts";
+import { parseIpRanges } from "../platform/ip-range.ts";
 
 /** Resolves all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;

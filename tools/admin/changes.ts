@@ -4,7 +4,6 @@ import { assertWithinBound } from "../../shared/actions/wallet.ts";
 import type { ActionInput, ActionName } from "../../shared/contract/actions/actions.ts";
 import { koboFromNaira, nairaFromKobo } from "../../shared/contract/money.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import type { Report } from "./command.ts";
 import type { AdminContext } from "./context.ts";
 import { perform } from "./perform.ts";
 import { terminal, writeMessage } from "./terminal.ts";
@@ -69,16 +68,11 @@ export const actionChanges: { readonly [Name in ActionName]?: ChangesOf<Name> } 
 
 const textOf = (value: Change["before"]): string => (typeof value === "number" ? nairaText(value) : value);
 
-const changesText = (changes: readonly Change[]): string =>
+export const changesText = (changes: readonly Change[]): string =>
   table(
     ["what", "now", "then"],
     changes.map(({ what, before, after }) => [what, textOf(before), textOf(after)]),
   );
-
-export const dryRunReport = (changes: readonly Change[]): Report => ({
-  json: { dry_run: true, changes },
-  text: `${changesText(changes)}\n\nNothing was changed: this was a dry run.`,
-});
 
 /** Asks the person at the terminal, and refuses unless the answer is yes. */
 export const confirm = async (command: string, stage: string, changes: readonly Change[]): Promise<void> => {

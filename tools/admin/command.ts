@@ -3,7 +3,7 @@ import * as z from "zod";
 import { operatorName, whySchema } from "../../shared/contract/actions/action.ts";
 import { roles } from "../../shared/contract/roles.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
-import { type Change, confirm, dryRunReport } from "./changes.ts";
+import { type Change, changesText, confirm } from "./changes.ts";
 import { type AdminContext, openAdminContext } from "./context.ts";
 import { ProposedError } from "./send-action.ts";
 import { printResult, terminal } from "./terminal.ts";
@@ -128,6 +128,11 @@ export const addCommand = <Input extends z.ZodType>(group: Command, spec: Comman
     }
   });
 };
+
+const dryRunReport = (changes: readonly Change[]): Report => ({
+  json: { dry_run: true, changes },
+  text: `${changesText(changes)}\n\nNothing was changed: this was a dry run.`,
+});
 
 /** What the person sees whose change another person has to approve. */
 export const proposedReport = ({ proposal }: ProposedError, timeZone: string): Report => ({

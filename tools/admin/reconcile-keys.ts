@@ -29,7 +29,8 @@ import { accountIdsOf } from "../../shared/ledger/query-index.ts";
 import { transactWithRetry } from "../../shared/ledger/transact.ts";
 import { walletRestriction } from "../../shared/ledger/wallet.ts";
 import type { WithSdk } from "../../shared/platform/aws/sdk.ts";
-import { commonRanges, formatIpRange, type IpRange } from "../../shared/platform/ip-range.ts";
+import type { IpRange } from "../../shared/platform/ip-address.ts";
+import { commonRanges, formatIpRange } from "../../shared/platform/ip-range.ts";
 import { systemClock } from "../../shared/platform/time.ts";
 
 /** One difference between ledger and access table, and how it was or would be resolved. */

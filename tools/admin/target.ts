@@ -5,7 +5,7 @@ import { API_URL_OUTPUT, OPERATIONS_URL_OUTPUT, outputOf, stackName, TOPIC_OUTPU
 import { readStages } from "../../infra/read-stages.ts";
 import { type StageSettings, type Stages, settingsOf } from "../../infra/stage-settings.ts";
 import { environment } from "../../shared/platform/env.ts";
-import type { Urgency } from "../../shared/platform/log.ts";
+import type { Urgency } from "../../shared/platform/log-catalog.ts";
 import { OperatorError } from "../../shared/platform/operator-error.ts";
 import { type SecretVariable, secretIds, secretTable } from "../../shared/platform/secret-table.ts";
 import { signIn } from "../aws/sign-in.ts";

@@ -153,16 +153,25 @@ export const layers: Layers = {
 
 type Layers = Readonly<Record<string, readonly string[]>>;
 
-/** The folders of circles, and those that import one of them; empty if imports go one way. */
-export const circularFolders = (table: Layers): readonly string[] => {
-  const circular = (folders: readonly string[]): readonly string[] => {
-    const importing = folders.filter((folder) =>
-      folders.some((other) => other !== folder && allows(table, folder, other)),
-    );
-    return importing.length === folders.length ? folders : circular(importing);
-  };
-  return circular(Object.keys(table));
+/** What is part of a circle of imports, or between two of them; empty if imports go one way. */
+const circular = (importsOf: ReadonlyMap<string, readonly string[]>): readonly string[] => {
+  const imported = new Set([...importsOf.values()].flat());
+  const left = [...importsOf].filter(
+    ([name, imports]) => imported.has(name) && imports.some((other) => importsOf.has(other)),
+  );
+  return left.length === importsOf.size ? [...importsOf.keys()] : circular(new Map(left));
 };
+
+/** The folders that a table allows to import each other, also through others. */
+export const circularFolders = (table: Layers): readonly string[] => {
+  const folders = Object.keys(table);
+  const importedBy = (from: string) => folders.filter((other) => other !== from && allows(table, from, other));
+  return circular(new Map(folders.map((folder) => [folder, importedBy(folder)])));
+};
+
+/** The files that import each other, also for types and through others. */
+export const circularFiles = (files: ReadonlyMap<string, string>): readonly string[] =>
+  circular(new Map([...files].map(([file, text]) => [file, importsOf(file, text)])));
 
 export type Violation = { readonly file: string; readonly imports: string };
 
@@ -177,11 +186,13 @@ const isAllowed = (from: string, to: string): boolean => from === to || allows(l
 /** Relative imports, static and dynamic. */
 const IMPORT = /(?:from|import\(?)\s*"(\.{1,2}\/[^"]+)"/g;
 
+const importsOf = (file: string, text: string): readonly string[] =>
+  [...text.matchAll(IMPORT)].map(([, specifier = ""]) => join(dirname(file), specifier));
+
 /** The imports that the table forbids, among files given as path from the root and text. */
 export const violationsIn = (files: ReadonlyMap<string, string>): readonly Violation[] =>
   [...files].flatMap(([file, text]) =>
-    [...text.matchAll(IMPORT)]
-      .map(([, specifier = ""]) => join(dirname(file), specifier))
+    importsOf(file, text)
       .filter((imported) => !isAllowed(folderOf(file), folderOf(imported)))
       .map((imports) => ({ file, imports })),
   );

@@ -1,4 +1,4 @@
-import type { LogEventSpec } from "../../shared/platform/log.ts";
+import type { LogEventSpec } from "../../shared/platform/log-catalog.ts";
 import { logEvents } from "../../shared/platform/log-events.ts";
 import { markdownTable } from "../markdown/markdown.ts";
 

@@ -1,4 +1,5 @@
-import { createLog, type LogCatalog } from "../../shared/platform/log.ts";
+import { createLog } from "../../shared/platform/log.ts";
+import type { LogCatalog } from "../../shared/platform/log-catalog.ts";
 
 const thrown = { error: "string", at: "string?" } as const;
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Urgency } from "../../../shared/platform/log.ts";
+import type { Urgency } from "../../../shared/platform/log-catalog.ts";
 import { mentions, type Resource, type StackTemplate } from "../templates.ts";
 import { type AlarmRule, type AlarmState, type DataPoint, evaluate, evaluationRange } from "./alarm-state.ts";
 import { metricIdOf, nameIn } from "./metric-id.ts";

@@ -9,7 +9,7 @@ import { streamConsumers } from "../../../../infra/streams.ts";
 import { isOrder, type Route, routeKey } from "../../../../shared/contract/route.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { variableSchema } from "../../../../shared/platform/env.ts";
-import type { LogEventSpec } from "../../../../shared/platform/log.ts";
+import type { LogEventSpec } from "../../../../shared/platform/log-catalog.ts";
 import { logEvents } from "../../../../shared/platform/log-events.ts";
 import { parseUpstreamProfile } from "../../../../shared/upstream/profile.ts";
 import { aConsole, everyFunction } from "../../../builders/console.ts";

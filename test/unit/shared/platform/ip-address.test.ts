@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import ipaddr from "ipaddr.js";
 import { describe, expect, test } from "vitest";
-import { addressBytes, isWithin } from "../../../../shared/platform/ip-address.ts";
-import { type IpRange, parseIpRange } from "../../../../shared/platform/ip-range.ts";
+import { addressBytes, type IpRange, isWithin } from "../../../../shared/platform/ip-address.ts";
+import { parseIpRange } from "../../../../shared/platform/ip-range.ts";
 
 /** Parses ranges; throws if one is not valid. */
 const ranges = (...texts: readonly string[]): IpRange[] =>

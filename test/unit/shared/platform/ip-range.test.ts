@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isWithin } from "../../../../shared/platform/ip-address.ts";
-import { formatIpRange, type IpRange, parseIpRange } from "../../../../shared/platform/ip-range.ts";
+import { type IpRange, isWithin } from "../../../../shared/platform/ip-address.ts";
+import { formatIpRange, parseIpRange } from "../../../../shared/platform/ip-range.ts";
 
 /** Parses ranges; throws if one is not valid. */
 const ranges = (...texts: readonly string[]): IpRange[] =>

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { projectRoot } from "../../../../infra/bundle/project-root.ts";
-import { circularFolders, layeredFiles, layers, violationsIn } from "../../../../tools/docs/layers.ts";
+import { circularFiles, circularFolders, layeredFiles, layers, violationsIn } from "../../../../tools/docs/layers.ts";
 
 describe("the table of layers", () => {
   const files = layeredFiles();
@@ -31,6 +31,23 @@ describe("the table of layers", () => {
     const circle = { "shared/ledger": ["infra"], infra: ["tools/docs"], "tools/docs": ["shared"] };
     const table = { "shared/platform": [], "shared/lambda": ["shared/platform"], ...circle };
     expect(circularFolders(table)).toEqual(Object.keys(circle));
+  });
+
+  test("no files import each other, also for types and through others", () => {
+    expect(circularFiles(files)).toEqual([]);
+  });
+
+  test("a circle of files is found, also of types; a file that only imports it, or is imported by it, is not part of it", () => {
+    const texts = {
+      "shared/orders/place-order.ts": 'import { wallet } from "../ledger/wallet.ts";',
+      "shared/ledger/wallet.ts": 'import type { Entry } from "./entry.ts";\nimport { kobo } from "./kobo.ts";',
+      "shared/ledger/entry.ts": 'export type { Wallet } from "./wallet.ts";',
+      "shared/ledger/kobo.ts": "export const kobo = 1;",
+    };
+    expect(circularFiles(new Map(Object.entries(texts)))).toEqual([
+      "shared/ledger/wallet.ts",
+      "shared/ledger/entry.ts",
+    ]);
   });
 
   test("the table of layers allows every import", () => {
