@@ -64,6 +64,7 @@ const counterName = (group: RateGroup, minute: number): string => `${group}:${mi
 const COUNTER = /^[^:]+:(\d+)$/;
 /** The same as a pattern of IAM: what functions that only count may change of a key's item. */
 export const COUNTER_NAMES = "*:*";
+const countedRequests = z.int().positive();
 const STALE_COUNTERS_MAX = 8;
 const MINUTE_MS = 60_000;
 
@@ -103,7 +104,7 @@ export const countRequest = async (
     const { Attributes } = await retryContention(() => db.update(count), RATE_COUNT_RETRY_MS_MAX);
     const keyItem = keyItemSchema.parse(Attributes);
     await removeStaleCounters(db, table, keyItem, minute);
-    return { keyItem, requestsThisMinute: z.int().positive().parse(keyItem[counter]) };
+    return { keyItem, requestsThisMinute: countedRequests.parse(keyItem[counter]) };
   } catch (error) {
     if (isConditionFailure(error)) return undefined;
     throw error;

@@ -1,5 +1,5 @@
-/** A digit of any alphabet, and characters that stand for digits, such as `①`. */
-const DIGIT = /[\p{Nd}\p{No}]/gu;
+/** A digit of any other alphabet, and characters that stand for digits, such as `①`. */
+const DIGIT = /(?![0-9])[\p{Nd}\p{No}]/gu;
 
 const isDecimal = (codePoint: number): boolean => /^\p{Nd}$/u.test(String.fromCodePoint(codePoint));
 

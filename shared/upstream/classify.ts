@@ -14,17 +14,18 @@ import {
   type UpstreamFacts,
 } from "./upstream.ts";
 
-/** Lenient: any value in its place counts as a transaction, and a field that cannot be read is left out. */
-const sentTransaction = z.record(z.string(), z.unknown()).catch({});
+const sentFields = z.record(z.string(), z.unknown());
+/** Lenient: another value in its place has no fields. */
+const anyFields = sentFields.catch({});
 
 /** Lenient: any JSON object is a body. */
 export const responseBody = z.object({
   status: z.boolean().optional().catch(undefined),
   message: z.string().optional().catch(undefined),
-  errors: z.record(z.string(), z.unknown()).catch({}),
-  data: z.record(z.string(), z.unknown()).catch({}),
+  errors: anyFields,
+  data: anyFields,
 });
-const sentResult = z.record(z.string(), z.unknown()).optional().catch(undefined);
+const sentResult = sentFields.optional().catch(undefined);
 const sentReference = upstreamReferenceSchema.optional().catch(undefined);
 
 /**
@@ -40,8 +41,7 @@ const isPlain = (sent: unknown, { transaction, reference, status }: UpstreamProf
   return data !== undefined && !places.some((name) => name !== transaction && isPresent(data[name]));
 };
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  z.record(z.string(), z.unknown()).safeParse(value).data;
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | undefined => sentFields.safeParse(value).data;
 
 type ParsedBody = Omit<z.infer<typeof responseBody>, "data"> & {
   readonly transaction: ParsedTransaction | undefined;
@@ -214,13 +214,10 @@ const parseBody = (profile: UpstreamProfile, text: string): ParsedBody | undefin
   }
 };
 
+/** Lenient: any value counts as a transaction, and a field that cannot be read is left out. */
 const parseTransaction = ({ answers, statuses }: UpstreamProfile, sent: unknown): ParsedTransaction | undefined => {
   if (!isPresent(sent)) return undefined;
-  const {
-    [answers.reference]: reference,
-    [answers.status]: status,
-    [answers.amount]: amount,
-  } = sentTransaction.parse(sent);
+  const { [answers.reference]: reference, [answers.status]: status, [answers.amount]: amount } = anyFields.parse(sent);
   const word = typeof status === "string" ? wordOf(status) : "";
   return {
     status: finalStatusOf(statuses, word),

@@ -75,21 +75,30 @@ export const documentOutput = (answer: DocumentAnswer): DocumentOutput => {
   return output;
 };
 
-/** The text of an input. Bytes are written as Base64. */
-export const textOf = (input: unknown): string =>
-  JSON.stringify(input, function (this: Members, name: string, value: unknown) {
-    // A Buffer has been converted by its toJSON in `value`.
-    const own = this[name];
-    return own instanceof Uint8Array ? Buffer.from(own).toString("base64") : value;
-  });
+/** Bytes are in binary attributes. Visiting each value takes several times as long as the text, and most texts have none. */
+const hasBytes = (text: string): boolean => /"BS?"/.test(text);
 
-/** Binary attributes are sent as Base64. An attribute whose own name is `B` or `BS` has an object as its value. */
+/** The text of an input. Binary attributes are sent as Base64. */
+export const textOf = (input: unknown): string => {
+  const text = JSON.stringify(input);
+  return hasBytes(text) ? JSON.stringify(input, withBase64) : text;
+};
+
+function withBase64(this: Members, name: string, value: unknown): unknown {
+  // A Buffer has been converted by its toJSON in `value`.
+  const own = this[name];
+  return own instanceof Uint8Array ? base64Of(own) : value;
+}
+
+export const base64Of = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
+
+/** An attribute whose own name is `B` or `BS` has an object as its value. */
 const withBinary = (name: string, value: unknown): unknown => {
   if (name === "BS" && Array.isArray(value)) return value.map((one) => withBinary("B", one));
   return name === "B" && typeof value === "string" ? bytesOf(value) : value;
 };
 
-/** An answer of JSON. Visiting each value takes several times as long as parsing it, and most answers have no bytes. */
-export const parsedAnswer = (text: string) => JSON.parse(text, /"BS?"/.test(text) ? withBinary : undefined);
+/** An answer of JSON. */
+export const parsedAnswer = (text: string) => JSON.parse(text, hasBytes(text) ? withBinary : undefined);
 
 export const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));

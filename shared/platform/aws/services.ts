@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { BatchResultErrorEntry } from "@aws-sdk/client-sqs";
-import { bytesOf, type DocumentOutput, documentInput, documentOutput } from "./json.ts";
+import { base64Of, bytesOf, type DocumentOutput, documentInput, documentOutput } from "./json.ts";
 
 /** How a service is called: by JSON in a POST, whose header names the operation. */
 export type Service<Output> = {
@@ -62,6 +62,6 @@ type SentAnswer = SentOutput & {
 
 export const kms: Service<MacOutput> = {
   ...{ id: "kms", variable: "KMS", headers: json("1.1"), target: "TrentService" },
-  write: asIs,
+  write: (input: { Message?: Uint8Array }) => ({ ...input, Message: input.Message && base64Of(input.Message) }),
   read: ({ Mac }: { Mac?: string }) => (Mac === undefined ? undefined : { Mac: bytesOf(Mac) }),
 };

@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { describe, expect, test, vi } from "vitest";
 import { documentClient, keysClient, queueClient, secretsClient } from "../../../../../shared/platform/aws-clients.ts";
 import { callAwsAt } from "../../../../builders/aws-server.ts";
@@ -8,7 +9,11 @@ vi.mock("#aws-sdk", () => {
 });
 
 let answer = (response: ServerResponse): unknown => response;
-const server = createServer((_request, response) => void answer(response));
+let sent = "";
+const server = createServer(async (request, response) => {
+  sent = await text(request);
+  answer(response);
+});
 callAwsAt(server);
 
 const json = (status: number, body: object) => {
@@ -53,6 +58,7 @@ describe("without loading the SDK", () => {
     expect(
       (await keysClient().generateMac({ KeyId: "k", MacAlgorithm: "HMAC_SHA_256", Message: Uint8Array.of(1) })).Mac,
     ).toEqual(Uint8Array.of(1, 2));
+    expect(JSON.parse(sent)).toEqual({ KeyId: "k", MacAlgorithm: "HMAC_SHA_256", Message: "AQ==" });
   });
 });
 
