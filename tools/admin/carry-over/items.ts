@@ -73,7 +73,8 @@ export const carryItems = async (
         addBalanceChange(balanceChangeOf(step.item), 1);
         break;
       case "present":
-        count(name, "present");
+      case "skipped":
+        count(name, step.kind);
         break;
       case "differs":
         count(name, "differ");

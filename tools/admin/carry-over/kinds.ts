@@ -6,6 +6,7 @@ import { ownerItemSchema } from "../../../shared/access/owner-item.ts";
 import { consentSchema } from "../../../shared/identity/consent.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { maskedNumber } from "../../../shared/ledger/mask-phone.ts";
+import { proposalSchema } from "../../../shared/ledger/proposal.ts";
 import { refundSchema } from "../../../shared/ledger/refund.ts";
 import { itemKindOf, type LedgerItemKind } from "../../../shared/ledger/schema.ts";
 import {
@@ -44,6 +45,8 @@ export type Step =
   | { readonly kind: "update"; readonly item: Item; readonly when: Condition; readonly note?: string }
   /** The restored ledger has it at this stage or a later one. */
   | { readonly kind: "present"; readonly note?: string }
+  /** The restored ledger lacks the item, and gets it by another way if it needs it. */
+  | { readonly kind: "skipped" }
   /** The two contradict each other: an operator must decide, and nothing is written. */
   | { readonly kind: "differs"; readonly fields: readonly string[] }
   /** The item does not have the form that its key promises. */
@@ -451,6 +454,22 @@ const compareSubscription = compareWith(subscriptionSchema, ({ old, restored }, 
   return { kind: "update", item: oldItem, when };
 });
 
+const compareStoredProposal = compareWith(proposalSchema, ({ old, restored }, oldItem): Step => {
+  if (old.state === "open" || old.state === restored.state) return { kind: "present" };
+  if (restored.state !== "open") return { kind: "differs", fields: ["state"] };
+  const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
+  return { kind: "update", item: oldItem, when };
+});
+
+/**
+ * What was decided stays decided: what one person has refused must not be open to the approval of another. What was not
+ * decided is proposed again: its person may not know that it was restored.
+ */
+const compareProposal: Compare = (old, restored, ledgers) => {
+  const step = compareStoredProposal(old, restored, ledgers);
+  return step.kind === "copy" && step.item.state === "open" ? { kind: "skipped" } : step;
+};
+
 /** The later version of an item that counts its writes. */
 const compareNewer = (schema: z.ZodType<{ readonly version: number }>): Compare =>
   compareWith(schema, ({ old, restored }, oldItem): Step => {
@@ -489,8 +508,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   statement: { name: "upstream statements", compare: compareNewer(statementSchema) },
   "statement-rows": { name: "rows of upstream statements", compare: compareImmutable(statementRowsSchema) },
   "statement-case": { name: "cases of upstream statements", compare: compareNewer(statementCaseSchema) },
-  // What was not decided is proposed again: its person may not know that it was restored.
-  proposal: { name: "proposals" },
+  proposal: { name: "proposals", compare: compareProposal },
   // A person who stopped, or was stopped, stays so.
   recipient: { name: "choices of notifications", compare: compareNewer(recipientSchema) },
   // The next run finds out again.

@@ -7,6 +7,7 @@ import { auditEntry, auditPut } from "../../../../../shared/ledger/audit.ts";
 import type { AuditedLedger, Ledger } from "../../../../../shared/ledger/ledger.ts";
 import { fundWallet } from "../../../../../shared/ledger/ledger-entry.ts";
 import { openTransaction } from "../../../../../shared/ledger/open-transaction.ts";
+import { openProposals, putProposal, readProposal, rejectProposal } from "../../../../../shared/ledger/proposal.ts";
 import { ALL_TIMES } from "../../../../../shared/ledger/query-index.ts";
 import { type Settlement, settleTransaction } from "../../../../../shared/ledger/settle-transaction.ts";
 import { type Transaction, transactionSchema } from "../../../../../shared/ledger/transaction.ts";
@@ -145,6 +146,19 @@ test.each([1, 2, 3])(
 );
 
 const accountOf = (pk: unknown): string => String(pk).split("#")[1] ?? "";
+
+test("a proposal that was rejected since the restore can be approved in neither ledger, and an open one is left out", async () => {
+  const proposed = { action: "wallet adjust", input: "{}", consequence: "Gives", proposed_by: "Ada", proposer: "ada" };
+  const refused = await putProposal(old, proposed, 72, () => audit(accountId));
+  await restore();
+  await rejectProposal(old, refused, { by: "Bola" }, audit(accountId));
+  const later = await putProposal(old, { ...proposed, input: '{"id":2}' }, 72, () => audit(accountId));
+  const { counts } = await carry();
+  expect(counts.get("proposals")).toMatchObject({ updated: 1, skipped: 1, copied: 0 });
+  expect(await openProposals(restored)).toEqual([]);
+  expect(await readProposal(restored, refused.proposal_id)).toMatchObject({ state: "rejected", decided_by: "Bola" });
+  expect(await readProposal(restored, later.proposal_id)).toBeUndefined();
+});
 
 test("what an erasure has removed of a person since the restore is removed in the restored ledger, once", async () => {
   const order = await buy();

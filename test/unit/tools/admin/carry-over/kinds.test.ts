@@ -323,6 +323,23 @@ test("an attempt has no answer of its endpoint that was removed in the old ledge
   expect(compare(delivery("Dear Ada"), delivery(undefined))).toEqual({ kind: "present" });
 });
 
+test("a proposal that was decided since is not open again, and an undecided one is not carried over", () => {
+  const proposal = (state: "open" | "approved" | "rejected"): Item => ({
+    ...{ pk: "proposal#prop_1", list_key: "proposals", proposal_id: "prop_1", state, action: "wallet adjust" },
+    ...{ input: "{}", consequence: "Gives 5,000 NGN", proposed_by: "Ada", proposer: "ada" },
+    ...{ created_at: THEN, expires_at: LATER, ...(state === "open" && { open: "proposals", listed_at: LATER }) },
+  });
+  for (const decided of [proposal("approved"), proposal("rejected")]) {
+    expect(compare(decided)).toEqual({ kind: "copy", item: decided });
+    const when = { expression: "#state = :open", names: { "#state": "state" }, values: { ":open": "open" } };
+    expect(compare(decided, proposal("open"))).toEqual({ kind: "update", item: decided, when });
+    expect(compare(decided, decided)).toEqual({ kind: "present" });
+    expect(compare(proposal("open"), decided)).toEqual({ kind: "present" });
+  }
+  expect(compare(proposal("open"))).toEqual({ kind: "skipped" });
+  expect(compare(proposal("approved"), proposal("rejected"))).toEqual({ kind: "differs", fields: ["state"] });
+});
+
 test("a pending delivery is updated if the old ledger has more attempts or a final state", () => {
   const delivery = (state: string, attempts: number): Item => ({
     pk: "delivery#1#success",
