@@ -7,6 +7,7 @@ declare(strict_types=1);
 require __DIR__ . '/tests/bootstrap.php';
 
 use AirtimeService\Client;
+use AirtimeService\Fields;
 use AirtimeService\Model\AirtimePurchaseRequest;
 use AirtimeService\Model\DataPurchaseRequest;
 use AirtimeService\OutcomeUnknownException;
@@ -24,17 +25,17 @@ while (!feof(STDIN)) {
     if ($line === false) {
         continue;
     }
-    $command = json_decode($line, true, flags: JSON_THROW_ON_ERROR);
-    $order = $command['kind'] === 'airtime'
-        ? new AirtimePurchaseRequest($command['network'], $command['phone_number'], $command['amount'])
-        : new DataPurchaseRequest($command['network_id'], $command['plan_id'], $command['phone_number']);
+    $command = Fields::parse($line);
+    [$phone, $reference] = [$command->text('phone_number'), $command->text('reference')];
     try {
-        $bought = $client->buy($order, $command['reference'])->transaction;
+        $bought = $command->text('kind') === 'airtime'
+            ? $client->buyAirtime(new AirtimePurchaseRequest($command->text('network'), $phone, $command->number('amount')), $reference)->transaction
+            : $client->buyData(new DataPurchaseRequest($command->integer('network_id'), $command->integer('plan_id'), $phone), $reference)->transaction;
         $answer = ['result' => $bought->status, 'reference' => $bought->reference];
     } catch (OutcomeUnknownException $error) {
         $answer = ['result' => 'unknown', 'error' => $error->getMessage()];
     } catch (ServiceException $error) {
         $answer = ['result' => 'failed', 'error' => $error->errorCode];
     }
-    fwrite(STDOUT, json_encode(['id' => $command['id'], ...$answer], JSON_THROW_ON_ERROR) . "\n");
+    fwrite(STDOUT, json_encode(['id' => $command->text('id'), ...$answer], JSON_THROW_ON_ERROR) . "\n");
 }

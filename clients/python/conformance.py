@@ -24,9 +24,12 @@ lock = Lock()
 
 def buy(command: dict[str, Any]) -> dict[str, str]:
     fields = {name: value for name, value in command.items() if name not in ("id", "do", "kind", "reference")}
-    order = AirtimePurchaseRequest(**fields) if command["kind"] == "airtime" else DataPurchaseRequest(**fields)
+    reference = command["reference"]
     try:
-        bought = client.buy(order, reference=command["reference"])
+        if command["kind"] == "airtime":
+            bought = client.buy_airtime(AirtimePurchaseRequest(**fields), reference=reference).transaction
+        else:
+            bought = client.buy_data(DataPurchaseRequest(**fields), reference=reference).transaction
         return {"result": bought.status, "reference": bought.reference}
     except OutcomeUnknownError as error:
         return {"result": "unknown", "error": str(error)}

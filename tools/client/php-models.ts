@@ -1,3 +1,4 @@
+import { readOperations } from "./operations.ts";
 import { type Field, type FieldType, type Model, readSchemas, type Webhooks } from "./schemas.ts";
 
 const HEADER = `<?php
@@ -12,7 +13,8 @@ const USE_FIELDS = "\nuse AirtimeService\\Fields;\n";
 
 /** The classes of the PHP client, by the names of their files: one for each object of the document. */
 export const phpModels = (documentText: string): ReadonlyMap<string, string> => {
-  const { models, aliases, webhooks } = readSchemas(documentText);
+  const { models: described, aliases, webhooks } = readSchemas(documentText);
+  const { models } = readOperations(documentText, described);
   const isObject = new Set(models.map(({ name }) => name));
   const texts = new Map(aliases.map(({ name, type }) => [name, type]));
   const files = models.map((model): [string, string] => [

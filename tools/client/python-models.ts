@@ -1,3 +1,4 @@
+import { readOperations } from "./operations.ts";
 import { type Field, type FieldType, type Model, readSchemas, type Webhooks } from "./schemas.ts";
 
 const HEADER = `# Written by npm run openapi from docs/openapi.json.
@@ -12,7 +13,8 @@ from typing import Any, Literal
 
 /** The dataclasses of the Python client: one for each object of the document. */
 export const pythonModels = (documentText: string): string => {
-  const { models, aliases, webhooks } = readSchemas(documentText);
+  const { models: described, aliases, webhooks } = readSchemas(documentText);
+  const { models } = readOperations(documentText, described);
   const texts = aliases.map(
     ({ name, description, type }) => `${name} = ${typeText(type, false)}\n${docstring(description)}`,
   );

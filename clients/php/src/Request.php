@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace AirtimeService;
 
-use Psr\Http\Message\ResponseInterface;
-
 /**
  * @internal
  * @template T of object
@@ -13,19 +11,19 @@ use Psr\Http\Message\ResponseInterface;
 final class Request
 {
     /**
-     * @param \Closure(Fields, ResponseInterface): ?T $read null, or an \UnexpectedValueException, if the answer is not one to this request
+     * @param \Closure(Fields): T $read throws an \UnexpectedValueException if the answer is none of the service
+     * @param array<string, string> $asked what a transaction of the answer must have
      * @param array<string, string> $headers
-     * @param ?string $reference of the order; null for a read
-     * @param ?\Closure(T): bool $isPreliminary true if the same request gets a better answer later
+     * @param ?string $order the order's reference; null for what places none
      */
     public function __construct(
         public readonly string $method,
         public readonly string $path,
         public readonly \Closure $read,
+        public readonly array $asked,
         public readonly string $body = '',
         public readonly array $headers = [],
-        public readonly ?string $reference = null,
-        public readonly ?\Closure $isPreliminary = null,
+        public readonly ?string $order = null,
     ) {
     }
 }

@@ -4,6 +4,7 @@ declare(strict_types=1);
 
 namespace AirtimeService;
 
+use AirtimeService\Model\{BvnRetrieval, BvnVerification, NinRetrieval, NinVerification};
 use GuzzleHttp\Client as Guzzle;
 use GuzzleHttp\Exception\RequestException;
 use GuzzleHttp\Psr7;
@@ -50,19 +51,20 @@ final class Sender
     public function send(Request $request, float $timeout): object
     {
         $deadline = $this->clock->now() + $timeout;
-        $preliminary = null;
-        for ($number = 1; ; $number++) {
+        [$preliminary, $number] = [null, 0];
+        while (true) {
+            $number++;
             $left = max($deadline - $this->clock->now(), self::RETRY_S_MIN);
             $result = $this->attempt($request, min($this->attemptTimeout, $timeout, $left));
             $isError = $result instanceof ServiceException || $result instanceof NoAnswerException;
-            $mayRetry = $isError ? self::passes($result) : $request->isPreliminary !== null && ($request->isPreliminary)($result);
+            $mayRetry = $isError ? self::passes($result) : self::isPreliminary($result);
             $backoff = min(self::FIRST_BACKOFF_S * 2 ** ($number - 1), self::BACKOFF_S_MAX) * (0.5 + random_int(0, 1_000_000) / 2e6);
             $retryAfter = $isError ? $result->retryAfterS : null;
             $wait = $retryAfter === null ? $backoff : $retryAfter + min($backoff, self::JITTER_S_MAX);
             $isLast = !$mayRetry || $wait > $deadline - $this->clock->now() - self::RETRY_S_MIN;
             $this->log('{path} {reference}, attempt {attempt}: {result}, again in {wait} s', [
                 'path' => $request->path,
-                'reference' => $request->reference,
+                'reference' => $request->order,
                 'attempt' => $number,
                 'result' => match (true) {
                     $result instanceof ServiceException => $result->errorCode,
@@ -78,13 +80,13 @@ final class Sender
                 return $result;
             } elseif ($preliminary !== null && $result instanceof NoAnswerException) {
                 return $preliminary;
-            } elseif ($request->reference === null || self::isFinal($result)) {
+            } elseif ($request->order === null || self::isFinal($result)) {
                 throw $result;
             } else {
                 throw new OutcomeUnknownException(
-                    "The order $request->reference is not decided: it may have been placed, or may still be ({$result->getMessage()})."
-                    . ' Send the same order with the same reference again, or give it up with cancel',
-                    $request->reference,
+                    "The order $request->order is not decided: it may have been placed, or may still be ({$result->getMessage()})."
+                    . ' Send the same order with the same reference again, or give it up with cancelOrder',
+                    $request->order,
                     $result->requestId,
                     $result,
                 );
@@ -103,6 +105,13 @@ final class Sender
             $this->logger->info($message, $context);
         } catch (\Throwable) {
         }
+    }
+
+    /** Only the same request gets a check's result, for 10 minutes: a lookup does not show it. So it is sent again. */
+    private static function isPreliminary(object $answer): bool
+    {
+        $isCheck = $answer instanceof NinVerification || $answer instanceof NinRetrieval || $answer instanceof BvnVerification || $answer instanceof BvnRetrieval;
+        return $isCheck && $answer->result === null && $answer->transaction->status === 'processing';
     }
 
     /**
@@ -141,11 +150,11 @@ final class Sender
             // The headers of an error are enough: its code says what happened.
             $response ??= $failure instanceof RequestException ? $failure->getResponse() : null;
             if ($response === null || !$response->hasHeader('x-error-code')) {
-                return new NoAnswerException($failure->getMessage(), 'network', reference: $request->reference, previous: $failure);
+                return new NoAnswerException($failure->getMessage(), 'network', reference: $request->order, previous: $failure);
             }
             $body = '';
         }
-        return self::read($request, $response, $body);
+        return $this->read($request, $response, $body);
     }
 
     /** curl sends a request again by itself if a kept connection ends without an answer: so none is kept. */
@@ -168,44 +177,86 @@ final class Sender
      * @param Request<T> $request
      * @return T|ServiceException|NoAnswerException
      */
-    private static function read(Request $request, ResponseInterface $response, string $body): object
+    private function read(Request $request, ResponseInterface $response, string $body): object
     {
         $header = static fn (string $name): ?string => $response->getHeaderLine($name) === '' ? null : $response->getHeaderLine($name);
         $status = $response->getStatusCode();
         $known = [
             'status' => $status,
             'retryAfterS' => self::wholeNumber($header('retry-after')),
-            'reference' => $request->reference,
+            'reference' => $request->order,
             'requestId' => $header('x-request-id'),
         ];
+        $isReplay = $header('idempotent-replayed') === 'true';
         $envelope = json_decode($body, true);
         $envelope = is_array($envelope) ? $envelope : [];
         $code = $header('x-error-code');
         if ($code !== null) {
             [$named, $transaction] = [$header('x-caller-reference'), $header('x-transaction-reference')];
             // A mixed-up connection or a cache can bring the error of another order.
-            if ($request->reference !== null && $named !== $request->reference && ($named ?? $transaction) !== null) {
+            if ($request->order !== null && $named !== $request->order && ($named ?? $transaction) !== null) {
                 return new NoAnswerException('the answer is about another order', 'mismatch', ...$known);
             }
-            return new ServiceException(...$known, ...[
-                'message' => is_string($envelope['message'] ?? null) ? $envelope['message'] : $code,
-                'errorCode' => $code,
-                'fields' => is_array($envelope['errors'] ?? null) ? $envelope['errors'] : [],
-                'transactionReference' => $transaction,
-                'duplicateOf' => $header('x-duplicate-of'),
-                'replayed' => $header('idempotent-replayed') === 'true',
-            ]);
+            $fields = is_array($envelope['errors'] ?? null) ? $envelope['errors'] : [];
+            $message = is_string($envelope['message'] ?? null) ? $envelope['message'] : $code;
+            return new ServiceException($message, $code, $fields, $transaction, $header('x-duplicate-of'), $isReplay, ...$known);
         }
-        try {
-            $isAnswer = $status === 200 && ($envelope['status'] ?? null) === true;
-            $data = $isAnswer ? ($request->read)(Fields::of($envelope['data'] ?? null), $response) : null;
-        } catch (\UnexpectedValueException) {
-            $data = null;
+        if ($status === 200 && ($envelope['status'] ?? null) === true && is_array($envelope['data'] ?? null)) {
+            try {
+                $waits = self::wholeNumber($header('x-estimated-delivery'));
+                $data = Fields::of(['replayed' => $isReplay, 'estimated_delivery_s' => $waits] + $envelope['data']);
+                $answer = ($request->read)($data);
+                if ($this->isAnswer($request, $data)) {
+                    return $answer;
+                }
+            } catch (\UnexpectedValueException) {
+            }
         }
-        return $data ?? new NoAnswerException("$status that is not an answer of the service to this request", 'unreadable', ...$known);
+        return new NoAnswerException("$status that is not an answer of the service to this request", 'unreadable', ...$known);
     }
 
-    public static function wholeNumber(?string $text): ?int
+    /**
+     * Whether the answer is about what was asked. A page that names the same next one again would be followed for ever.
+     *
+     * @param Request<object> $request
+     */
+    private function isAnswer(Request $request, Fields $answer): bool
+    {
+        if (isset($request->asked['cursor']) && $answer->has('next_cursor') && $answer->text('next_cursor') === $request->asked['cursor']) {
+            return false;
+        }
+        $listed = $answer->has('transactions') ? $answer->list('transactions') : [];
+        foreach ($answer->has('transaction') ? [$answer->object('transaction')] : $listed as $transaction) {
+            if (!$this->isAsked($request, $transaction)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * A status that this release does not know is no answer: an app that compares with `success` would take it for `failed`.
+     * Nor is a transaction of the other mode: a simulated success delivers nothing. The amount may not be the order's: an
+     * account can have prices of its own.
+     *
+     * @param Request<object> $request
+     */
+    private function isAsked(Request $request, Fields $transaction): bool
+    {
+        $asked = $request->asked;
+        $text = static fn (string $name): string => $transaction->has($name) ? $transaction->text($name) : '';
+        // A lookup takes the service's reference too.
+        $names = [$text('caller_reference'), ...($request->method === 'GET' ? [$text('reference')] : [])];
+        return in_array($text('status'), ['processing', 'success', 'failed'], true)
+            && str_starts_with($text('reference'), 'TEST_') === str_starts_with($this->apiKey, 'test_')
+            && in_array($asked['reference'] ?? $names[0], $names, true)
+            && ($asked['type'] ?? $text('type')) === $text('type')
+            && ($asked['status'] ?? $text('status')) === $text('status')
+            // Of an old order only the last digits of the phone number are shown, after stars.
+            && str_ends_with($asked['phone_number'] ?? $text('phone_number'), ltrim($text('phone_number'), '*'));
+    }
+
+    private static function wholeNumber(?string $text): ?int
     {
         return $text !== null && preg_match('/^[0-9]{1,9}$/D', $text) === 1 ? (int) $text : null;
     }

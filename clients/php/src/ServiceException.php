@@ -20,22 +20,15 @@ final class ServiceException extends AirtimeException
     public function __construct(
         string $message,
         public readonly string $errorCode,
+        public readonly array $fields,
+        public ?string $transactionReference,
+        public readonly ?string $duplicateOf,
+        public readonly bool $replayed,
         public readonly int $status,
-        public readonly array $fields = [],
-        public readonly ?int $retryAfterS = null,
-        public readonly ?string $transactionReference = null,
-        public readonly ?string $duplicateOf = null,
-        public readonly bool $replayed = false,
-        ?string $reference = null,
-        ?string $requestId = null,
+        public readonly ?int $retryAfterS,
+        ?string $reference,
+        ?string $requestId,
     ) {
         parent::__construct($message, $reference, $requestId);
-    }
-
-    /** The same refusal of an order that is cancelled since. */
-    public function withTransaction(string $transactionReference): self
-    {
-        $known = [$this->message, $this->errorCode, $this->status, $this->fields, $this->retryAfterS, $transactionReference];
-        return new self(...$known, ...[$this->duplicateOf, $this->replayed, $this->reference, $this->requestId]);
     }
 }

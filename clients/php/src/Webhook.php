@@ -30,7 +30,7 @@ final class Webhook
      * Throws a WebhookVerificationException if the service did not send it, or sent it more than 5 minutes ago. While a secret
      * is rotated, the old one and the new one both verify.
      *
-     * @param array<string, string|list<string|null>> $headers
+     * @param array<array<int, string|null>|string|null> $headers
      * @param string $body as it was received, and not parsed JSON
      * @param string $secret `whsec_...`
      */

@@ -36,7 +36,7 @@ final class ClientTest extends TestCase
     private static function buy(Scripted $service): array
     {
         try {
-            return [$service->client()->buy(self::bundle(), 'order-1'), null];
+            return [$service->client()->buyData(self::bundle(), 'order-1'), null];
         } catch (\Throwable $error) {
             return [null, $error];
         }
@@ -45,7 +45,7 @@ final class ClientTest extends TestCase
     public function testASuccessIsAnOrder(): void
     {
         $service = new Scripted(Scripted::success(Scripted::bought(['new' => 1]), ['idempotent-replayed' => 'true', 'x-estimated-delivery' => '61']));
-        $order = $service->client()->buy(self::bundle(), 'order-1');
+        $order = $service->client()->buyData(self::bundle(), 'order-1');
         self::assertSame(['success', 500.0], [$order->transaction->status, $order->transaction->amount]);
         self::assertSame([true, 61], [$order->replayed, $order->estimatedDeliveryS]);
         self::assertSame('Bearer live_key', $service->requests[0]->getHeaderLine('authorization'));
@@ -55,7 +55,7 @@ final class ClientTest extends TestCase
     public function testAirtimeCostsWhatTheAccountPaysForIt(): void
     {
         $service = new Scripted(Scripted::success(Scripted::bought(['type' => 'airtime', 'amount' => 97.5])));
-        $order = $service->client()->buy(new AirtimePurchaseRequest('mtn', '08031234567', 100), 'order-1', confirmDuplicate: true);
+        $order = $service->client()->buyAirtime(new AirtimePurchaseRequest('mtn', '08031234567', 100), 'order-1', confirmDuplicate: true);
         self::assertSame(97.5, $order->transaction->amount);
         self::assertSame('true', $service->requests[0]->getHeaderLine('x-confirm-duplicate'));
         self::assertEquals(['network' => 'mtn', 'phone_number' => '08031234567', 'amount' => 100, 'reference' => 'order-1'], $service->bodies()[0]);
@@ -71,6 +71,14 @@ final class ClientTest extends TestCase
         self::assertStringNotContainsString('0803', implode($service->logged));
     }
 
+    public function testAnAnswerThatNamesTheOrderAsTheServicesReferenceIsAboutAnother(): void
+    {
+        $other = Scripted::success(Scripted::bought(['reference' => 'order-1', 'caller_reference' => 'order-2']));
+        $service = new Scripted($other, Scripted::success(Scripted::bought()));
+        self::assertSame('order-1', self::buy($service)[0]?->transaction->callerReference);
+        self::assertCount(2, $service->requests);
+    }
+
     public function testALoggerThatThrowsDoesNotChangeTheResult(): void
     {
         $service = new Scripted(Scripted::success(Scripted::bought()));
@@ -81,7 +89,7 @@ final class ClientTest extends TestCase
             }
         };
         $client = new Client('http://localhost/v1', 'live_key', http: $service, clock: $service, logger: $logger);
-        self::assertSame('success', $client->buy(self::bundle(), 'order-1')->transaction->status);
+        self::assertSame('success', $client->buyData(self::bundle(), 'order-1')->transaction->status);
     }
 
     public function testAtTheDeadlineTheOrderIsUnknown(): void
@@ -133,10 +141,10 @@ final class ClientTest extends TestCase
         $done = Scripted::success(['transaction' => self::CHECKED, 'result' => self::PERSON]);
         $service = new Scripted($open, new Response(502), $done);
         $request = new NinVerifyRequest('00000000000', true, consentEvidence: new ConsentEvidence('app', 'abc', '2026-11-21T09:30:00Z'));
-        $check = $service->client()->verify($request, 'order-1');
+        $check = $service->client()->verifyNin($request, 'order-1');
         self::assertInstanceOf(NinBasicResult::class, $check->result);
         self::assertSame(['method' => 'app', 'id' => 'abc', 'obtained_at' => '2026-11-21T09:30:00Z'], $service->bodies()[2]['consent_evidence']);
-        self::assertNull((new Scripted($open, new Response(502)))->client()->verify($request, 'order-1')->result);
+        self::assertNull((new Scripted($open, new Response(502)))->client()->verifyNin($request, 'order-1')->result);
     }
 
     public function testEachKindOfCheckHasItsResult(): void
@@ -144,13 +152,13 @@ final class ClientTest extends TestCase
         $nulls = ['phone_number', 'email', 'title', 'marital_status', 'nationality', 'residential_address', 'state_of_origin'];
         $profile = self::PERSON + array_fill_keys($nulls, null) + ['nin' => '0', 'photo' => '', 'lga_of_origin' => 'Ikeja', 'height' => 170];
         $result = (new Scripted(Scripted::success(['transaction' => self::CHECKED, 'result' => $profile])))
-            ->client()->verify(new NinVerifyRequest('00000000000', true, 'advanced'), 'order-1')->result;
+            ->client()->verifyNin(new NinVerifyRequest('00000000000', true, 'advanced'), 'order-1')->result;
         self::assertInstanceOf(NinAdvancedResult::class, $result);
         self::assertSame(['Ikeja', ['height' => 170]], [$result->lgaOfOrigin, $result->additional]);
         $other = static fn (string $type, array $result): Scripted => new Scripted(Scripted::success([
             'transaction' => ['type' => $type] + self::CHECKED, 'result' => $result + self::PERSON + ['phone_number' => null],
         ]));
-        $bvn = $other('bvn_verification', [])->client()->verify(new BvnVerifyRequest('00000000000', true), 'order-1');
+        $bvn = $other('bvn_verification', [])->client()->verifyBvn(new BvnVerifyRequest('00000000000', true), 'order-1');
         self::assertSame('OBI', $bvn->result?->lastName);
         $retrieval = new RetrieveRequest('08000000000', true);
         self::assertSame('1', $other('nin_retrieval', ['nin' => '1'])->client()->retrieveNin($retrieval, 'order-1')->result?->nin);
@@ -161,30 +169,30 @@ final class ClientTest extends TestCase
     {
         $plan = ['id' => 101, 'network_id' => 1, 'name' => '1GB', 'price' => 500.5, 'validity' => ''];
         $catalog = Scripted::success(['networks' => [['id' => 1, 'name' => 'MTN', 'code' => 'mtn']], 'data_plans' => [$plan]]);
-        self::assertSame(500.5, (new Scripted(new Response(502), $catalog))->client()->catalog()->dataPlans[0]->price);
+        self::assertSame(500.5, (new Scripted(new Response(502), $catalog))->client()->listCatalog()->dataPlans[0]->price);
         $wallet = ['currency' => 'NGN', 'balance' => 10, 'low_balance_threshold' => null, 'updated_at' => ''];
-        self::assertSame(10.0, (new Scripted(Scripted::success(['wallet' => $wallet])))->client()->wallet()->balance);
+        self::assertSame(10.0, (new Scripted(Scripted::success(['wallet' => $wallet])))->client()->getWallet()->balance);
         try {
-            (new Scripted(Scripted::refusal(404, 'not_found')))->client()->transaction('order-1');
+            (new Scripted(Scripted::refusal(404, 'not_found')))->client()->getTransaction('order-1');
             self::fail();
         } catch (ServiceException $error) {
             self::assertSame(['not_found', null], [$error->errorCode, $error->reference]);
         }
         $this->expectException(NoAnswerException::class);
-        (new Scripted(new Response(502)))->client()->wallet();
+        (new Scripted(new Response(502)))->client()->getWallet();
     }
 
     public function testALookupAndAPageAreThoseThatWereAskedFor(): void
     {
         $other = Scripted::success(Scripted::lookedUp(['reference' => 'DATA_2', 'caller_reference' => 'order-2']));
         $service = new Scripted($other, Scripted::success(Scripted::lookedUp()));
-        self::assertSame('order-1', $service->client()->transaction('order-1')->callerReference);
-        self::assertSame('order-2', (new Scripted($other))->client()->transaction('DATA_2')->callerReference);
+        self::assertSame('order-1', $service->client()->getTransaction('order-1')->callerReference);
+        self::assertSame('order-2', (new Scripted($other))->client()->getTransaction('DATA_2')->callerReference);
         $page = static fn (string $cursor, string $status): ResponseInterface => Scripted::success(
             ['transactions' => Scripted::lookedUp(['status' => $status]) ? [Scripted::lookedUp(['status' => $status])['transaction']] : [], 'next_cursor' => $cursor],
         );
         $service = new Scripted($page('old', 'success'), $page('new', 'failed'), $page('new', 'success'));
-        self::assertSame('new', $service->client()->transactions(['status' => 'success', 'cursor' => 'old'])->nextCursor);
+        self::assertSame('new', $service->client()->listTransactions(status: 'success', cursor: 'old')->nextCursor);
         self::assertSame('/v1/transactions?status=success&cursor=old', $service->targets()[2]);
     }
 
@@ -209,7 +217,7 @@ final class ClientTest extends TestCase
     public function testCancelAnswersTheTransaction(): void
     {
         $service = new Scripted(Scripted::success(Scripted::lookedUp(['caller_reference' => 'x'])), Scripted::success(Scripted::lookedUp()));
-        self::assertSame('success', $service->client()->cancel('order-1', 'data')->status);
+        self::assertSame('success', $service->client()->cancelOrder('order-1', 'data')->status);
         self::assertSame(['reference' => 'order-1', 'type' => 'data'], $service->bodies()[1]);
     }
 
@@ -217,7 +225,7 @@ final class ClientTest extends TestCase
     {
         $service = new Scripted(new Response(502));
         $calls = array_map(
-            static fn (string $reference) => static fn () => $service->client()->buy(self::bundle(), $reference),
+            static fn (string $reference) => static fn () => $service->client()->buyData(self::bundle(), $reference),
             ['', '.', '..', 'a/b', 'ä', "a\n", str_repeat('a', 101)],
         );
         $calls[] = static fn () => Webhook::verify([], '', 'whsec_%');

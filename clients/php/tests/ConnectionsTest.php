@@ -31,7 +31,7 @@ final class ConnectionsTest extends TestCase
         $client = $this->client($case, $timeout);
         for ($i = 0; $i < $times; $i++) {
             try {
-                $client->buy(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1');
+                $client->buyData(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1');
             } catch (OutcomeUnknownException|ServiceException $error) {
                 $end = $error;
             }

@@ -38,7 +38,7 @@ final class VectorsTest extends TestCase
         $response = static fn (array $answer): ResponseInterface => new Response($answer['status'], $answer['headers'], $answer['body']);
         $service = new Scripted($response($answer), $response($table[$answer['next'] === 'cancel' ? 'cancelled' : 'replay']));
         try {
-            $end = $service->client()->buy(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1')->transaction->status;
+            $end = $service->client()->buyData(new DataPurchaseRequest(1, 101, '08031234567'), 'order-1')->transaction->status;
         } catch (ServiceException) {
             $end = 'failed';
         } catch (OutcomeUnknownException) {

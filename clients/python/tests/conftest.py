@@ -8,7 +8,7 @@ import anyio
 import httpx
 import pytest
 
-from airtime_service import AirtimeClient, AsyncAirtimeClient, _call, _client, _operations
+from airtime_service import AirtimeClient, AsyncAirtimeClient, _client, _rule
 from airtime_service.models import AirtimePurchaseRequest, DataPurchaseRequest
 
 Answer = httpx.Response | Exception | Callable[[], httpx.Response]
@@ -110,7 +110,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
     monkeypatch.setattr(_client, "sleep", clock.wait)
     monkeypatch.setattr(anyio, "sleep", wait)
-    for module in (_call, _operations, _client):
+    for module in (_rule, _client):
         monkeypatch.setattr(module, "monotonic", lambda: clock.now)
     return clock
 

@@ -58,10 +58,10 @@ def server() -> Iterator[Server]:
 def buy(request: pytest.FixtureRequest, server: Server) -> Callable[..., Any]:
     def call(timeout: float = 10) -> Any:
         if request.param == "sync":
-            return AirtimeClient(server.base_url, "live_key", timeout=timeout).buy(BUNDLE, reference="order-1")
+            return AirtimeClient(server.base_url, "live_key", timeout=timeout).buy_data(BUNDLE, reference="order-1")
 
         async def purchase() -> Any:
-            return await AsyncAirtimeClient(server.base_url, "live_key", timeout=timeout).buy(BUNDLE, reference="order-1")
+            return await AsyncAirtimeClient(server.base_url, "live_key", timeout=timeout).buy_data(BUNDLE, reference="order-1")
 
         return anyio.run(purchase, backend=request.param)
 
@@ -98,7 +98,7 @@ def test_a_connection_that_outlasts_the_attempt_sends_nothing(server: Server, mo
 
     monkeypatch.setattr(socket, "getaddrinfo", look_up_slowly)
     with pytest.raises(OutcomeUnknownError) as raised:
-        AirtimeClient(server.base_url, "live_key", timeout=0.3).buy(BUNDLE, reference="order-1")
+        AirtimeClient(server.base_url, "live_key", timeout=0.3).buy_data(BUNDLE, reference="order-1")
     assert isinstance(raised.value.__cause__, NoAnswerError) and raised.value.__cause__.reason == "timeout"
     assert server.requests == []
 

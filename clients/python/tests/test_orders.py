@@ -26,9 +26,9 @@ PERSON = {"first_name": "ADA", "last_name": "OBI", "middle_name": "", "gender": 
 
 def test_a_success_is_an_order_with_an_exact_amount(service: Service) -> None:
     answer = success(bought(amount=500.1, new_field=1), idempotent_replayed="true", x_estimated_delivery="61")
-    order = service("buy", BUNDLE, reference="order-1", answers=[answer])
-    assert (order.reference, order.status) == ("DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ", "success")
-    assert (order.amount, order.replayed, order.estimated_delivery_s) == (Decimal("500.1"), True, 61)
+    order = service("buy_data", BUNDLE, reference="order-1", answers=[answer])
+    assert (order.transaction.reference, order.transaction.status) == ("DATA_7Z9K3QX1V5B8M2N4C6D0F1G3HJ", "success")
+    assert (order.transaction.amount, order.replayed, order.estimated_delivery_s) == (Decimal("500.1"), True, 61)
     [request] = service.requests
     assert request.headers["authorization"] == "Bearer live_key"
     assert service.paths == ["/vtu/data/purchase"]
@@ -39,7 +39,7 @@ def test_a_success_is_an_order_with_an_exact_amount(service: Service) -> None:
 def test_airtime_is_bought_with_an_amount_that_is_a_decimal(service: Service) -> None:
     order = type(AIRTIME)(network="mtn", phone_number="08031234567", amount=Decimal("100.50"))
     answer = success(bought(type="airtime", amount=100.5), idempotent_replayed="false")
-    bought_airtime = service("buy", order, reference="order-1", confirm_duplicate=True, answers=[answer])
+    bought_airtime = service("buy_airtime", order, reference="order-1", confirm_duplicate=True, answers=[answer])
     assert bought_airtime.replayed is False
     assert service.paths == ["/vtu/airtime/purchase"]
     assert service.bodies[0]["amount"] == 100.5
@@ -54,7 +54,7 @@ def test_a_log_that_raises_does_not_change_the_result(service: Service) -> None:
     logger.setLevel(logging.INFO)
     logger.addFilter(refuse)
     try:
-        assert service("buy", BUNDLE, reference="order-1", answers=[success(bought())]).status == "success"
+        assert service("buy_data", BUNDLE, reference="order-1", answers=[success(bought())]).transaction.status == "success"
     finally:
         logger.removeFilter(refuse)
         logger.setLevel(logging.NOTSET)
@@ -73,6 +73,7 @@ def test_a_log_that_raises_does_not_change_the_result(service: Service) -> None:
         httpx.Response(429, json={"message": "Too Many Requests"}),
         success({"transaction": None}),
         success(bought(caller_reference="order-2")),
+        success(bought(reference="order-1", caller_reference="order-2")),
         success(bought(phone_number="08039999999")),
         success(bought(type="airtime")),
         success(bought(status="reversed")),
@@ -89,8 +90,8 @@ def test_a_log_that_raises_does_not_change_the_result(service: Service) -> None:
     ids=repr,
 )
 def test_an_answer_that_decides_nothing_is_followed_by_the_same_request(service: Service, answer: Answer) -> None:
-    order = service("buy", BUNDLE, reference="order-1", answers=[answer, answer, success(bought())])
-    assert order.status == "success"
+    order = service("buy_data", BUNDLE, reference="order-1", answers=[answer, answer, success(bought())])
+    assert order.transaction.status == "success"
     assert len(service.requests) == 3
     assert len({request.content for request in service.requests}) == 1
     assert all(0.25 <= wait <= 3 for wait in service.clock.waits)
@@ -98,18 +99,18 @@ def test_an_answer_that_decides_nothing_is_followed_by_the_same_request(service:
 
 def test_airtime_costs_what_the_account_pays_for_it(service: Service) -> None:
     answer = success(bought(type="airtime", amount=97))
-    assert service("buy", AIRTIME, reference="order-1", answers=[answer]).amount == 97
+    assert service("buy_airtime", AIRTIME, reference="order-1", answers=[answer]).transaction.amount == 97
 
 
 def test_an_old_order_whose_phone_number_is_masked_is_this_order(service: Service) -> None:
     answer = success(bought(phone_number="*********67"))
-    assert service("buy", BUNDLE, reference="order-1", answers=[answer]).status == "success"
+    assert service("buy_data", BUNDLE, reference="order-1", answers=[answer]).transaction.status == "success"
 
 
 def test_an_error_that_names_its_transaction_is_final(service: Service) -> None:
     answer = refusal(502, "delivery_failed", x_transaction_reference="DATA_1", x_caller_reference="order-1")
     with pytest.raises(ServiceError, match="It is delivery_failed") as raised:
-        service("buy", BUNDLE, reference="order-1", answers=[CUT, answer])
+        service("buy_data", BUNDLE, reference="order-1", answers=[CUT, answer])
     assert (raised.value.code, raised.value.transaction_reference) == ("delivery_failed", "DATA_1")
     assert (raised.value.status, raised.value.reference) == (502, "order-1")
     assert len(service.requests) == 2
@@ -130,7 +131,7 @@ def test_an_error_that_names_its_transaction_is_final(service: Service) -> None:
 )
 def test_an_answer_that_neither_decides_nor_passes_leaves_the_order_unknown(service: Service, answer: Answer) -> None:
     with pytest.raises(OutcomeUnknownError, match="order-1 is not decided") as raised:
-        service("buy", BUNDLE, reference="order-1", answers=[answer])
+        service("buy_data", BUNDLE, reference="order-1", answers=[answer])
     assert raised.value.reference == "order-1"
     assert raised.value.__cause__ is not None
     assert len(service.requests) == 1
@@ -138,14 +139,14 @@ def test_an_answer_that_neither_decides_nor_passes_leaves_the_order_unknown(serv
 
 def test_at_the_deadline_the_order_is_unknown(service: Service) -> None:
     with pytest.raises(OutcomeUnknownError):
-        service("buy", BUNDLE, reference="order-1", answers=[PAGE])
+        service("buy_data", BUNDLE, reference="order-1", answers=[PAGE])
     assert 81 < sum(service.clock.waits) <= 89
     assert max(service.clock.waits) <= 8
 
 
 def test_a_retry_after_beyond_the_deadline_is_not_waited_for(service: Service) -> None:
     with pytest.raises(OutcomeUnknownError) as raised:
-        service("buy", BUNDLE, reference="order-1", answers=[refusal(503, "provider_unavailable", retry_after="90")])
+        service("buy_data", BUNDLE, reference="order-1", answers=[refusal(503, "provider_unavailable", retry_after="90")])
     assert isinstance(raised.value.__cause__, ServiceError) and raised.value.__cause__.retry_after_s == 90
     assert service.clock.waits == []
 
@@ -153,7 +154,7 @@ def test_a_retry_after_beyond_the_deadline_is_not_waited_for(service: Service) -
 def test_a_refusal_that_the_order_meets_again_is_made_final_by_a_cancellation(service: Service) -> None:
     answers: list[Answer] = [CUT, refusal(400, "insufficient_balance", x_caller_reference="order-1"), success(CANCELLED)]
     with pytest.raises(ServiceError) as raised:
-        service("buy", BUNDLE, reference="order-1", answers=answers)
+        service("buy_data", BUNDLE, reference="order-1", answers=answers)
     assert (raised.value.code, raised.value.transaction_reference) == ("insufficient_balance", "DATA_CANCELLED")
     assert service.paths[-1] == "/transactions/cancel"
     assert service.bodies[-1] == {"reference": "order-1", "type": "data"}
@@ -162,16 +163,16 @@ def test_a_refusal_that_the_order_meets_again_is_made_final_by_a_cancellation(se
 def test_an_order_that_was_placed_when_it_is_cancelled_is_answered_by_its_replay(service: Service) -> None:
     refused = refusal(400, "insufficient_balance", x_caller_reference="order-1")
     order = service(
-        "buy", BUNDLE, reference="order-1", answers=[refused, success(looked_up()), success(bought(status="processing"))]
+        "buy_data", BUNDLE, reference="order-1", answers=[refused, success(looked_up()), success(bought(status="processing"))]
     )
-    assert order.status == "processing"
+    assert order.transaction.status == "processing"
     assert service.paths == ["/vtu/data/purchase", "/transactions/cancel", "/vtu/data/purchase"]
 
 
 @pytest.mark.parametrize("answer", [PAGE, refusal(403, "permission_denied"), success(looked_up(caller_reference="x"))])
 def test_an_order_whose_cancellation_has_no_answer_is_unknown(service: Service, answer: httpx.Response) -> None:
     with pytest.raises(OutcomeUnknownError) as raised:
-        service("buy", BUNDLE, reference="order-1", answers=[refusal(422, "plan_unavailable"), answer])
+        service("buy_data", BUNDLE, reference="order-1", answers=[refusal(422, "plan_unavailable"), answer])
     assert isinstance(raised.value.__cause__, ServiceError) and raised.value.__cause__.code == "plan_unavailable"
 
 
@@ -180,7 +181,7 @@ def test_a_check_is_sent_again_until_it_has_its_result(service: Service) -> None
     check = NinVerifyRequest(nin="00000000000", is_consent=True, mode="basic", consent_evidence=evidence)
     open_check = success({"transaction": {**CHECKED, "status": "processing"}, "result": None})
     done = success({"transaction": CHECKED, "result": PERSON})
-    checked = service("verify", check, reference="order-1", answers=[open_check, CUT, done])
+    checked = service("verify_nin", check, reference="order-1", answers=[open_check, CUT, done])
     assert isinstance(checked.result, NinBasicResult) and checked.result.first_name == "ADA"
     assert service.bodies[0]["consent_evidence"] == {"method": "app", "id": "abc", "obtained_at": "2026-11-21T09:30:00Z"}
     assert len({request.content for request in service.requests}) == 1
@@ -189,8 +190,8 @@ def test_a_check_is_sent_again_until_it_has_its_result(service: Service) -> None
 def test_a_check_that_has_no_result_at_the_deadline_is_processing(service: Service) -> None:
     check = NinVerifyRequest(nin="00000000000", is_consent=True)
     open_check = success({"transaction": {**CHECKED, "status": "processing"}, "result": None})
-    checked = service("verify", check, reference="order-1", answers=[open_check, PAGE])
-    assert (checked.status, checked.result) == ("processing", None)
+    checked = service("verify_nin", check, reference="order-1", answers=[open_check, PAGE])
+    assert (checked.transaction.status, checked.result) == ("processing", None)
 
 
 def test_an_advanced_check_has_the_whole_profile_and_what_else_the_service_answered(service: Service) -> None:
@@ -200,7 +201,7 @@ def test_an_advanced_check_has_the_whole_profile_and_what_else_the_service_answe
     profile = {**PERSON, **nulls, "nin": "00000000000", "photo": "", "lga_of_origin": "Ikeja", "height": 170}
     check = NinVerifyRequest(nin="00000000000", is_consent=True, mode="advanced")
     answers: list[Answer] = [success({"transaction": CHECKED, "result": profile})]
-    result = service("verify", check, reference="order-1", answers=answers).result
+    result = service("verify_nin", check, reference="order-1", answers=answers).result
     assert isinstance(result, NinAdvancedResult)
     assert (result.lga_of_origin, result.additional) == ("Ikeja", {"height": 170})
 
@@ -208,7 +209,7 @@ def test_an_advanced_check_has_the_whole_profile_and_what_else_the_service_answe
 @pytest.mark.parametrize("reference", ["", ".", "..", "a/b", "ä", "a" * 101, "a\n", None])
 def test_an_order_with_an_impossible_reference_is_not_sent(service: Service, reference: str) -> None:
     with pytest.raises(ValueError, match="reference must be"):
-        service("buy", BUNDLE, reference=reference, answers=[success(bought())])
+        service("buy_data", BUNDLE, reference=reference, answers=[success(bought())])
     assert service.requests == []
 
 

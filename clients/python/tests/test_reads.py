@@ -24,7 +24,7 @@ def test_a_refused_read_raises_the_refusal(service: Service) -> None:
 def test_catalog_and_wallet_are_read(service: Service) -> None:
     plan = {"id": 101, "network_id": 1, "name": "1GB", "price": 500.5, "validity": "30 days"}
     catalog = success({"networks": [{"id": 1, "name": "MTN", "code": "mtn"}], "data_plans": [plan]})
-    assert str(service("get_catalog", answers=[catalog]).data_plans[0].price) == "500.5"
+    assert str(service("list_catalog", answers=[catalog]).data_plans[0].price) == "500.5"
     wallet = {"currency": "NGN", "balance": 10, "low_balance_threshold": None, "updated_at": "2026-11-21T09:30:00.000Z"}
     assert service("get_wallet", answers=[success({"wallet": wallet})]).balance == 10
     assert service.paths == ["/vtu/data", "/wallet"]
@@ -42,7 +42,7 @@ def test_a_page_of_the_list_is_the_one_that_was_asked_for(service: Service) -> N
         return success({"transactions": [looked_up(**changed)["transaction"]], "next_cursor": cursor})
 
     answers: list[Answer] = [page("old"), page("new", status="failed"), page("new")]
-    found = service("list_transactions", {"status": "success", "from": "2026-11-21", "cursor": "old"}, answers=answers)
+    found = service("list_transactions", status="success", from_="2026-11-21", cursor="old", answers=answers)
     assert found.next_cursor == "new"
     assert str(service.requests[-1].url.query, "ascii") == "status=success&from=2026-11-21&cursor=old"
     assert len(service.requests) == 3
@@ -55,7 +55,7 @@ def test_wait_looks_a_transaction_up_until_it_is_final(service: Service) -> None
     assert len(service.requests) == 4
 
 
-@pytest.mark.parametrize(("answer", "status"), [(PROCESSING, "processing"), (NOT_FOUND, None)])
+@pytest.mark.parametrize(("answer", "status"), [(PROCESSING, "processing"), (NOT_FOUND, None), (httpx.Response(502), None)])
 def test_wait_ends_at_its_deadline(service: Service, answer: httpx.Response, status: str | None) -> None:
     with pytest.raises(WaitEndedError) as raised:
         service("wait", "order-1", answers=[answer], timeout=60)
@@ -73,14 +73,14 @@ def test_wait_ends_if_a_lookup_is_refused(service: Service) -> None:
 
 def test_cancel_answers_the_transaction(service: Service) -> None:
     answers: list[Answer] = [success(looked_up(caller_reference="order-2")), success(looked_up(status="failed"))]
-    assert service("cancel", "order-1", "data", answers=answers).status == "failed"
+    assert service("cancel_order", "order-1", "data", answers=answers).status == "failed"
     assert service.bodies == [{"reference": "order-1", "type": "data"}] * 2
 
 
 def test_attempts_are_logged_without_personal_data(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "airtime_service")
     answers: list[Answer] = [httpx.Response(502), success(bought())]
-    service("buy", BUNDLE, reference="order-1", answers=answers)
+    service("buy_data", BUNDLE, reference="order-1", answers=answers)
     lines = [record.getMessage() for record in caplog.records if record.name == "airtime_service"]
     assert lines[0].startswith("/vtu/data/purchase order-1, attempt 1: unreadable, again in 0.")
     assert lines[1:] == ["/vtu/data/purchase order-1, attempt 2: answered"]

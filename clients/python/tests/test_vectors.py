@@ -28,7 +28,7 @@ def test_after_an_answer_the_client_does_what_the_table_says(service: Service, a
     after = ANSWERS["cancelled"] if answer["next"] == "cancel" else ANSWERS["replay"]
     answers: list[Answer] = [response(answer), response(after)]
     try:
-        end = service("buy", BUNDLE, reference="order-1", answers=answers).status
+        end = service("buy_data", BUNDLE, reference="order-1", answers=answers).transaction.status
     except ServiceError:
         end = "failed"
     except OutcomeUnknownError:

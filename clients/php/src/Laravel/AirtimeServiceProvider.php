@@ -19,13 +19,23 @@ final class AirtimeServiceProvider extends ServiceProvider
     {
         $this->mergeConfigFrom(self::CONFIG, 'airtime');
         $this->app->singleton(Client::class, static function (Container $app): Client {
-            $config = $app->make(Repository::class);
-            $settings = [$config->get('airtime.base_url'), $config->get('airtime.api_key'), $config->get('airtime.timeout')];
-            return new Client(...$settings, logger: $app->make(LoggerInterface::class));
+            /** @var LoggerInterface $logger */
+            $logger = $app->make(LoggerInterface::class);
+            $settings = self::settings($app);
+            return new Client($settings['base_url'], $settings['api_key'], $settings['timeout'], logger: $logger);
         });
         $this->app->when(VerifyWebhook::class)->needs('$secret')->give(
-            static fn (Container $app): mixed => $app->make(Repository::class)->get('airtime.webhook_secret'),
+            static fn (Container $app): string => self::settings($app)['webhook_secret'],
         );
+    }
+
+    /** @return array{base_url: string, api_key: string, timeout: float, webhook_secret: string} */
+    private static function settings(Container $app): array
+    {
+        /** @var Repository $config */
+        $config = $app->make(Repository::class);
+        /** @var array{base_url: string, api_key: string, timeout: float, webhook_secret: string} */
+        return $config->get('airtime');
     }
 
     public function boot(): void

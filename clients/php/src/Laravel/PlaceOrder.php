@@ -41,7 +41,9 @@ final class PlaceOrder implements ShouldQueue
     public function handle(Client $client, Dispatcher $events): void
     {
         try {
-            $bought = $client->buy($this->order, $this->reference)->transaction;
+            $bought = $this->order instanceof DataPurchaseRequest
+                ? $client->buyData($this->order, $this->reference)->transaction
+                : $client->buyAirtime($this->order, $this->reference)->transaction;
             $decided = new OrderDecided($this->reference, $bought->status, $bought->reference);
         } catch (OutcomeUnknownException $unknown) {
             $cause = $unknown->getPrevious();

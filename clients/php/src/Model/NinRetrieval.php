@@ -14,6 +14,8 @@ final class NinRetrieval
         public readonly IdentityTransaction $transaction,
         /** Null only while the status is `processing`. */
         public readonly NinRetrieveResult|null $result,
+        /** True if an earlier request with this reference made the transaction. */
+        public readonly bool $replayed,
     ) {
     }
 
@@ -22,6 +24,7 @@ final class NinRetrieval
         return new self(
             transaction: IdentityTransaction::fromFields($fields->object('transaction')),
             result: $fields->has('result') ? NinRetrieveResult::fromFields($fields->object('result')) : null,
+            replayed: $fields->boolean('replayed'),
         );
     }
 }

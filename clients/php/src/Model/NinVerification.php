@@ -14,6 +14,8 @@ final class NinVerification
         public readonly IdentityTransaction $transaction,
         /** Null only while the status is `processing`. */
         public readonly NinAdvancedResult|NinBasicResult|null $result,
+        /** True if an earlier request with this reference made the transaction. */
+        public readonly bool $replayed,
     ) {
     }
 
@@ -22,6 +24,7 @@ final class NinVerification
         return new self(
             transaction: IdentityTransaction::fromFields($fields->object('transaction')),
             result: $fields->has('result') ? $fields->either('result', NinAdvancedResult::fromFields(...), NinBasicResult::fromFields(...)) : null,
+            replayed: $fields->boolean('replayed'),
         );
     }
 }

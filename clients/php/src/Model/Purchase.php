@@ -12,6 +12,10 @@ final class Purchase
 {
     public function __construct(
         public readonly PurchasedTransaction $transaction,
+        /** True if an earlier request with this reference made the transaction. */
+        public readonly bool $replayed,
+        /** While the order waits: the estimated seconds until its delivery. */
+        public readonly int|null $estimatedDeliveryS,
     ) {
     }
 
@@ -19,6 +23,8 @@ final class Purchase
     {
         return new self(
             transaction: PurchasedTransaction::fromFields($fields->object('transaction')),
+            replayed: $fields->boolean('replayed'),
+            estimatedDeliveryS: $fields->has('estimated_delivery_s') ? $fields->integer('estimated_delivery_s') : null,
         );
     }
 }

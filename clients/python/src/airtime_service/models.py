@@ -101,6 +101,8 @@ class BvnRetrieval:
     transaction: IdentityTransaction
     result: BvnRetrieveResult | None
     """Null only while the status is `processing`."""
+    replayed: bool
+    """True if an earlier request with this reference made the transaction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +110,8 @@ class BvnVerification:
     transaction: IdentityTransaction
     result: BvnAdvancedResult | BvnBasicResult | None
     """Null only while the status is `processing`."""
+    replayed: bool
+    """True if an earlier request with this reference made the transaction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -311,6 +315,8 @@ class NinRetrieval:
     transaction: IdentityTransaction
     result: NinRetrieveResult | None
     """Null only while the status is `processing`."""
+    replayed: bool
+    """True if an earlier request with this reference made the transaction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,6 +324,8 @@ class NinVerification:
     transaction: IdentityTransaction
     result: NinAdvancedResult | NinBasicResult | None
     """Null only while the status is `processing`."""
+    replayed: bool
+    """True if an earlier request with this reference made the transaction."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,6 +360,10 @@ class PurchasedTransaction:
 @dataclass(frozen=True, kw_only=True)
 class Purchase:
     transaction: PurchasedTransaction
+    replayed: bool
+    """True if an earlier request with this reference made the transaction."""
+    estimated_delivery_s: int | None
+    """While the order waits: the estimated seconds until its delivery."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,21 +2,29 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { goModels } from "../../../../tools/client/go-models.ts";
 import { javaModels } from "../../../../tools/client/java-models.ts";
+import { readOperations } from "../../../../tools/client/operations.ts";
 import { phpModels } from "../../../../tools/client/php-models.ts";
+import { phpOperations } from "../../../../tools/client/php-operations.ts";
 import { pythonModels } from "../../../../tools/client/python-models.ts";
+import { pythonOperations } from "../../../../tools/client/python-operations.ts";
 import { readSchemas } from "../../../../tools/client/schemas.ts";
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), "utf8");
 const document = read("docs/openapi.json");
 
-test("the Python client's models are those that npm run openapi writes", () => {
+test("the Python client's models and methods are those that npm run openapi writes", () => {
   expect(read("clients/python/src/airtime_service/models.py")).toBe(pythonModels(document));
+  expect(read("clients/python/src/airtime_service/_operations.py")).toBe(pythonOperations(document));
 });
 
 test("the PHP client's models are those that npm run openapi writes, and no other file is beside them", () => {
   const folder = "clients/php/src/Model";
   const committed = readdirSync(new URL(`../../../../${folder}`, import.meta.url));
   expect(new Map(committed.map((name) => [name, read(`${folder}/${name}`)]))).toEqual(phpModels(document));
+});
+
+test("the PHP client's methods are those that npm run openapi writes", () => {
+  expect(read("clients/php/src/Client.php")).toBe(phpOperations(document));
 });
 
 test("the Go client's models are those that npm run openapi writes", () => {
@@ -39,4 +47,29 @@ test("an optional reference is no field of a request, and a required one is", ()
   );
   expect(fields.get("DataPurchaseRequest")).not.toContain("reference");
   expect(fields.get("CancelRequest")).toContain("reference");
+});
+
+test("each operation that makes a transaction is an order of its type, and no other operation is one", () => {
+  const { operations } = readOperations(document, readSchemas(document).models);
+  expect(Object.fromEntries(operations.map(({ name, orderType }) => [name, orderType]))).toEqual({
+    listCatalog: undefined,
+    buyData: "data",
+    buyAirtime: "airtime",
+    verifyNin: "nin_verification",
+    retrieveNin: "nin_retrieval",
+    verifyBvn: "bvn_verification",
+    retrieveBvn: "bvn_retrieval",
+    getWallet: undefined,
+    getTransaction: undefined,
+    listTransactions: undefined,
+    cancelOrder: undefined,
+  });
+});
+
+test("an order's model has what is in the headers of its answer, and that of a lookup has not", () => {
+  const { models } = readOperations(document, readSchemas(document).models);
+  const fields = new Map(models.map((model) => [model.name, model.fields.map(({ name }) => name)]));
+  expect(fields.get("Purchase")).toEqual(["transaction", "replayed", "estimated_delivery_s"]);
+  expect(fields.get("NinVerification")).toEqual(["transaction", "result", "replayed"]);
+  expect(fields.get("TransactionLookup")).toEqual(["transaction"]);
 });
