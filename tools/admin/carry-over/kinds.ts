@@ -3,6 +3,7 @@ import * as z from "zod";
 import { type Account, accountSchema } from "../../../shared/access/account-store.ts";
 import { type AccountKey, earlierExpiry } from "../../../shared/access/key-item.ts";
 import { ownerItemSchema } from "../../../shared/access/owner-item.ts";
+import { personItemSchema } from "../../../shared/access/person-item.ts";
 import { consentSchema } from "../../../shared/identity/consent.ts";
 import { ledgerEntrySchema } from "../../../shared/ledger/ledger-entry.ts";
 import { maskedNumber } from "../../../shared/ledger/mask-phone.ts";
@@ -470,6 +471,13 @@ const compareProposal: Compare = (old, restored, ledgers) => {
   return step.kind === "copy" && step.item.state === "open" ? { kind: "skipped" } : step;
 };
 
+/** As the person signed in last: who had lost a role by then is not notified as one who has it. */
+const comparePerson = compareWith(personItemSchema, ({ old, restored }, oldItem): Step => {
+  if (old.last_seen_at <= restored.last_seen_at) return { kind: "present" };
+  const when = { expression: "last_seen_at = :read", values: { ":read": restored.last_seen_at } };
+  return { kind: "update", item: oldItem, when };
+});
+
 /** The later version of an item that counts its writes. */
 const compareNewer = (schema: z.ZodType<{ readonly version: number }>): Compare =>
   compareWith(schema, ({ old, restored }, oldItem): Step => {
@@ -513,8 +521,7 @@ const kinds: Readonly<Record<LedgerItemKind, ItemKind>> = {
   recipient: { name: "choices of notifications", compare: compareNewer(recipientSchema) },
   // The next run finds out again.
   notified: { name: "notifications" },
-  // The next sign-ins record them again.
-  person: { name: "people who signed in" },
+  person: { name: "people who signed in", compare: comparePerson },
   // The next attempts find out again.
   "endpoint-health": { name: "endpoint health" },
   // The next reconciliation of a wallet writes a new checkpoint.

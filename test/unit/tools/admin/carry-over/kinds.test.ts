@@ -340,6 +340,18 @@ test("a proposal that was decided since is not open again, and an undecided one 
   expect(compare(proposal("approved"), proposal("rejected"))).toEqual({ kind: "differs", fields: ["state"] });
 });
 
+test("a person is known as of the later sign-in, so that nobody is notified by a role that was lost since", () => {
+  const person = (last_seen_at: string, roles: readonly string[]): Item => ({
+    ...{ pk: "person#hash", by: "Ada", roles, owner_keys: [], email: null, list_key: "people" },
+    ...{ created_at: THEN, last_seen_at },
+  });
+  const [operator, nobody] = [person(THEN, ["operator"]), person(LATER, [])];
+  const when = { expression: "last_seen_at = :read", values: { ":read": THEN } };
+  expect(compare(nobody, operator)).toEqual({ kind: "update", item: nobody, when });
+  expect(compare(operator, nobody)).toEqual({ kind: "present" });
+  expect(kindFor(operator)).toBe("copy");
+});
+
 test("a pending delivery is updated if the old ledger has more attempts or a final state", () => {
   const delivery = (state: string, attempts: number): Item => ({
     pk: "delivery#1#success",
