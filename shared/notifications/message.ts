@@ -36,14 +36,21 @@ const LISTED_MAX = 20;
 
 export type Message = { readonly subject: string; readonly text: string };
 
-/** `due`: what the message is sent for. `stillOpen`: what the recipient was notified of before and is still open. */
-export type MessageFindings = { readonly due: readonly Finding[]; readonly stillOpen: readonly Finding[] };
+/**
+ * `due`: what the message is sent for. `stillOpen`: what the recipient was notified of before and is still open. `beyond`:
+ * how much more is wrong than people are notified of at a time.
+ */
+export type MessageFindings = {
+  readonly due: readonly Finding[];
+  readonly stillOpen: readonly Finding[];
+  readonly beyond: number;
+};
 
 /** One message about all that is due, by kind, and about what is still open. */
 export const notificationMessage = (
   { stage, consoleUrl, timeZone }: { readonly stage: string; readonly consoleUrl: string; readonly timeZone: string },
   { roles, until }: { readonly roles: readonly Role[]; readonly until: string },
-  { due, stillOpen }: MessageFindings,
+  { due, stillOpen, beyond }: MessageFindings,
 ): Message => {
   const list = (findings: readonly Finding[]): readonly string[] => {
     const rest = findings.length - LISTED_MAX;
@@ -64,6 +71,7 @@ export const notificationMessage = (
       // By kind: many of one kind must not hide another, whose reminder begins anew with this message.
       ...(stillOpen.length === 0 ? [] : ["Still open since earlier messages:"]),
       ...[...Map.groupBy(stillOpen, ({ kind }) => kind).values()].flatMap(list),
+      ...(beyond === 0 ? [] : [`Beside these, ${beyond} are in the console alone: there are too many for messages.`]),
       `You chose this message in the console. Choose others or none at ${consoleUrl}/notifications\nMessages end on ${dateIn(Date.parse(until), timeZone)}, unless you sign in to the console before.`,
     ].join("\n\n"),
   };

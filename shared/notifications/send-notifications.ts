@@ -119,7 +119,7 @@ const notify = async (
   for (const channel of channels) {
     const chosen = access.recipient[channel]?.kinds ?? [];
     const own = findings.filter(({ kind }) => chosen.includes(kind));
-    const result = await notifyBy(run, access, channel, own, before);
+    const result = await notifyBy(run, access, channel, firstOfEachKind(own), before);
     if (result === undefined) continue;
     counts.sent += result.hasSent ? 1 : 0;
     counts.not_sent += result.notified.failing === undefined ? 0 : 1;
@@ -129,15 +129,31 @@ const notify = async (
   return counts;
 };
 
+/**
+ * Findings of one kind that a person is notified of at a time. Two channels of four kinds, twice because what ended is
+ * remembered for a while, have 350 KB of the 400 KB that an item may have: a message that cannot be recorded is sent
+ * again in each run.
+ */
+const EACH_KIND_MAX = 200;
+
+/** `beyond`: how many others there are. Each of them has its turn once an earlier one has ended. */
+type OpenFindings = { readonly findings: readonly Finding[]; readonly beyond: number };
+
+const firstOfEachKind = (all: readonly Finding[]): OpenFindings => {
+  const findings = [...Map.groupBy(all, ({ kind }) => kind).values()].flatMap((each) => each.slice(0, EACH_KIND_MAX));
+  return { findings, beyond: all.length - findings.length };
+};
+
 /** Undefined if nothing is to be sent by the channel, nor to be recorded. */
 const notifyBy = async (
   run: Run,
   access: RecipientAccess,
   channel: Channel,
-  findings: readonly Finding[],
+  open: OpenFindings,
   before: Notified,
 ): Promise<{ readonly notified: NotifiedBy; readonly hasSent: boolean } | undefined> => {
   const { recipient } = access;
+  const { findings } = open;
   const nowMs = run.ledger.clock();
   const { sent: known } = before[`by_${channel}`] ?? { sent: {} };
   const failing = failureOf(recipient, before, channel);
@@ -145,7 +161,7 @@ const notifyBy = async (
   const { remembered, hasChanged } = remember(known, findings, nowMs);
   const due = findings.filter(({ kind, key }) => isDue(kind, remembered[key], nowMs));
   const sending =
-    due.length === 0 ? "nothing_due" : await send(run, access, channel, messageOf(run, access, findings, due));
+    due.length === 0 ? "nothing_due" : await send(run, access, channel, messageOf(run, access, open, due));
   if (typeof sending === "object") {
     const failure = failed(recipient, channel, sending.reason, failing, nowMs);
     return { notified: { sent: remembered, failing: failure }, hasSent: false };
@@ -160,9 +176,15 @@ const notifyBy = async (
 };
 
 /** What is due, and what else is still open: the next reminder of all of it is one message too. */
-const messageOf = (run: Run, access: RecipientAccess, findings: readonly Finding[], due: readonly Finding[]): Message =>
+const messageOf = (
+  run: Run,
+  access: RecipientAccess,
+  { findings, beyond }: OpenFindings,
+  due: readonly Finding[],
+): Message =>
   notificationMessage(run, access, {
     due,
+    beyond,
     stillOpen: findings.filter(
       (finding) => !due.includes(finding) && REMIND_MS[finding.kind] < Number.POSITIVE_INFINITY,
     ),

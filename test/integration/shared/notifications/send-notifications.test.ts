@@ -14,7 +14,7 @@ import { walletRuns } from "../../../../shared/actions/wallet.ts";
 import { webhookRuns } from "../../../../shared/actions/webhook.ts";
 import { ownedAccounts } from "../../../../shared/console/authorisation.ts";
 import { type NotificationKind, notificationKind } from "../../../../shared/contract/notification-kinds.ts";
-import { recipientPk } from "../../../../shared/ledger/schema.ts";
+import { accountPk, recipientPk, walletPk } from "../../../../shared/ledger/schema.ts";
 import { sendNotifications } from "../../../../shared/notifications/send-notifications.ts";
 import { openSns } from "../../../../shared/platform/aws/sdk.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -155,6 +155,13 @@ const run = async (afterMs = 5 * MINUTE_MS) => {
 
 const pass = (ms: number): void => {
   ledger.nowMs += ms;
+};
+
+const putAll = async (items: readonly object[]): Promise<void> => {
+  for (let start = 0; start < items.length; start += 25) {
+    const requests = items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item: { ...Item } } }));
+    await ledger.db.batchWrite({ RequestItems: { [ledger.table]: requests } });
+  }
 };
 
 const makeLow = async (account: string): Promise<void> => {
@@ -659,3 +666,21 @@ test(`the month ${CLOSED_MONTH} that was closed long ago is no news`, async () =
   ledger.nowMs = Math.ceil(ledger.nowMs / HOUR_MS) * HOUR_MS;
   expect(await run(4 * DAY_MS)).toMatchObject({ sent: 0 });
 });
+
+test("a person is notified once, and the record fits its item, however many wallets are low", async () => {
+  const ada = aPerson("ada", { roles: ["operator"] });
+  await ada.choose({ slack: ["wallet.low"], slack_url: chat.url });
+  const ids = Array.from({ length: 4_500 }, (_, index) => `acc_${String(index).padStart(18, "0")}`);
+  const items = ids.flatMap((account_id) => [
+    {
+      ...{ pk: accountPk(account_id), account_id, name: "Till", owners: [], endpoints: [] },
+      ...{ list_key: "accounts", created_at: isoTime(ledger.nowMs) },
+    },
+    { pk: walletPk(account_id), account_id, balance_kobo: 0, low_balance_threshold_kobo: 1 },
+  ]);
+  await putAll(items);
+  expect(await run()).toMatchObject({ sent: 1 });
+  expect(chat.posted).toEqual([expect.stringMatching(/180 more are in the console.*4300 are in the console alone/s)]);
+  expect(await run()).toMatchObject({ sent: 0 });
+  expect(chat.posted).toHaveLength(1);
+}, 60_000);
