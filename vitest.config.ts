@@ -13,7 +13,7 @@ const ALL = "test/**/*.test.ts";
 const replacesModules = (file: string): boolean => /\bvi\.(mock|resetModules)\b/.test(readFileSync(file, "utf8"));
 const sharing = globSync("test/{unit,integration,strict,faults}/**/*.test.ts").filter((file) => !replacesModules(file));
 
-const setupFiles = ["test/builders/log-to-console.ts"];
+const setupFiles = ["test/builders/log-to-console.ts", "test/builders/refuse-denied-calls.ts"];
 /** These run the whole service, whose calls to emulators take longer on a busy machine. */
 const served = ["test/{contract,e2e}/**/*.test.ts"];
 

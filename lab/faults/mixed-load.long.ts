@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { stagePolicies } from "../../test/builders/iam/roles.ts";
-import { templatesOf } from "../../test/builders/templates.ts";
 import { alarmsIn, shownAlarm, urgencyOf, writeMetricsOfStage } from "../../test/faults/alarms/observed-alarms.ts";
 import { runTraffic, type TrafficReport } from "../../test/faults/mixed-load/traffic.ts";
 import { weather } from "../../test/faults/mixed-load/weather.ts";
@@ -45,8 +43,7 @@ test.each(Array.from({ length: RUNS }, (_, run) => SEED + run))(
   `${MINUTES} minutes of traffic violate no guarantee and page nobody in vain, whatever happens at once (seed %i)`,
   { timeout: 12 * 3_600_000 },
   async (seed) => {
-    const { functions: roles } = stagePolicies(templatesOf("prod"));
-    const report = await runTraffic({ minutes: MINUTES, seed, accounts: 4, roles, disturb: weather });
+    const report = await runTraffic({ minutes: MINUTES, seed, accounts: 4, disturb: weather });
     const met = metRealities();
     const raised = raisedIn(report);
     console.info(`mixed load of ${MINUTES} minutes, seed ${seed}:\n${lines(Object.entries(report.counts))}`);

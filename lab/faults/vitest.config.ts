@@ -7,7 +7,8 @@ export default defineConfig({
   test: {
     include: ["lab/faults/*.long.ts", "test/faults/realities.test.ts"],
     env: { REALITIES: "long" },
-    setupFiles: ["test/builders/log-to-console.ts"],
+    setupFiles: ["test/builders/log-to-console.ts", "test/builders/refuse-denied-calls.ts"],
+    globalSetup: "test/builders/temporary-files.ts",
     reporters: ["default", new ClosingLine()],
     // The functions' log lines are not printed; other output shows the progress.
     disableConsoleIntercept: true,

@@ -281,7 +281,7 @@ test("purchases off refuses all new orders within 10 seconds, replays are answer
 
 test("purchases off works without a ledger and an audit table, and says that the audit entry could not be written", async () => {
   onTestFinished(async () => void (await service.adminJson(["purchases", "on"])));
-  const restore = setEnvironment({ LEDGER_TABLE: "gone", AUDIT_TABLE: "gone" });
+  const restore = setEnvironment({ LEDGER_TABLE: "gone-ledger", AUDIT_TABLE: "gone-audit" });
   const invoke = await loadFunctions(["console-api"], new URL("../../functions/", import.meta.url));
   restore();
   const send = async (name: "purchases off" | "purchases on") => {

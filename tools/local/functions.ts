@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { extname } from "node:path";
 import type { Context } from "aws-lambda";
@@ -19,6 +20,15 @@ class FunctionTimedOut extends Error {
   override readonly name = "FunctionTimedOut";
 }
 
+/**
+ * The function whose code runs, because one process has them all, and the environment with which it was loaded: tests evaluate
+ * what it asks of AWS with its role.
+ */
+export const runningFunction = new AsyncLocalStorage<{
+  readonly name: string;
+  readonly environment: NodeJS.ProcessEnv;
+}>();
+
 const handlerModule = z.object({ handler: z.custom<Handler>((value) => typeof value === "function") });
 let loads = 0;
 
@@ -32,8 +42,10 @@ const EXTENSION = extname(import.meta.url);
 export const loadHandler = async (name: string, folder: URL): Promise<Handler> => {
   loads += 1;
   const url = new URL(`${name}/handler${EXTENSION}?load=${loads}`, folder);
-  const module: unknown = await import(/* @vite-ignore */ url.href);
-  return handlerModule.parse(module).handler;
+  const running = { name, environment: { ...process.env } };
+  const module: unknown = await runningFunction.run(running, () => import(/* @vite-ignore */ url.href));
+  const { handler } = handlerModule.parse(module);
+  return (event, context) => runningFunction.run(running, () => handler(event, context));
 };
 
 /** Loads the handler of each name and returns what invokes them in this process. */

@@ -12,7 +12,6 @@ import { type Chance, chanceOf } from "../../strict/chance.ts";
 import { type StrictName, strictSettings } from "../../strict/settings.ts";
 import { keptPersonalData, transactionsOf, violations } from "../invariants.ts";
 import { recover } from "../recovery.ts";
-import type { Roles } from "../system/authorization.ts";
 import { now, outside, pass, simulate } from "../system/clock.ts";
 import { type Observed, type System, startSystem } from "../system/system.ts";
 import { accountsOf, openAppEndpoint, openTestAccount, type SentRequest, type TestAccount } from "../test-account.ts";
@@ -35,8 +34,6 @@ export type Traffic = {
   readonly phoneNumbers?: readonly string[];
   /** Asked in the last minute; while it is true, another one follows. */
   readonly goesOn?: () => boolean;
-  /** What the functions may do; without them everything. */
-  readonly roles?: Roles;
   /** What disturbs the traffic. Returns what ends it. */
   readonly disturb: (load: Load) => () => Promise<void> | void;
 };
@@ -61,8 +58,6 @@ export type TrafficReport = {
   /** The minutes in which an order was stuck or an event waited for a decision. */
   readonly neededMs: readonly number[];
   readonly violations: readonly string[];
-  /** The functions that called AWS, with `roles`. */
-  readonly callers: ReadonlySet<string>;
   readonly trace: string;
 };
 
@@ -89,16 +84,8 @@ const nins = ["12345678900", "12345678900", "00000000001", "00000000003", "00000
  * an operator. Then everything comes to rest, and all invariants are checked.
  */
 export const runTraffic = async (traffic: Traffic): Promise<TrafficReport> => {
-  const {
-    minutes,
-    seed,
-    aws = "everything",
-    accounts: count = 3,
-    upstreamOrdersAMinute = 60,
-    roles,
-    disturb,
-  } = traffic;
-  const system = await startSystem({ seed, ...(roles && { roles }) });
+  const { minutes, seed, aws = "everything", accounts: count = 3, upstreamOrdersAMinute = 60, disturb } = traffic;
+  const system = await startSystem({ seed });
   const endpoint = await openAppEndpoint();
   try {
     await system.runSchedule("refresh-catalog");
@@ -139,12 +126,7 @@ export const runTraffic = async (traffic: Traffic): Promise<TrafficReport> => {
         ...{ orders: orders.length, open, delivered: ended("success"), refunded: ended("failed") },
         ...{ webhooks: endpoint.received.length, invocations: observed.invocations.length },
       },
-      violations: [
-        ...(system.authorization?.denied ?? []),
-        ...(await violations(account)),
-        ...(await keptPersonalData(system)),
-      ],
-      callers: new Set(system.authorization?.calls.keys()),
+      violations: [...(await violations(account)), ...(await keptPersonalData(system))],
       trace: system.trace(),
     };
   } finally {

@@ -3,7 +3,6 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingM
 import { buffer } from "node:stream/consumers";
 import { refusalOf } from "../../strict/faults.ts";
 import type { Forward, WireAnswer } from "../../strict/wire.ts";
-import { type Authorization, accessDenied } from "./authorization.ts";
 import { now, outside, type Process, pass, simulate } from "./clock.ts";
 import { type Effect, type Fault, isFreezeEffect } from "./effects.ts";
 import type { ClientEnd, Serve } from "./network.ts";
@@ -39,9 +38,8 @@ export const createInjector = (parts: {
   readonly latencyMs: () => number;
   readonly happens: (share: number) => boolean;
   readonly note: Noted;
-  readonly authorization: Authorization | undefined;
 }): Injector => {
-  const { toDynamoDb, strict, latencyMs, happens, note, authorization } = parts;
+  const { toDynamoDb, strict, latencyMs, happens, note } = parts;
   const agent = new Agent({ keepAlive: true });
   /** In the order in which they were sent. */
   const lateWrites: { readonly land: () => Promise<unknown>; readonly sentMs: number }[] = [];
@@ -81,12 +79,11 @@ export const createInjector = (parts: {
   /** The effect itself, and its answer; undefined if none comes. */
   const perform = async (
     effect: Effect,
-    { port, process }: ClientEnd,
+    { port }: ClientEnd,
     request: IncomingMessage,
     body: Buffer,
   ): Promise<Answer | undefined> => {
     const { place, name } = effect;
-    if (authorization?.allows(process, effect, body.toString()) === false) return awsAnswer(accessDenied);
     const aws = strict();
     if (place === "secrets" && aws?.throttlesSecrets()) return awsAnswer(refusalOf("throttled", name, ""));
     if (place !== "dynamodb") return forward(port, request, body);

@@ -38,7 +38,6 @@ import { upstreamKind as chosenUpstream, type UpstreamKind } from "../../builder
 import { chanceOf } from "../../strict/chance.ts";
 import type { StrictSettings } from "../../strict/settings.ts";
 import { DYNAMODB_STREAMS, forwardTo } from "../../strict/wire.ts";
-import { type Authorization, authorizationOf, type Roles } from "./authorization.ts";
 import { now, openClock, outside, processes } from "./clock.ts";
 import { withDirectReads } from "./direct-reads.ts";
 import type { Effect, Ending, FaultPlan } from "./effects.ts";
@@ -94,7 +93,6 @@ export type System = {
   readonly tables: readonly (readonly [TableName, string])[];
   readonly cacheTable: string;
   readonly observed: Observed;
-  readonly authorization: Authorization | undefined;
   /** The faults of every run from now on. */
   plan: FaultPlan;
   /** The faults of every function from now on, where the plan has none. */
@@ -138,20 +136,15 @@ export type AwsCalls = Settings["awsCalls"];
 const { log } = console;
 const START_MS = Date.UTC(2026, 10, 22, 9);
 
-/**
- * With the same seed, the same work has the same course. `startMs`: the time at which the system's clock begins.
- * `roles`: what functions may do; without them everything.
- */
+/** With the same seed, the same work has the same course. `startMs`: the time at which the system's clock begins. */
 export const startSystem = async ({
   seed = 1,
   startMs = START_MS,
-  roles,
   upstreamKind = chosenUpstream,
   awsCalls = "short",
 }: {
   readonly seed?: number;
   readonly startMs?: number;
-  readonly roles?: Roles;
   readonly upstreamKind?: UpstreamKind;
   readonly awsCalls?: AwsCalls;
 } = {}): Promise<System> => {
@@ -174,13 +167,6 @@ export const startSystem = async ({
     ["audit", auditTable],
     ["cache", cacheTable],
   ];
-  const tableNames = new Map([
-    [accessTable, "Access"],
-    [ledgerTable, "Ledger"],
-    [auditTable, "Audit"],
-    [cacheTable, "Cache"],
-  ]);
-  const authorization = roles && authorizationOf(roles, tableNames);
   const simulator = await startSimulator({
     ...{ liveKey: secrets["upstream-key"], limits: UNLIMITED },
     ...{ ...simulatorTiming, ...upstreamKind },
@@ -224,7 +210,6 @@ export const startSystem = async ({
     latencyMs,
     happens: (share) => chance.happens(share),
     note: ({ name }, effect, what) => void trace.update(`${now()} ${name} ${effect.place} ${effect.name} ${what}\n`),
-    authorization,
   });
   const restoreNetwork = openNetwork(injector.serve, (port) => places.get(port) ?? "receiver", latencyMs);
 
@@ -281,7 +266,6 @@ export const startSystem = async ({
     fleet,
     landLateWrites: injector.landLateWrites,
     observed,
-    authorization,
     strict: () => strict,
     trace: () => trace.copy().digest("hex"),
     setStrict: (settings: StrictSettings | undefined, seed: number) => {
