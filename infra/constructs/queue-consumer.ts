@@ -6,7 +6,7 @@ import type { Urgency } from "../../shared/platform/log-catalog.ts";
 import { deadLettersOf } from "../../shared/platform/queue-names.ts";
 import { acknowledge } from "./acknowledge.ts";
 import type { Alarms } from "./alarms.ts";
-import type { ServiceFunction } from "./service-function.ts";
+import { NOT_BY_CODE, type ServiceFunction } from "./service-function.ts";
 
 const RETENTION = Duration.days(14);
 
@@ -103,7 +103,10 @@ export class QueueConsumer extends Construct {
       reportBatchItemFailures: true,
       enabled,
     });
-    this.queue.grantConsumeMessages(consumer);
+    const { queueArn } = this.queue;
+    // The function's code gets messages from Lambda alone: it can neither take others nor delete one.
+    consumer.allow(["sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"], [queueArn], NOT_BY_CODE);
+    consumer.allow(["sqs:ChangeMessageVisibility"], [queueArn]);
   }
 
   /** A consumer that is stopped, refused or too slow shows in the age of the oldest message. */

@@ -36,6 +36,13 @@ export interface ServiceFunctionProps {
   readonly tracing?: "active" | undefined;
 }
 
+/**
+ * A condition that only Lambda's own requests with a function's role meet, such as those by which it polls: only requests of
+ * the function's code name a function, also with its credentials elsewhere. Source: AWS, "Using source function ARN to control
+ * function access behavior".
+ */
+export const NOT_BY_CODE = { Null: { "lambda:SourceFunctionArn": "true" } };
+
 /** What Lambda, and not the function's code, needs to attach it to a VPC; AWS authorises these without a resource. */
 const NETWORK_INTERFACE_ACTIONS = [
   "ec2:AssignPrivateIpAddresses",
@@ -108,10 +115,7 @@ export class ServiceFunction extends LambdaFunction {
     );
   }
 
-  /**
-   * Only requests of a function's code name a function. Sources: AWS, "Giving Lambda functions access to resources in
-   * an Amazon VPC", best practice; "Using source function ARN to control function access behavior".
-   */
+  /** Source: AWS, "Giving Lambda functions access to resources in an Amazon VPC", best practice. */
   private allowNetworkInterfaces(): void {
     this.allow(NETWORK_INTERFACE_ACTIONS, ["*"]);
     this.ownRole.addToPolicy(

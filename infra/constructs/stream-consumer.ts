@@ -14,7 +14,7 @@ import { streamDeadLetters } from "../../shared/platform/queue-names.ts";
 import type { StreamConsumerSpec } from "../streams.ts";
 import type { Alarms } from "./alarms.ts";
 import { DeadLetters } from "./queue-consumer.ts";
-import type { ServiceFunction } from "./service-function.ts";
+import { NOT_BY_CODE, type ServiceFunction } from "./service-function.ts";
 
 export interface StreamConsumerProps {
   readonly stage: string;
@@ -37,9 +37,11 @@ export class StreamConsumer extends Construct {
     const { tableStreamArn } = table;
     if (tableStreamArn === undefined) throw new Error(`The table of ${id} has no stream`);
     const keeping = spec.keepsFailures ? this.keepFailures(props) : undefined;
-    consumer.allow(["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"], [tableStreamArn]);
+    const actions = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
+    // A stream has every change of its table: the function's code gets those alone that the patterns let through.
+    consumer.allow(actions, [tableStreamArn], NOT_BY_CODE);
     // Lambda calls this action without a stream.
-    consumer.allow(["dynamodb:ListStreams"], ["*"]);
+    consumer.allow(["dynamodb:ListStreams"], ["*"], NOT_BY_CODE);
     const mapping = new EventSourceMapping(this, "Mapping", {
       target: consumer,
       eventSourceArn: tableStreamArn,

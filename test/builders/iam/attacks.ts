@@ -93,6 +93,11 @@ export const attacks = {
     ...table("BatchWriteItem"),
     ...table("PartiQLDelete"),
   ],
+  // A stream has the items before and after each change, phone numbers and endpoints' sealed secrets among them.
+  "read every change of a table": [
+    ...onArn("dynamodb:GetRecords", "dynamodb", "table/Ledger/stream/2026-11-23T00:00:00.000"),
+    ...onArn("dynamodb:GetRecords", "dynamodb", "table/Audit/stream/2026-11-23T00:00:00.000"),
+  ],
   "read all items": [
     ...onTable("Scan", "Ledger", {}),
     ...onTable("Scan", "Access", {}),

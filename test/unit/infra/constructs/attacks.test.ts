@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type FunctionName, functionNames, specOf } from "../../../../infra/functions.ts";
 import { outputOf, pascalCase, rolePolicy } from "../../../../infra/outputs.ts";
+import { streamConsumers } from "../../../../infra/streams.ts";
 import { type Role, roles } from "../../../../shared/contract/roles.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
 import { everyFunction } from "../../../builders/console.ts";
@@ -23,10 +24,20 @@ type Possible = Attack | `${Attack}: ${string}`;
 
 const isAllowed = (statements: readonly Statement[], request: IamRequest): boolean =>
   evaluate(statements, request) === "allowed";
-const possible = (statements: readonly Statement[]): ReadonlySet<string> =>
+/** As a function's code asks: AWS adds the function's ARN to all that is asked with its credentials. */
+const withSource = ({ context, ...request }: IamRequest): IamRequest => ({
+  ...request,
+  context: { ...context, "lambda:SourceFunctionArn": arnOf("AWS::Lambda::Function", "Stolen") },
+});
+const byItsCode = (requests: ReadonlyMap<string, IamRequest>): ReadonlyMap<string, IamRequest> =>
+  new Map([...requests].map(([name, request]) => [name, withSource(request)]));
+const possible = (
+  statements: readonly Statement[],
+  asked: (request: IamRequest) => IamRequest = (request) => request,
+): ReadonlySet<string> =>
   new Set(
     Object.entries(attacks).flatMap(([attack, requests]) => {
-      const allowed = requests.filter((request) => isAllowed(statements, request));
+      const allowed = requests.filter((request) => isAllowed(statements, asked(request)));
       return allowed.length === requests.length ? [attack] : allowed.map(({ action }) => `${attack}: ${action}`);
     }),
   );
@@ -125,7 +136,7 @@ test("the attacks are on tables, queues, secrets and functions of the stage", ()
 
 describe("with the role of a function", () => {
   test.each(functionNames)("of %s the listed attacks are allowed, and no other", (name) => {
-    expect(possible(ofFunction(name))).toEqual(new Set(possibleFor[name]));
+    expect(possible(ofFunction(name), withSource)).toEqual(new Set(possibleFor[name]));
   });
 
   test.each(functionNames)("of %s the secrets of its spec can be read, and no other", (name) => {
@@ -140,9 +151,20 @@ describe("with the role of a function", () => {
     const givenUp = name === "enqueue-webhooks" ? ["LedgerDeadLetters"] : [];
     const sent = [...sendsTo.map((queue) => `${pascalCase(queue)}Queue`), ...givenUp];
     expect(allowedOf(ofFunction(name), queueSends)).toEqual(new Set(sent));
-    const consumed = invokedBy.kind === "queue" ? [`${pascalCase(invokedBy.queue)}Queue`] : [];
     const deadLetters = redrives === undefined ? [] : [...queueReads.keys()].filter((id) => id.endsWith("DeadLetters"));
+    expect(allowedOf(ofFunction(name), byItsCode(queueReads))).toEqual(new Set(deadLetters));
+    // Lambda polls with the function's role.
+    const consumed = invokedBy.kind === "queue" ? [`${pascalCase(invokedBy.queue)}Queue`] : [];
     expect(allowedOf(ofFunction(name), queueReads)).toEqual(new Set([...consumed, ...deadLetters]));
+  });
+
+  test.each(functionNames)("of %s only Lambda reads its table's stream", (name) => {
+    const reads = attacks["read every change of a table"].filter((request) => isAllowed(ofFunction(name), request));
+    const { invokedBy } = specOf(name);
+    const table = invokedBy.kind === "stream" ? streamConsumers[invokedBy.stream].table : undefined;
+    expect(new Set(reads.map(({ resource }) => /table\/(\w+)/.exec(resource)?.[1]?.toLowerCase()))).toEqual(
+      new Set(table === undefined ? [] : [table]),
+    );
   });
 });
 

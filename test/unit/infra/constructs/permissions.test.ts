@@ -21,7 +21,7 @@ const statementsFor = (name: string) => {
 const allowedTo = (name: string) => statementsFor(name).filter(({ Effect }) => Effect === "Allow");
 
 const READ = "GetSecretValue";
-const CONSUME = "ChangeMessageVisibility DeleteMessage GetQueueAttributes GetQueueUrl ReceiveMessage";
+const CONSUME = "ChangeMessageVisibility DeleteMessage GetQueueAttributes ReceiveMessage";
 
 /** All that each function may do, its own log group and `wildcards` aside. */
 const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> = {
