@@ -15,6 +15,7 @@ import { parseArgs } from "node:util";
 import { projectRoot } from "../../infra/bundle/project-root.ts";
 import { buildClient, packClient } from "../client/build.ts";
 import { buildPackage, packPackage } from "../package/build.ts";
+import { billOfMaterials } from "./bill-of-materials.ts";
 import { isReleased, releasedVersions, releaseNotes, unreleasedText, withRelease } from "./changelog.ts";
 import { compareSurfaces } from "./compare.ts";
 import { provenance, type Subject } from "./provenance.ts";
@@ -102,10 +103,7 @@ const buildFiles = async (folder: string): Promise<readonly Subject[]> => {
   await packPackage(join(scratch, "service"), folder);
   await buildClient(join(scratch, "client"));
   await packClient(join(scratch, "client"), folder);
-  const bill = execFileSync("npm", ["sbom", "--omit=dev", "--package-lock-only", "--sbom-format=cyclonedx"], {
-    cwd: projectRoot,
-  });
-  writeFileSync(join(folder, "airtime.cdx.json"), bill);
+  writeFileSync(join(folder, "airtime.cdx.json"), billOfMaterials());
   copyFileSync(join(projectRoot, "docs/openapi.json"), join(folder, "openapi.json"));
   writeFileSync(join(folder, "release-notes.md"), `${releaseNotes(read("CHANGELOG.md"), version)}\n`);
   const subjects = readdirSync(folder)

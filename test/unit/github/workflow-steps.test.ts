@@ -1,0 +1,92 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { parse } from "yaml";
+import * as z from "zod";
+import { temporaryFolder } from "../../builders/cleanups.ts";
+
+/** Goal: the steps that only GitHub runs work. Method: each runs as it stands in its workflow; `gh` records its arguments. */
+const Workflow = z.object({
+  jobs: z.record(z.string(), z.object({ steps: z.array(z.object({ run: z.string().optional() })).default([]) })),
+});
+
+/** The only step of a workflow with this text. */
+const step = (workflow: string, text: string): string => {
+  const { jobs } = Workflow.parse(parse(readFileSync(`.github/workflows/${workflow}`, "utf8")));
+  const found = Object.values(jobs).flatMap(({ steps }) =>
+    steps.flatMap(({ run }) => (run?.includes(text) ? [run] : [])),
+  );
+  const [only = ""] = found;
+  expect(found).toHaveLength(1);
+  return only;
+};
+
+let folder = "";
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+/** Runs a step as GitHub does, and returns the arguments of each call of `gh`. A list of comments has `listed`. */
+const runStep = (run: string, env: Readonly<Record<string, string>> = {}, listed = ""): string[][] => {
+  const calls = join(folder, "calls");
+  writeFileSync(calls, "");
+  const gh = join(folder, "gh");
+  writeFileSync(
+    gh,
+    `#!/bin/sh\nfor each; do printf '%s\\0' "$each"; done >>'${calls}'; echo >>'${calls}'\ncase "$*" in *--jq*) printf '%s' '${listed}';; esac\n`,
+  );
+  chmodSync(gh, 0o755);
+  writeFileSync(join(folder, "step.sh"), run);
+  for (const name of ["package.json", "tools"]) symlinkSync(resolve(name), join(folder, name));
+  execFileSync("bash", ["-e", "step.sh"], {
+    cwd: folder,
+    env: { ...process.env, PATH: `${folder}:${process.env.PATH}`, GITHUB_REPOSITORY: "shop/airtime", ...env },
+  });
+  const lines = readFileSync(calls, "utf8").split("\n").slice(0, -1);
+  return lines.map((line) => line.split("\0").slice(0, -1));
+};
+
+test("a release tags the tested commit with the version of package.json", () => {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+  const tag = ["--field", `ref=refs/tags/v${version}`, "--field", "sha=0123abc", "--silent"];
+  expect(runStep(step("release.yml", "refs/tags"), { GITHUB_SHA: "0123abc" })).toEqual([
+    ["api", "repos/shop/airtime/git/refs", ...tag],
+  ]);
+});
+
+test("the bill of materials of a check has each package that is deployed, and no other", () => {
+  runStep(step("check.yml", "airtime.cdx.json"));
+  const { components } = z
+    .object({ components: z.array(z.object({ name: z.string(), version: z.string() })) })
+    .parse(JSON.parse(readFileSync(join(folder, "airtime.cdx.json"), "utf8")));
+  const { packages } = z
+    .object({
+      packages: z.record(
+        z.string(),
+        z.object({ name: z.string().optional(), version: z.string(), dev: z.literal(true).optional() }),
+      ),
+    })
+    .parse(JSON.parse(readFileSync("package-lock.json", "utf8")));
+  const deployed = Object.entries(packages).filter(([path, { dev }]) => path !== "" && !dev);
+  const named = deployed.map(([path, { version }]) => `${path.replace(/^.*node_modules\//, "")} ${version}`);
+  expect(components.map(({ name, version }) => `${name} ${version}`).toSorted()).toEqual(named.toSorted());
+  expect(named.length).toBeGreaterThan(70);
+});
+
+test.each([
+  ["a first diff is a new comment", "", "POST", "repos/shop/airtime/issues/7/comments"],
+  ["a later diff replaces the stage's comment", "42", "PATCH", "repos/shop/airtime/issues/comments/42"],
+])("%s", (_, listed, method, target) => {
+  writeFileSync(join(folder, "diff.txt"), `[+] AWS::Lambda::Function Purchase\n${"x".repeat(70_000)}`);
+  const env = { STAGE: "sandbox", COMMIT: "0123abc", PULL_REQUEST: "7" };
+  const [list, ...written] = runStep(step("diff.yml", "comments="), env, listed);
+  expect(list?.slice(0, 3)).toEqual(["api", "--paginate", "repos/shop/airtime/issues/7/comments"]);
+  expect(list?.at(-1)).toContain('startswith("<!-- cdk diff of sandbox -->")');
+  const call = ["api", "--method", method, target];
+  expect(written).toEqual([[...call, "--field", "body=@comment.md", "--silent"]]);
+  const comment = readFileSync(join(folder, "comment.md"), "utf8");
+  expect(comment).toMatch(/^<!-- cdk diff of sandbox -->\n`npm run diff -- --stage sandbox` at 0123abc:\n/);
+  expect(comment).toContain("[+] AWS::Lambda::Function Purchase");
+  expect(comment.length).toBeLessThan(65_536);
+});
