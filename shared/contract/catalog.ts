@@ -8,15 +8,16 @@ const priceField = nairaField
   .max(10_000_000)
   .meta({ description: "What a purchase debits from the wallet: NGN, at most 2 decimals." });
 
+const id = z.int().positive();
+const text = z.string().trim();
+const name = text.min(1);
+
 export const networkSchema = z
   .object({
-    id: z.int().positive().meta({ description: "`network_id` of a data purchase." }),
-    name: z.string().trim().min(1).max(60),
-    code: z
-      .string()
-      .trim()
+    id: id.meta({ description: "`network_id` of a data purchase." }),
+    name: name.max(60),
+    code: name
       .toLowerCase()
-      .min(1)
       .max(30)
       .meta({ description: "Lower-case network code: `network` of an airtime purchase." }),
   })
@@ -25,11 +26,11 @@ export type Network = z.infer<typeof networkSchema>;
 
 export const dataPlanSchema = z
   .object({
-    id: z.int().positive().meta({ description: "`plan_id` of a data purchase." }),
-    network_id: z.int().positive().meta({ description: "The `id` of a network in the catalog." }),
-    name: z.string().trim().min(1).max(120),
+    id: id.meta({ description: "`plan_id` of a data purchase." }),
+    network_id: id.meta({ description: "The `id` of a network in the catalog." }),
+    name: name.max(120),
     price: priceField,
-    validity: z.string().trim().max(60).meta({ description: "How long the bundle lasts, as text for people." }),
+    validity: text.max(60).meta({ description: "How long the bundle lasts, as text for people." }),
   })
   .register(components, { id: "DataPlan" });
 export type DataPlan = z.infer<typeof dataPlanSchema>;

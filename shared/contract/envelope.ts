@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { components } from "./components.ts";
+import { lazyObject } from "./lazy-object.ts";
 
 const messageField = z.string().meta({ description: "A sentence for people; it may change." });
 
@@ -8,13 +9,11 @@ export const successEnvelope = <Data extends z.ZodType>(data: Data) =>
   z.object({ status: z.literal(true), message: messageField, data });
 
 /** The error envelope; `errors` names single fields that are wrong. Source: docs/interface.md 4.3. */
-export const errorEnvelope = z
-  .object({
-    status: z.literal(false),
-    message: messageField,
-    errors: z
-      .record(z.string(), z.array(z.string()))
-      .optional()
-      .meta({ description: "Messages by request field; present if single fields are wrong." }),
-  })
-  .register(components, { id: "ErrorEnvelope" });
+export const errorEnvelope = lazyObject(() => ({
+  status: z.literal(false),
+  message: messageField,
+  errors: z
+    .record(z.string(), z.array(z.string()))
+    .optional()
+    .meta({ description: "Messages by request field; present if single fields are wrong." }),
+})).register(components, { id: "ErrorEnvelope" });

@@ -1,14 +1,15 @@
 import * as z from "zod";
 import { asciiDigits } from "./ascii-digits.ts";
 
+const sentText = z.string().optional();
 /** The numbers of a request, and its fields that are stored in clear text. */
 const numberFields = z.object({
-  nin: z.string().optional(),
-  bvn: z.string().optional(),
-  phone_number: z.string().optional(),
-  reference: z.string().optional(),
-  purpose: z.string().optional(),
-  consent_evidence: z.object({ id: z.string(), text_version: z.string().optional() }).optional(),
+  nin: sentText,
+  bvn: sentText,
+  phone_number: sentText,
+  reference: sentText,
+  purpose: sentText,
+  consent_evidence: z.object({ id: z.string(), text_version: sentText }).optional(),
 });
 
 /** A token that a person makes for one company in place of the NIN. */

@@ -7,27 +7,29 @@ import { lazyObject } from "../contract/lazy-object.ts";
 import { BODY_BYTES_MAX, BODY_DEPTH_MAX } from "../contract/limits.ts";
 import { utf8 } from "../platform/utf8.ts";
 
+const text = z.string();
+const texts = z.record(text, text);
+const parameters = texts.nullish();
+const encoded = z.boolean().default(false);
+
 /**
  * The fields of API Gateway's event, payload 2.0, that are read. Source: AWS, "Working with AWS Lambda proxy
  * integrations for HTTP APIs".
  */
 export const apiEvent = z.object({
-  routeKey: z.string(),
-  headers: z.record(z.string(), z.string()).default({}),
-  queryStringParameters: z.record(z.string(), z.string()).nullish(),
-  pathParameters: z.record(z.string(), z.string()).nullish(),
-  body: z.string().optional(),
-  isBase64Encoded: z.boolean().default(false),
-  requestContext: z.object({
-    requestId: z.string(),
-    http: z.object({ method: z.string(), sourceIp: z.string() }),
-  }),
+  routeKey: text,
+  headers: texts.default({}),
+  queryStringParameters: parameters,
+  pathParameters: parameters,
+  body: text.optional(),
+  isBase64Encoded: encoded,
+  requestContext: z.object({ requestId: text, http: z.object({ method: text, sourceIp: text }) }),
 });
 export type ApiRequest = z.infer<typeof apiEvent>;
 
-const lists = z.record(z.string(), z.array(z.string())).nullish();
+type Lists = Readonly<Record<string, readonly string[]>> | null | undefined;
 /** Values of one name are joined as an HTTP API joins them; no value of a repeated one is lost. */
-const joined = (all: z.output<typeof lists>): Record<string, string> =>
+const joined = (all: Lists): Record<string, string> =>
   Object.fromEntries(Object.entries(all ?? {}).map(([name, values]) => [name, values.join()]));
 
 /**
@@ -36,14 +38,14 @@ const joined = (all: z.output<typeof lists>): Record<string, string> =>
  * API Gateway", input format; "Variables for access logging for API Gateway"; serverless/serverless 5037.
  */
 const restEvent = lazyObject(() => ({
-  resource: z.string(),
-  httpMethod: z.string(),
-  multiValueHeaders: lists,
-  multiValueQueryStringParameters: lists,
-  pathParameters: z.record(z.string(), z.string()).nullish(),
-  body: z.string().nullish(),
-  isBase64Encoded: z.boolean().default(false),
-  requestContext: z.object({ extendedRequestId: z.string(), identity: z.object({ sourceIp: z.string() }) }),
+  resource: text,
+  httpMethod: text,
+  multiValueHeaders: z.record(text, z.array(text)).nullish(),
+  multiValueQueryStringParameters: z.record(text, z.array(text)).nullish(),
+  pathParameters: parameters,
+  body: text.nullish(),
+  isBase64Encoded: encoded,
+  requestContext: z.object({ extendedRequestId: text, identity: z.object({ sourceIp: text }) }),
 })).transform(({ resource, httpMethod, requestContext, body, isBase64Encoded, ...sent }): ApiRequest => {
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(joined(sent.multiValueHeaders))) {

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import { isoTime } from "../platform/time.ts";
 import { readTransaction } from "./find-transactions.ts";
 import type { Ledger } from "./ledger.ts";
@@ -8,11 +9,11 @@ import type { Transaction } from "./transaction.ts";
  * The newest purchase of those that are alike: of one account, kind, phone number, product and amount, which its key has
  * as a keyed hash. It is an item of the cache table, whose items expire; if it is lost, so is one window.
  */
-export const duplicateGuardSchema = z.object({
+export const duplicateGuardSchema = lazyObject(() => ({
   pk: z.string(),
   transaction_pk: z.string(),
   placed_at: z.iso.datetime(),
-});
+}));
 type DuplicateGuard = z.infer<typeof duplicateGuardSchema>;
 
 /** How an account's purchases like this one are recognised. */

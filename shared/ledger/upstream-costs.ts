@@ -4,13 +4,11 @@ import { changedByPercent, type Kobo, percentField } from "../contract/money.ts"
 import { type TransactionStatus, type TransactionType, transactionType } from "../contract/transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Network codes are lower case, as in the catalog. */
-export const networkCode = z.string().trim().toLowerCase().min(1).max(30);
-
 /** How much less than the face value the upstream charges for orders of a kind, and of one network if it is named. */
 const discountSchema = lazyObject(() => ({
   kind: transactionType,
-  network: networkCode.optional(),
+  /** Network codes are lower case, as in the catalog. */
+  network: z.string().trim().toLowerCase().min(1).max(30).optional(),
   percent: percentField.min(0).max(100),
 })).strict();
 

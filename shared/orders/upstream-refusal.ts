@@ -1,5 +1,6 @@
 import type { UpdateCommandInput } from "@aws-sdk/lib-dynamodb";
 import * as z from "zod";
+import { lazyObject } from "../contract/lazy-object.ts";
 import type { RateGroup } from "../contract/limits.ts";
 import { getItem } from "../ledger/get-item.ts";
 import type { Table } from "../ledger/ledger.ts";
@@ -27,14 +28,14 @@ export const upstreamRefusalPk = (group: OrderGroup): string => cachePk("upstrea
  * Why the upstream accepts no order, if operators can fix it: our key, address or balance, the connection, or
  * something else that answers in its place. An item of the cache table for each group.
  */
-export const upstreamRefusalSchema = z.object({
+export const upstreamRefusalSchema = lazyObject(() => ({
   pk: z.string(),
   reason: z.string(),
   /** The last order. */
   refused_at: z.iso.datetime(),
   /** The first order after the last accepted one. Absent once an order was accepted. */
   since: z.iso.datetime().optional(),
-});
+}));
 export type UpstreamRefusal = z.output<typeof upstreamRefusalSchema>;
 
 export type StandingRefusal = UpstreamRefusal & { readonly group: OrderGroup; readonly since: string };

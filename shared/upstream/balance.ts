@@ -1,6 +1,5 @@
-import * as z from "zod";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
-import { responseBody } from "./classify.ts";
+import { responseBody, sentFields } from "./classify.ts";
 import { type ExchangeResult, jsonOf } from "./exchange.ts";
 import type { BalanceProfile } from "./profile.ts";
 import type { UpstreamRequest } from "./requests.ts";
@@ -18,8 +17,6 @@ export const balanceRequest = ({ path }: BalanceProfile): UpstreamRequest => ({
 export type BalanceAnswer =
   | { readonly kind: "read"; readonly balanceKobo: Kobo }
   | { readonly kind: "unclear"; readonly reason: string };
-
-const sentFields = z.record(z.string(), z.unknown());
 
 /** Only an envelope that reports success says what the balance is. */
 export const readBalance = ({ object, field }: BalanceProfile, result: ExchangeResult): BalanceAnswer => {

@@ -14,7 +14,8 @@ import {
   type UpstreamFacts,
 } from "./upstream.ts";
 
-const sentFields = z.record(z.string(), z.unknown());
+/** Any JSON object. */
+export const sentFields = z.record(z.string(), z.unknown());
 /** Lenient: another value in its place has no fields. */
 const anyFields = sentFields.catch({});
 

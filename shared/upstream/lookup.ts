@@ -2,7 +2,7 @@ import * as z from "zod";
 import { lazyObject } from "../contract/lazy-object.ts";
 import { type Kobo, koboFromSentNaira } from "../contract/money.ts";
 import { upstreamReferenceSchema } from "../contract/upstream-event.ts";
-import { isOfUpstream, responseBody, saysNotFound } from "./classify.ts";
+import { isOfUpstream, responseBody, saysNotFound, sentFields } from "./classify.ts";
 import { type ExchangeResult, jsonOf } from "./exchange.ts";
 import { finalStatusOf, type LookupProfile, REFERENCE_PLACE, type UpstreamProfile } from "./profile.ts";
 import type { UpstreamRequest } from "./requests.ts";
@@ -51,19 +51,18 @@ export type LookupAnswer =
   /** Nothing was sent. */
   | { readonly kind: "not_asked"; readonly reason: string };
 
-const sentFields = lazyObject(() => ({
+const orderFields = lazyObject(() => ({
   reference: upstreamReferenceSchema.optional().catch(undefined),
   type: z.string().max(40).trim().toLowerCase().optional().catch(undefined),
   phone: z.string().min(1).max(20).optional().catch(undefined),
 }));
-const sentOrder = z.record(z.string(), z.unknown());
 
 export const readLookup = (profile: UpstreamProfile, names: LookupProfile, result: ExchangeResult): LookupAnswer => {
   if (result.kind === "never_sent") return { kind: "not_asked", reason: result.reason };
   if (result.kind === "no_answer") return { kind: "unclear", reason: result.reason };
   const { status } = result;
   const body = responseBody.safeParse(jsonOf(result.body)).data;
-  const sent = sentOrder.safeParse(body?.data[names.transaction]).data;
+  const sent = sentFields.safeParse(body?.data[names.transaction]).data;
   if (body === undefined || (sent === undefined && !isOfUpstream(result, body))) {
     return { kind: "unclear", reason: `unrecognized_${status}` };
   }
@@ -83,12 +82,12 @@ const orderOf = (
 ): FoundOrder => {
   const { [names.status]: word } = sent;
   const status = finalStatusOf(statuses, typeof word === "string" ? word.trim().toLowerCase() : "");
-  const reference = sentFields.shape.reference.parse(sent[names.reference]);
+  const reference = orderFields.shape.reference.parse(sent[names.reference]);
   const ourReference =
-    names.our_reference === undefined ? undefined : sentFields.shape.reference.parse(sent[names.our_reference]);
+    names.our_reference === undefined ? undefined : orderFields.shape.reference.parse(sent[names.our_reference]);
   const amountKobo = koboFromSentNaira(sent[names.amount]);
-  const type = sentFields.shape.type.parse(sent[names.type]);
-  const phoneNumber = sentFields.shape.phone.parse(sent[names.phone_number]);
+  const type = orderFields.shape.type.parse(sent[names.type]);
+  const phoneNumber = orderFields.shape.phone.parse(sent[names.phone_number]);
   return {
     ...(reference !== undefined && { reference }),
     ...(ourReference !== undefined && { ourReference }),

@@ -4,7 +4,7 @@ import { koboFromNaira } from "../contract/money.ts";
 import { phoneNumberOf } from "../contract/phone-spelling.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { balanceRequest, readBalance } from "./balance.ts";
-import { classify, classifyCheck, DUPLICATE_REFERENCE } from "./classify.ts";
+import { classify, classifyCheck, DUPLICATE_REFERENCE, sentFields } from "./classify.ts";
 import { type ExchangeResult, exchange, jsonOf } from "./exchange.ts";
 import { isUsableKey, TEST_KEY_PREFIX } from "./key-pool.ts";
 import { type FoundOrder, lookupRequest, readLookup } from "./lookup.ts";
@@ -274,7 +274,7 @@ const describe = (result: ExchangeResult, taken: string): string => {
 const envelope = z.object({
   status: z.boolean().optional().catch(undefined),
   message: z.string().optional().catch(undefined),
-  data: z.record(z.string(), z.unknown()).catch({}),
+  data: sentFields.catch({}),
 });
 const envelopeOf = (result: ExchangeResult): Partial<z.infer<typeof envelope>> =>
   (result.kind === "answered" ? envelope.safeParse(jsonOf(result.body)).data : undefined) ?? {};
@@ -356,7 +356,7 @@ const unknownWords = (
   answers: readonly CaseAnswer[],
 ): readonly string[] => {
   const words = answers.flatMap(({ result }) => {
-    const transaction = z.record(z.string(), z.unknown()).safeParse(envelopeOf(result).data?.[names.transaction]).data;
+    const transaction = sentFields.safeParse(envelopeOf(result).data?.[names.transaction]).data;
     const status = transaction?.[names.status];
     return typeof status === "string" && /^[A-Za-z][\w-]{0,29}$/.test(status) ? [status.toLowerCase()] : [];
   });
