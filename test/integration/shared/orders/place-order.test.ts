@@ -100,6 +100,9 @@ describe("the transaction of an order", () => {
     const accountId = await ledger.aWallet(1_000);
     const quote = async () => ({
       amountKobo: koboFromNaira(500),
+      faceKobo: koboFromNaira(520),
+      costKobo: koboFromNaira(490),
+      rule: "rule_1",
       description: "A bundle",
       network: "MTN",
       phoneNumber: "08031234567",
@@ -118,6 +121,9 @@ describe("the transaction of an order", () => {
       fingerprint: transaction.fingerprint,
       caller_reference: "order-1",
       amount_kobo: 50_000,
+      face_kobo: 52_000,
+      cost_kobo: 49_000,
+      price_rule: "rule_1",
       description: "A bundle",
       network: "MTN",
       phone_number: "08031234567",
@@ -455,12 +461,13 @@ describe("an order after its debit", () => {
 
   test("an order that settles later has its settlement queued with a delay", async () => {
     const deps = depsWith();
-    const later = { settlement: { status: "success" }, afterS: 7 } as const;
-    const { transaction } = await place(
+    const later = { settlement: { status: "success" }, afterS: 7, estimatedS: 7 } as const;
+    const { transaction, ...placed } = await place(
       anOrder(await ledger.aWallet(1_000), { fulfil: async () => ({ later }) }),
       deps,
     );
     expect(transaction.status).toBe("processing");
+    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true, estimatedS: 7 });
     const { pk, write_token } = transaction;
     const message = { kind: "settlement", mode: "live", transaction_pk: pk, write_token, settlement: later.settlement };
     expect(deps.queued).toEqual([{ message, delayS: 7 }]);

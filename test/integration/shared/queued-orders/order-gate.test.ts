@@ -62,6 +62,7 @@ const switched = (purchases: "on" | "off", atMs = nowMs): PurchasesSwitch => ({
 });
 
 test("purchases that were never switched are on, or off where the stage adopts a ledger", async () => {
+  expect(await readPurchasesSwitch({ ...store, initially: "off" })).toEqual({ purchases: "off" });
   expect(await orderGate(store, clock, "vtu").purchases()).toBe("on");
   expect(await orderGate({ ...store, initially: "off" }, clock, "vtu").purchases()).toBe("off");
 });
@@ -92,6 +93,25 @@ test("a switch whose write lands late changes nothing that was switched since", 
   if (lost === undefined) throw new Error("Nothing was written");
   await expect(store.db.send(lost)).rejects.toThrow(ConditionalCheckFailedException);
   expect(await readPurchasesSwitch(store)).toEqual(switched("off", nowMs + 1_000));
+});
+
+test.each<[string, () => Promise<unknown>]>([
+  ["switch", () => writePurchasesSwitch(store, switched("off"))],
+  ["part", () => writePart(store, "mtn", { since: isoTime(nowMs), by: "ada" }, "off")],
+])("the write of a %s gives up when it has lost five races, and at once after any other failure", async (_, write) => {
+  const send = store.db.send.bind(store.db);
+  let puts = 0;
+  let failure: Error = new ConditionalCheckFailedException({ message: "Another write came first", $metadata: {} });
+  vi.spyOn(store.db, "send").mockImplementation(async (command) => {
+    if (!(command instanceof PutCommand)) return send(command);
+    puts += 1;
+    throw failure;
+  });
+  await expect(write()).rejects.toThrow("Another write came first");
+  expect(puts).toBe(5);
+  failure = new Error("No answer");
+  await expect(write()).rejects.toThrow("No answer");
+  expect(puts).toBe(6);
 });
 
 test("of simultaneous switches each takes effect, and the last one holds", async () => {
@@ -307,13 +327,22 @@ describe("the note of what the upstream does with orders", () => {
     expect((await standing()).map(([group, reason]) => [group, reason])).toEqual([["identity", "status_403"]]);
   });
 
+  test("ends with an order that the upstream has accepted and not yet delivered", async () => {
+    const gate = orderGate(store, clock, "vtu");
+    await gate.noteOutcome(refused, deadlineIn(9_000));
+    await gate.noteOutcome({ kind: "unknown", reason: "processing" }, deadlineIn(9_000));
+    expect(await standing()).toEqual([]);
+  });
+
   test("is not ended by an order that was accepted before a later refusal", async () => {
     const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
     await one.noteOutcome(refused, deadlineIn(9_000));
     await other.purchases();
     nowMs += 60_000;
     await one.noteOutcome(refused, deadlineIn(9_000));
+    const log = captureLog();
     await other.noteOutcome(delivered, deadlineIn(9_000));
+    expect(log.text()).toBe("");
     expect(await standing()).toHaveLength(1);
   });
 
@@ -334,10 +363,17 @@ describe("the note of what the upstream does with orders", () => {
 
   test("fails no order if it cannot be written, and leaves the time for the settlement", async () => {
     const silent = await startScriptedServer(() => {});
-    const deadline = deadlineIn(9_000);
-    const gate = orderGate({ ...store, db: emulatorClient(silent.baseUrl) }, clock, "vtu");
-    await expect(gate.noteOutcome(refused, deadline)).resolves.toBeUndefined();
-    expect(silent.received).toHaveLength(1);
-    expect(deadline.remainingMs()).toBeGreaterThan(7_000);
+    const log = captureLog();
+    const answering = { ...store };
+    const gate = orderGate(answering, clock, "vtu");
+    await gate.noteOutcome(refused, deadlineIn(9_000));
+    answering.db = emulatorClient(silent.baseUrl);
+    for (const outcome of [{ kind: "account_error", reason: "status_403" }, delivered] as const) {
+      const deadline = deadlineIn(9_000);
+      await expect(gate.noteOutcome(outcome, deadline)).resolves.toBeUndefined();
+      expect(deadline.remainingMs()).toBeGreaterThan(7_000);
+    }
+    expect(silent.received).toHaveLength(2);
+    expect(log.lines("upstream_refusal.not_noted")).toHaveLength(2);
   });
 });

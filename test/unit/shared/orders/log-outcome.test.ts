@@ -38,6 +38,11 @@ test.each<readonly [Outcome | CheckOutcome, readonly (string | undefined)[]]>([
   expect(log.lines().find((found) => "event" in found)).toHaveProperty("reference", expect.stringMatching(/^DATA_/));
 });
 
+test("an order that the upstream's rate limit refused is counted", () => {
+  logged({ kind: "account_error", reason: "rate_limited" });
+  expect(log.lines()).toContainEqual(expect.objectContaining({ UpstreamRateLimited: 1 }));
+});
+
 test.each<Outcome | CheckOutcome>([
   { kind: "delivered" },
   { kind: "found", record: {} },

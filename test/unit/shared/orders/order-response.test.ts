@@ -45,4 +45,5 @@ test("only the headers of a replay say that it is one", () => {
   expect(orderHeaders({ transaction, replayed: true })).toMatchObject({ "idempotent-replayed": "true" });
   const first = { transaction, replayed: false, isOutcomeSecured: true } as const;
   expect(Object.keys(orderHeaders(first))).toEqual(["x-transaction-reference"]);
+  expect(orderHeaders({ ...first, estimatedS: 12 })).toMatchObject({ "x-estimated-delivery": "12" });
 });
