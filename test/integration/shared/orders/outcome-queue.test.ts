@@ -5,7 +5,9 @@ import { queues } from "../../../../infra/queues.ts";
 import { koboSchema } from "../../../../shared/contract/money.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
 import { outcomeQueue } from "../../../../shared/orders/outcome-queue.ts";
+import type { QueueClient } from "../../../../shared/platform/aws-clients.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
+import { sleep } from "../../../../shared/platform/time.ts";
 import { localClient } from "../../../../tools/local/local-aws.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
@@ -105,3 +107,14 @@ test.for([
     }
   },
 );
+
+test("a send with less than half a second left begins aborted", async () => {
+  const aborted: (boolean | undefined)[] = [];
+  const sendMessage: QueueClient["sendMessage"] = async (_message, options) => {
+    await sleep(20);
+    aborted.push(options?.abortSignal?.aborted);
+    return { $metadata: {} };
+  };
+  await outcomeQueue({ sendMessage }, "http://127.0.0.1/outcomes").send(settlement, 0, deadlineIn(499));
+  expect(aborted).toEqual([true]);
+});
