@@ -1,10 +1,9 @@
+import { folder, mutated } from "./folders.ts";
+
 /** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 // biome-ignore lint/style/noDefaultExport: Stryker reads its configuration from the default export.
 export default {
-  mutate: ["ledger", "orders", "purchase", "upstream-events", "upstream-statement", "reconciliation"]
-    .map((folder) => `shared/${folder}/**/*.ts`)
-    .concat("shared/platform/keyed-hashes.ts")
-    .concat(["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`)),
+  mutate: [...mutated.mutate],
   testRunner: "vitest",
   plugins: ["@stryker-mutator/vitest-runner", "./test/mutation/ignore-words.mjs"],
   vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
@@ -24,9 +23,9 @@ export default {
   // Everything else is copied, because the tests need it. A second biome.json would make a second project.
   ignorePatterns: [".local", ".ci", "docs", "biome.json"],
   incremental: true,
-  incrementalFile: ".local/mutation/incremental.json",
+  incrementalFile: `.local/mutation/${folder}-incremental.json`,
   reporters: ["clear-text", "progress-append-only", "json", "html"],
-  jsonReporter: { fileName: ".local/mutation/report.json" },
-  htmlReporter: { fileName: ".local/mutation/report.html" },
+  jsonReporter: { fileName: `.local/mutation/${folder}.json` },
+  htmlReporter: { fileName: `.local/mutation/${folder}.html` },
   clearTextReporter: { allowColor: false, reportTests: false, logTests: false },
 };

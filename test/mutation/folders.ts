@@ -1,0 +1,84 @@
+import { globSync, readFileSync } from "node:fs";
+
+type Mutated = {
+  /** What is mutated. */
+  readonly mutate: readonly string[];
+  /** The tests that run for it, of which none needs another process or load. */
+  readonly tests: readonly string[];
+};
+
+const filesOf = (folder: string): readonly string[] => [`shared/${folder}/*.ts`];
+const testsOf = (...folders: readonly string[]): readonly string[] =>
+  folders.map((folder) => `test/{unit,integration}/shared/${folder}/*.test.ts`);
+const own = (folder: string): Mutated => ({ mutate: filesOf(folder), tests: testsOf(folder) });
+
+/** What is mutated together, by its name. */
+export const folders: Readonly<Record<string, Mutated>> = {
+  orders: {
+    mutate: filesOf("orders"),
+    tests: [
+      ...testsOf("orders", "purchase", "prices"),
+      ...["ledger/usage", "ledger/duplicate-guard", "identity/check-identity", "queued-orders/order-gate"].map(
+        (name) => `test/integration/shared/${name}.test.ts`,
+      ),
+    ],
+  },
+  purchase: own("purchase"),
+  "queued-orders": { mutate: filesOf("queued-orders"), tests: testsOf("queued-orders") },
+  "upstream-events": {
+    mutate: filesOf("upstream-events"),
+    tests: [...testsOf("upstream-events"), "test/integration/functions/receive-upstream-event.test.ts"],
+  },
+  ledger: { mutate: filesOf("ledger"), tests: testsOf("ledger", "read-account") },
+  access: own("access"),
+  webhooks: own("webhooks"),
+  upstream: {
+    mutate: ["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`),
+    tests: ["test/unit/shared/upstream/*.test.ts"],
+  },
+  "upstream-statement": own("upstream-statement"),
+  reconciliation: own("reconciliation"),
+  periods: own("periods"),
+  "keyed-hashes": {
+    mutate: ["shared/platform/keyed-hashes.ts"],
+    tests: ["test/unit/shared/platform/keyed-hashes.test.ts"],
+  },
+};
+
+/** One function and one file of tests, which show that mutation testing works. */
+const short: Mutated = {
+  mutate: ["shared/orders/order-response.ts:6-12"],
+  tests: ["test/unit/shared/orders/order-response.test.ts"],
+};
+
+const BLOCK_LINES = 12;
+const SEED = 27;
+
+/** Numbers from 0 to 1, the same ones for a seed (mulberry32). */
+const randomFrom = (seed: number): (() => number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+/** A share of the files in blocks of 12 lines, by chance: mutants that lie within a block. */
+const sampleOf = (patterns: readonly string[], share: number): readonly string[] => {
+  const random = randomFrom(SEED);
+  return globSync([...patterns])
+    .toSorted()
+    .flatMap((file) => {
+      const lines = readFileSync(file, "utf8").split("\n").length;
+      const starts = Array.from({ length: Math.ceil(lines / BLOCK_LINES) }, (_, block) => 1 + block * BLOCK_LINES);
+      return starts.filter(() => random() < share).map((start) => `${file}:${start}-${start + BLOCK_LINES - 1}`);
+    });
+};
+
+/** The name of what is mutated in this run. */
+export const folder = process.env.MUTATION_FOLDER ?? "short";
+const { mutate, tests } = folders[folder] ?? short;
+const share = Number(process.env.MUTATION_SHARE ?? "1");
+export const mutated: Mutated = { mutate: share < 1 ? sampleOf(mutate, share) : mutate, tests };
