@@ -176,7 +176,7 @@ const writeUntilDeadline = async (
       return { kind: "applied" };
     } catch (error) {
       const failure = classifyWriteError(error);
-      const refusedBy = refundRefusedBy(failure, seen);
+      const refusedBy = refundRefusedBy(target, failure, seen);
       const isMissing = failure.kind === "condition_failed" && failure.transaction === undefined;
       if (failure.kind === "indeterminate" || (isMissing && refusedBy === undefined)) {
         log.warn("settlement.attempt_failed", { write_token: target.write_token, ...errorFields(error) });
@@ -199,15 +199,20 @@ export type SeenByRefund = SeenUsage & { readonly sealedTo?: string | undefined 
 
 /**
  * What a refund must be written anew for: the wallet's seal, or counters of another day. The conditions of both items
- * have nothing else that existing ones can fail.
+ * have nothing else that existing ones can fail. Counters that are missing are not returned: a backup may have an order,
+ * and not the counters of its key that the same write made. Nothing is given back to them.
  */
 export const refundRefusedBy = (
+  { counted }: Pick<SettleTarget, "counted">,
   failure: WriteFailure | { readonly kind: "done" },
   before: SeenByRefund,
 ): SeenByRefund | undefined => {
   if (failure.kind !== "condition_failed") return undefined;
   const usage = seenUsage(failure);
-  if (usage.account === undefined && usage.key === undefined) return undefined;
+  if (usage.account === undefined && usage.key === undefined) {
+    const mayLackCounters = counted?.key_id !== undefined && before.key === undefined && failure.items?.length === 0;
+    return mayLackCounters ? { ...before, key: {} } : undefined;
+  }
   return { ...before, ...usage, sealedTo: failure.wallet?.sealed_to ?? before.sealedTo };
 };
 

@@ -291,7 +291,11 @@ const settle = async (
     writeOrRefuse(ledger, [...settlementWrites(ledger, transaction, resolved, condition, seen), ...otherWrites]);
   let result = await write({});
   if (isOfClosedAccount(result)) throw closedError(transaction.account_id);
-  for (let seen = refundRefusedBy(result, {}); seen !== undefined; seen = refundRefusedBy(result, seen)) {
+  for (
+    let seen = refundRefusedBy(transaction, result, {});
+    seen !== undefined;
+    seen = refundRefusedBy(transaction, result, seen)
+  ) {
     result = await write(seen);
   }
   if (result.kind === "done") return;
