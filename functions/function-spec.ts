@@ -21,6 +21,8 @@ export type TableGrants<Kind> = {
 } & { readonly [Action in "GetItem" | "BatchGetItem" | "Query"]?: readonly Kind[] | "any" } & {
   /** The only attributes that its updates of items name, in their condition too; absent: any. */
   readonly updatedAttributes?: readonly string[];
+  /** Items that its BatchGetItem reads too, with these attributes alone. */
+  readonly readsInPart?: { readonly kinds: readonly Kind[]; readonly attributes: readonly string[] };
 };
 type IndexName =
   | (typeof ledgerIndexes)[keyof typeof ledgerIndexes]["name"]
@@ -82,6 +84,8 @@ export type FunctionSpec = {
   readonly tables?: { readonly [Table in TableName]?: TableGrants<ItemKinds[Table]> };
   /** Indexes that it queries. */
   readonly queries?: readonly IndexName[];
+  /** Of items of the indexes it reads their keys alone, and not what else an index has of them. */
+  readonly queriesKeysOnly?: true;
   readonly sendsTo?: readonly QueueName[];
   /** What it does with the topic of notifications, in a stage that has one: sends messages, or adds and removes addresses. */
   readonly notifications?: "publishes" | "subscribes";

@@ -347,12 +347,18 @@ export const sendNotificationsSpec = {
     ledger: {
       BatchGetItem: [
         ...(["recipient", "notified", "person", "owner", "account"] as const),
-        ...(["wallet", "endpoint-health", "transaction", "period"] as const),
+        ...(["wallet", "endpoint-health", "period"] as const),
       ],
+      // Neither a phone number nor what is made from it.
+      readsInPart: {
+        kinds: ["transaction"],
+        attributes: ["account_id", "type", "mode", "status", "amount_kobo", "network", "created_at"],
+      },
       PutItem: ["notified"],
     },
   },
   queries: ["by_list", "by_open"],
+  queriesKeysOnly: true,
   notifications: "publishes",
   environment: [
     "LEDGER_TABLE",

@@ -1,7 +1,8 @@
 import type { AccessItemKind, FunctionSpec, TableGrants, TableName } from "../functions/function-spec.ts";
 import { COUNTER_NAMES } from "../shared/access/key-store.ts";
-import { auditKeyPattern, keyPatternOf } from "../shared/ledger/schema.ts";
+import { auditKeyPattern, keyPatternOf, type LedgerItemKind } from "../shared/ledger/schema.ts";
 import { cacheKeyPattern } from "../shared/platform/cache-keys.ts";
+import type { TableIndex } from "./tables.ts";
 
 type Condition = Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
 /** Actions of DynamoDB that are allowed under one condition, or under none. */
@@ -15,11 +16,14 @@ export const itemGrants = ({
   cache = {},
 }: NonNullable<FunctionSpec["tables"]>): Readonly<Record<TableName, readonly ItemGrant[]>> => ({
   access: grantsOf(access, accessCondition),
-  ledger: grantsOf(ledger, (kinds, action) =>
-    action === "UpdateItem" && ledger.updatedAttributes !== undefined
-      ? onlyAttributes(ledger.updatedAttributes, kinds.map(keyPatternOf))
-      : onlyKeys(kinds.map(keyPatternOf)),
-  ),
+  ledger: [
+    ...grantsOf(ledger, (kinds, action) =>
+      action === "UpdateItem" && ledger.updatedAttributes !== undefined
+        ? onlyAttributes(ledger.updatedAttributes, kinds.map(keyPatternOf))
+        : onlyKeys(kinds.map(keyPatternOf)),
+    ),
+    ...(ledger.readsInPart ? [partGrant(ledger.readsInPart)] : []),
+  ],
   audit: grantsOf(audit, (kinds) => onlyKeys(kinds.map(auditKeyPattern))),
   cache: grantsOf(cache, (kinds) => onlyKeys(kinds.map(cacheKeyPattern))),
 });
@@ -65,6 +69,26 @@ const onlyAttributes = (names: readonly string[], keys: readonly string[] = []):
     Null: { ...withKeys, "dynamodb:Attributes": "false" },
   };
 };
+
+/** Attributes that are not named are not returned either. Source: the same, "Ensuring attribute-based restrictions are enforced". */
+const inPart = (condition: Condition): Condition => ({
+  ...condition,
+  StringEqualsIfExists: { "dynamodb:Select": "SPECIFIC_ATTRIBUTES" },
+});
+const partGrant = ({
+  kinds,
+  attributes,
+}: {
+  readonly kinds: readonly LedgerItemKind[];
+  readonly attributes: readonly string[];
+}): ItemGrant => ({
+  actions: ["dynamodb:BatchGetItem"],
+  condition: inPart(onlyAttributes(attributes, kinds.map(keyPatternOf))),
+});
+
+/** Of an index nothing but the keys of its items. */
+export const onlyIndexKeys = (indexes: readonly TableIndex[]): Condition =>
+  inPart(onlyAttributes([...new Set(indexes.flatMap(({ partition, sort }) => [partition, ...(sort ? [sort] : [])]))]));
 
 /** A function that only counts requests; admission reads the key with the same write. */
 const accessCondition = (kinds: readonly AccessItemKind[]): Condition | undefined =>

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { QueueName } from "../../functions/function-spec.ts";
 import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import { type FunctionName, functionNames, functionNamesOf, specOf } from "../functions.ts";
-import { itemGrants } from "../item-grants.ts";
+import { itemGrants, onlyIndexKeys } from "../item-grants.ts";
 import { pascalCase } from "../outputs.ts";
 import type { StageSettings } from "../stage-settings.ts";
 import { tables as shapes, type TableShape } from "../tables.ts";
@@ -81,7 +81,7 @@ export class ServiceFunctions {
   /** The permissions of its spec, to read the secrets whose ids it gets, and to hash with the key whose ARN it gets. */
   private allowSpec(made: ServiceFunction): void {
     const { data, queues } = this.props;
-    const { tables = {}, queries = [], sendsTo = [], environment = [] } = made.spec;
+    const { tables = {}, queries = [], queriesKeysOnly, sendsTo = [], environment = [] } = made.spec;
     const grants = itemGrants(tables);
     for (const table of tableNames) {
       for (const { actions, condition } of grants[table]) {
@@ -96,6 +96,7 @@ export class ServiceFunctions {
           .filter((index) => indexes.some(({ name }) => name === index))
           .map((index) => `${data.tables[table].tableArn}/index/${index}`);
       }),
+      queriesKeysOnly && onlyIndexKeys(shapes.ledger.indexes.filter(({ name }) => queries.includes(name))),
     );
     made.allow(
       ["sqs:SendMessage"],

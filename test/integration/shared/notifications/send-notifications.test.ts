@@ -29,9 +29,16 @@ import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts
 import { anActionContext, anOwnersRequest } from "../../../builders/action-context.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { closeMonth } from "../../../builders/close-month.ts";
+import { everyFunction } from "../../../builders/console.ts";
 import { firstEndpoint } from "../../../builders/endpoint.ts";
+import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
+import { evaluate, type IamRequest } from "../../../builders/iam/evaluate.ts";
+import { arnOf } from "../../../builders/iam/resolve.ts";
+import { stagePolicies } from "../../../builders/iam/roles.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
 import { CLOSED_MONTH } from "../../../builders/old-account.ts";
+import { recordCalls, type SdkCall } from "../../../builders/recorded-calls.ts";
+import { templatesOf } from "../../../builders/templates.ts";
 import { until } from "../../../builders/until.ts";
 
 /**
@@ -143,15 +150,23 @@ const anAccount = async (name: string, ...owners: string[]): Promise<string> => 
 const run = async (afterMs = 5 * MINUTE_MS) => {
   ledger.nowMs += afterMs;
   const endpoint = { allowed: addressRules.allowed, refusedHosts: [], resolve: addressRules.resolve };
-  return sendNotifications(
-    {
-      ...{ ledger, topic: { sns: client, arn: inbox.topicArn }, post: createPost(endpoint) },
-      sealingKey: context().endpoints.webhookSealingKey,
-      ...{ timeZone: "Africa/Lagos", stage: "prod", consoleUrl: CONSOLE },
-    },
-    deadlineIn(60_000),
-  );
+  const deps = {
+    ...{ ledger, topic: { sns: client, arn: inbox.topicArn }, post: createPost(endpoint) },
+    sealingKey: context().endpoints.webhookSealingKey,
+    ...{ timeZone: "Africa/Lagos", stage: "prod", consoleUrl: CONSOLE },
+  };
+  const denied: IamRequest[] = [];
+  const onCall = ({ service, operation, input }: SdkCall): void => {
+    if (service !== "DynamoDB") return;
+    const requests = dynamoDbRequests(operation, input, () => arnOf("AWS::DynamoDB::Table", "Ledger"));
+    denied.push(...requests.filter((request) => evaluate(role, request) !== "allowed"));
+  };
+  const ran = await recordCalls({ canned: {}, onCall }, () => sendNotifications(deps, deadlineIn(60_000)));
+  expect(denied).toEqual([]);
+  return ran;
 };
+/** No local service has all findings, so that the calls of these tests are evaluated too. */
+const role = stagePolicies(templatesOf("prod", everyFunction)).functions.get("send-notifications") ?? [];
 
 const pass = (ms: number): void => {
   ledger.nowMs += ms;

@@ -11,6 +11,7 @@ import {
 } from "../../../../shared/ledger/schema.ts";
 import { cacheItemKinds, cacheKeyPattern } from "../../../../shared/platform/cache-keys.ts";
 import { everyFunction } from "../../../builders/console.ts";
+import { dynamoDbRequests } from "../../../builders/iam/dynamodb-requests.ts";
 import { evaluate } from "../../../builders/iam/evaluate.ts";
 import { arnOf } from "../../../builders/iam/resolve.ts";
 import { stagePolicies } from "../../../builders/iam/roles.ts";
@@ -128,6 +129,24 @@ describe("what an attacker with a function's role may not do", () => {
         }
       }
     }
+  });
+
+  test("with the role of send-notifications, which connects to hosts that people choose, nobody reads a phone number", () => {
+    const orders = (more: object) => ({ RequestItems: { Ledger: { Keys: [{ pk: "transaction#DATA_1" }], ...more } } });
+    const list = (more: object) => ({
+      ...{ TableName: "Ledger", IndexName: "by_list", KeyConditionExpression: "list_key = :of" },
+      ...{ ExpressionAttributeValues: { ":of": `${ACCOUNT}#live` }, ...more },
+    });
+    const isRead = (operation: string, input: object): boolean =>
+      dynamoDbRequests(operation, input, (table) => arnOf("AWS::DynamoDB::Table", table)).every(
+        (request) => evaluate(functions.get("send-notifications") ?? [], request) === "allowed",
+      );
+    expect(isRead("BatchGetItem", orders({ ProjectionExpression: "pk, amount_kobo" }))).toBe(true);
+    expect(isRead("BatchGetItem", orders({}))).toBe(false);
+    expect(isRead("BatchGetItem", orders({ ProjectionExpression: "pk, phone_number" }))).toBe(false);
+    expect(isRead("Query", list({ ProjectionExpression: "pk, list_key, created_at" }))).toBe(true);
+    expect(isRead("Query", list({}))).toBe(false);
+    expect(isRead("Query", list({ ProjectionExpression: "pk, description" }))).toBe(false);
   });
 
   test("one key of another kind denies the request, and so does a request without a key", () => {

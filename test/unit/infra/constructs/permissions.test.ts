@@ -227,7 +227,7 @@ describe("functions' permissions", () => {
       for (const { Action, Resource = [] } of allowedTo(name)) {
         for (const resource of Resource.map(resourceName).filter((known) => known !== "*" && !known.endsWith("Logs"))) {
           const actions = Action.map((action) => action.split(":")[1] ?? "");
-          found[resource] = [...(found[resource]?.split(" ") ?? []), ...actions].sort().join(" ");
+          found[resource] = [...new Set([...(found[resource]?.split(" ") ?? []), ...actions])].sort().join(" ");
         }
       }
       expect(found).toEqual(grants[name]);
