@@ -104,19 +104,6 @@ test.each([
   },
 );
 
-test("the webhook of an identity check has an empty network and phone number", async () => {
-  const { caller, receiver } = await aCallerWithEndpoint();
-  await service.call("POST", "/identity/nin/verify", {
-    key: caller.key,
-    body: { nin: "12345678901", is_consent: true },
-  });
-  await arrived(receiver, 1);
-  expect(JSON.parse(receiver.received[0]?.body ?? "")).toMatchObject({
-    data: { type: "nin_verification", network: "", phone_number: "" },
-  });
-  expect(receiver.received[0]?.body).not.toContain("12345678901");
-});
-
 test("a test purchase for 08000000008 has two webhooks with the same webhook-id and body", async () => {
   const { caller, receiver } = await aCallerWithEndpoint();
   await buy(await caller.newKey({ mode: "test" }), "08000000008");

@@ -51,39 +51,19 @@ test("a signed event from loopback is accepted", async () => {
   expect(await post(event(data))).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
 });
 
-test("another path token is answered with 404", async () => {
-  expect(await post(event(data), { url: otherToken() })).toMatchObject({ status: 404, code: "not_found" });
-});
-
-test.each([
-  ["a wrong signature", "0".repeat(64)],
-  ["no signature", null],
-])("an event with %s is refused with 401", async (_name, signature) => {
-  expect(await post(event(data), { signature })).toMatchObject({ status: 401, code: "invalid_api_key" });
-});
-
-test("a signature of another body is refused with 401", async () => {
-  expect((await post(event(data), { signature: sign(event({ ...data, amount: 501 })) })).status).toBe(401);
-});
-
-test.each([
-  ["without data", JSON.stringify({ event: "transaction.updated" }), "data absent"],
-  ["of status junk", event({ ...data, status: 7 }), "status number"],
-  ["without a reference", event({ ...data, reference: undefined }), "reference absent, status success"],
-  ["whose data is a list", JSON.stringify({ event: "transaction.updated", data: [] }), "data list of 0"],
-  ["without a name", JSON.stringify({ data }), "event absent, status success"],
-])("an event %s is accepted and stored for the operator", async (_name, body, problem) => {
+test("an event without data is accepted and stored for the operator", async () => {
+  const body = JSON.stringify({ event: "transaction.updated" });
   expect(await post(body)).toMatchObject({ status: 200, body: { data: { outcome: "accepted" } } });
   await eventually(async () => {
-    const stored = (await listEvents(service.ledger, "0000")).filter((each) => eventSummary(each) === problem);
+    const stored = (await listEvents(service.ledger, "0000")).filter((each) => eventSummary(each) === "data absent");
     expect(stored).toMatchObject([{ reason: "unreadable", state: "open" }]);
   });
 });
 
 test("an unreadable event with a wrong token or without a signature is refused and not stored", async () => {
   const reversed = event({ ...data, status: "reversed", reference: "U-refused" });
-  expect((await post(reversed, { url: otherToken() })).status).toBe(404);
-  expect((await post(reversed, { signature: null })).status).toBe(401);
+  expect(await post(reversed, { url: otherToken() })).toMatchObject({ status: 404, code: "not_found" });
+  expect(await post(reversed, { signature: null })).toMatchObject({ status: 401, code: "invalid_api_key" });
   expect((await listEvents(service.ledger, "0000")).map(({ reference }) => reference)).not.toContain("U-refused");
 });
 
@@ -123,14 +103,9 @@ test("an event of status reversed is stored once with its delivered order, which
   expect(await readTransaction(service.ledger, pk)).toMatchObject({ status: "success" });
 });
 
-test.each([
-  ["300 KB", "x".repeat(300 * 1_024)],
-  ["half a JSON text", "{"],
-  ["a form", "event=transaction.updated&reference=U-1"],
-  ["a list", "[]"],
-])("a body of %s is refused with 400 and raises an alarm", async (_name, body) => {
+test("a body of half a JSON text is refused with 400 and raises an alarm", async () => {
   const log = captureLog();
-  expect(await post(body)).toMatchObject({ status: 400, code: "invalid_json" });
+  expect(await post("{")).toMatchObject({ status: 400, code: "invalid_json" });
   expect(log.lines("upstream_event.refused")).toHaveLength(1);
 });
 
@@ -177,11 +152,4 @@ test("a failed that was put on the queue past the webhook is stored, and only th
   await eventually(async () => expect(await balance()).toBe(10_000));
   const found = await service.call("GET", `/transactions/${reference}`, { key });
   expect(transactionOf(found).status).toBe("failed");
-});
-
-test("an event with an unknown name is accepted and ignored", async () => {
-  expect(await post(event({}, "account.updated"))).toMatchObject({
-    status: 200,
-    body: { data: { outcome: "ignored" } },
-  });
 });

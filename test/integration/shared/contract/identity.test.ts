@@ -116,14 +116,6 @@ describe("invalid requests", () => {
     }
   });
 
-  test("a reference and another Idempotency-Key are 422 on reference", async () => {
-    const answer = await service.refused(VERIFY_NIN, aNinCheck({ reference: "one" }), {
-      headers: { "Idempotency-Key": "two" },
-    });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
-  });
-
   test("an advanced check of an account that is entitled to basic ones only is 403, and a basic one is answered", async () => {
     const caller = await service.newCaller({ naira: FUNDS });
     const key = await caller.newKey({ permissions: ["identity"] });

@@ -203,18 +203,6 @@ describe("an invalid airtime purchase", () => {
     },
   );
 
-  test("an airtime purchase with a reference and another Idempotency-Key is answered 422 about the reference", async () => {
-    const caller = await service.newCaller({ naira: 1_000 });
-    const answer = await service.call("POST", BUY_AIRTIME, {
-      key: caller.key,
-      body: anAirtimeOrder({ reference: "one" }),
-      headers: { "Idempotency-Key": "two" },
-    });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(answer.body.errors ?? {})).toEqual(["reference"]);
-    expect(await caller.balance()).toBe(1_000);
-  });
-
   test("an airtime purchase with a key that may only check identities is answered 403 permission_denied", async () => {
     const caller = await service.newCaller({ naira: 1_000 });
     const key = await caller.newKey({ permissions: ["identity"] });

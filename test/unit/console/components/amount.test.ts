@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { entryPreview, koboOf } from "../../../../console/components/amount.ts";
 import { walletActions } from "../../../../shared/contract/actions/wallet.ts";
-import { moneyText } from "../../../../shared/contract/money.ts";
 
 /** Intl writes a space that does not break. */
 const spaced = (text: string | undefined) => text?.replaceAll("\u00a0", " ");
@@ -30,8 +29,4 @@ test.for([
 
 test("nothing is promised while no amount is typed, or one that is refused", () => {
   for (const text of ["", "500,00", "0", "x"]) expect(entryPreview(text, 100)).toBeUndefined();
-});
-
-test("an amount is shown with its currency and two decimals", () => {
-  expect(spaced(moneyText(1_250.5))).toBe("NGN 1,250.50");
 });
