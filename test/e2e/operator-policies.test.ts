@@ -5,7 +5,7 @@ import { beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { API_URL_OUTPUT, outputOf, TOPIC_OUTPUTS } from "../../infra/outputs.ts";
 import { hashApiKey } from "../../shared/access/api-key.ts";
-import { actions } from "../../shared/contract/actions/actions.ts";
+import { actionNames, actions } from "../../shared/contract/actions/actions.ts";
 import { koboFromNaira } from "../../shared/contract/money.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../shared/ledger/checkpoint.ts";
 import { openSqs } from "../../shared/platform/aws/sdk.ts";
@@ -18,6 +18,7 @@ import { adminProgram } from "../../tools/admin/program.ts";
 import { onTerminal } from "../../tools/admin/terminal.ts";
 import { adminDetails, adminFileOf } from "../../tools/local/service-file.ts";
 import { localTableNames } from "../../tools/local/tables.ts";
+import { printedSchema } from "../../tools/release/public-surface.ts";
 import {
   ageTransaction,
   ageWallet,
@@ -122,6 +123,9 @@ let mode: (typeof modes)[number] = "service";
 /** What each command needs, by its name. */
 const needed = { service: new Map<string, readonly Grant[]>(), direct: new Map<string, readonly Grant[]>() };
 
+/** Commands whose output is not what the public surface says. */
+const misprinted = new Map<string, string>();
+
 /** Runs a command on the stage; resolves with what it prints. The name is as in `readOnly`, without arguments. */
 const admin = async (name: string, ...args: readonly string[]): Promise<string> => {
   const { terminal, output } = testTerminal();
@@ -150,7 +154,11 @@ const admin = async (name: string, ...args: readonly string[]): Promise<string> 
     vi.restoreAllMocks();
     needed[mode].set(name, [...(needed[mode].get(name) ?? []), ...grants]);
   }
-  return (await output()).stdout.trim();
+  const printed = (await output()).stdout.trim();
+  const action = actionNames.find((each) => each === name && !args.includes("--dry-run"));
+  const { error } = (action && printedSchema(action).safeParse(JSON.parse(printed))) ?? {};
+  if (error) misprinted.set(name, z.prettifyError(error));
+  return printed;
 };
 
 /** Only the direct policy allows secrets: `doctor` does without them, and says what it leaves out. */
@@ -435,6 +443,10 @@ test("every command of the command line was run, except the one that works on ta
   for (const each of modes) {
     expect([...readOnly.keys()].filter((name) => !needed[each].has(name))).toEqual([NOT_FOR_OPERATORS]);
   }
+});
+
+test("every action's command prints with --json what the public surface says", () => {
+  expect(Object.fromEntries(misprinted)).toEqual({});
 });
 
 test("the reading policy allows what the reading commands need, and nothing else", () => {

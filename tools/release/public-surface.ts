@@ -99,17 +99,49 @@ const addCommands = (draft: SurfaceDraft, command: Command, path: string): void 
   }
 };
 
-/** What a command prints where it adds up the pages of an action. */
+const noCursor = { next_cursor: true } as const;
+const { balance, expected, difference } = actions["wallet verify"].output.shape;
+
+/** What a command prints in place of its action's output. */
 const printed: Partial<Record<ActionName, z.ZodType>> = {
   "margin report": marginReportSchema,
   "refund-clock report": clockReportSchema,
+  "wallet statement": actions["wallet statement"].output.omit(noCursor),
+  "wallet verify": z.union([
+    actions["wallet verify"].output,
+    z.object({
+      ok: z.boolean(),
+      wallets: z.array(
+        z.object({
+          ...{ account_id: z.string(), ok: z.boolean() },
+          ...{ balance: balance.nullable(), expected: expected.nullable(), difference: difference.nullable() },
+        }),
+      ),
+    }),
+  ]),
+  "periods close": actions["periods show"].output,
+  "periods accounts": actions["periods accounts"].output.omit(noCursor),
+  "periods verify": actions["periods verify"].output.pick({ ok: true, month: true, differences: true }),
+  "consents export": actions["consents export"].output.omit(noCursor),
+  "subjects report": actions["subjects report"].output.omit(noCursor).extend({ limits: z.string() }),
+  "subjects erase": actions["subjects erase"].output.omit(noCursor).extend({
+    result: z.enum(["erased", "nothing_removed", "nothing_found"]),
+    fields: z.array(z.object({ field: z.string(), result: z.string(), because: z.string() })),
+  }),
+  "transactions list": z.union([
+    actions["transactions list"].output.omit(noCursor),
+    actions["transactions waiting"].output,
+  ]),
+  "reconciliation cases list": actions["reconciliation cases list"].output.omit(noCursor),
 };
+
+/** What the command of an action prints with `--json`. */
+export const printedSchema = (name: ActionName): z.ZodType => printed[name] ?? actions[name].output;
 
 const addOutputs = (draft: SurfaceDraft): void => {
   for (const name of actionNames) {
-    const { command, output } = actions[name];
-    if (command === "none") continue;
-    const schema = z.toJSONSchema(printed[name] ?? output, { io: "output", unrepresentable: "any", reused: "inline" });
+    if (actions[name].command === "none") continue;
+    const schema = z.toJSONSchema(printedSchema(name), { io: "output", unrepresentable: "any", reused: "inline" });
     addSchema({ draft, direction: "read", resolve: noRefs }, `admin ${name} --json`, schema);
   }
 };
