@@ -115,7 +115,7 @@ const installedVersion = (): string =>
     .parse(JSON.parse(readFileSync(join(folder, "node_modules/airtime-data-identity-service/package.json"), "utf8")))
     .version;
 
-test("a package that is installed in an empty folder makes a repository, deploys it, and is replaced by another version under traffic without losing an order", {
+test("a package that is installed in an empty folder makes a repository, deploys it, and is replaced by another version and back under traffic without losing an order", {
   timeout: 900_000,
 }, async () => {
   mkdirSync(folder);
@@ -128,19 +128,24 @@ test("a package that is installed in an empty folder makes a repository, deploys
 
   const shop = await newCaller(stage);
   const before = await sellDuring(shop, "before", () => Promise.resolve());
-  const during = await sellDuring(shop, "update", async () => {
-    await install(packed.next);
-    await deploy();
-  });
+  const replace = (name: string, version: string) =>
+    sellDuring(shop, name, async () => {
+      await install(version);
+      await deploy();
+    });
+  const during = await replace("update", packed.next);
   expect(installedVersion()).toBe("99.0.0");
   expect(await codeOf()).not.toBe(first);
+  const back = await replace("rollback", packed.current);
+  expect(installedVersion()).not.toBe("99.0.0");
+  expect(await codeOf()).toBe(first);
 
-  const orders = new Map([...before, ...during]);
+  const orders = new Map([...before, ...during, ...back]);
   expect(orders.size).toBeGreaterThan(5);
   for (const [callerReference, reference] of orders) {
     expect(await shop.transactions.get(callerReference)).toMatchObject({ status: DELIVERED_OR_OPEN, reference });
   }
-  // A replay after the update is still the same order.
+  // A replay after both is still the same order.
   const [oldest] = before;
   expect((await buy(shop, oldest?.[0] ?? "")).reference).toBe(oldest?.[1]);
 });
