@@ -24,6 +24,7 @@ import {
   auditWrites,
   changeAccount,
   changeAnyAccount,
+  type KeyWrite,
   requireAccount,
 } from "./account-store.ts";
 import { hashApiKey, newApiKey } from "./api-key.ts";
@@ -44,6 +45,9 @@ import type { KeyItem } from "./key-store.ts";
 
 /** An account and its active keys change in one transaction, which takes 100 items. */
 const ACTIVE_KEYS_MAX = 50;
+
+/** An account's item has its keys, and at most 400 KB: beyond this number the one that was made first leaves the list. */
+const INACTIVE_KEYS_LISTED = 100;
 
 const newId = (prefix: string): string => `${prefix}_${randomBytes(9).toString("hex")}`;
 
@@ -103,7 +107,7 @@ export const createKey = async (
     store,
     accountId,
     (account) => withKey(account, accountKey, nowOf(store)),
-    (changed) => [keyPut(store, changed, accountKey)],
+    (changed, before) => [keyPut(store, changed, accountKey), ...unlistedRevocations(store, changed, before)],
   );
   return { key, keyId: accountKey.key_id, name, permissions };
 };
@@ -137,9 +141,13 @@ export const rotateKey = async (
       const keys = account.keys.map((other) => (other.key_id === keyId ? { ...other, expires_at: expiresAt } : other));
       return withKey({ ...account, keys }, accountKey, nowMs);
     },
-    (account) => {
+    (account, before) => {
       const old = requireKey(account, keyId);
-      return [keyPut(store, account, accountKey), expiryUpdate(store, old, old.expires_at ?? overlapEnd)];
+      return [
+        keyPut(store, account, accountKey),
+        expiryUpdate(store, old, old.expires_at ?? overlapEnd),
+        ...unlistedRevocations(store, account, before),
+      ];
     },
   );
   return { key, keyId: accountKey.key_id, expiresAt: requireKey(changed, keyId).expires_at ?? overlapEnd };
@@ -456,5 +464,17 @@ const withKey = (account: Account, accountKey: AccountKey, nowMs: number): Accou
       `Account ${account_id} has ${ACTIVE_KEYS_MAX} active keys: revoke one before creating another`,
     );
   }
-  return { ...account, keys: [...account.keys, accountKey] };
+  return { ...account, keys: [...listedKeys(account.keys, nowMs), accountKey] };
+};
+
+const listedKeys = (keys: readonly AccountKey[], nowMs: number): AccountKey[] => {
+  const inactive = keys.filter((key) => isInactive(key, nowMs));
+  const unlisted = new Set(inactive.slice(0, -INACTIVE_KEYS_LISTED));
+  return keys.filter((key) => !unlisted.has(key));
+};
+
+/** A key that leaves its account's list is revoked, not only past its end: nothing then has to be reconciled. */
+const unlistedRevocations = (store: AccountStore, changed: Account, before: Account): KeyWrite[] => {
+  const listed = new Set(changed.keys.map(({ key_id }) => key_id));
+  return before.keys.filter(({ key_id }) => !listed.has(key_id)).map((key) => revocation(store, key));
 };

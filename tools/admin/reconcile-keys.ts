@@ -70,7 +70,8 @@ const planReconciliation = (store: AccountStore, before: Account, items: readonl
   const itemOf = new Map(items.map((item) => [item.pk, item]));
   const listed = new Set(before.keys.map(({ hash }) => hash));
   const keys = items
-    .filter(({ pk }) => !listed.has(pk))
+    // An account does not list all its former keys.
+    .filter(({ pk, status }) => !listed.has(pk) && status !== "revoked")
     .reduce(
       (all, item) => addAsRevoked(all, item, nowMs),
       before.keys.map((key) => mergeKeyWithItem(key, itemOf.get(key.hash))),

@@ -47,6 +47,29 @@ describe("a reconciliation of the keys", () => {
     expect((await access.account(accountId)).version).toBe(version);
   });
 
+  test("an account lists 100 of its former keys; the one before them is revoked, and nothing is to be reconciled", async () => {
+    const { key, keyId, accountId } = await access.anAccount();
+    const second = await rotateKey(access.store, accountId, keyId, 0);
+    await revokeKey(access.store, accountId, second.keyId);
+    const [first, former] = (await access.account(accountId)).keys;
+    const formerKeys = Array.from({ length: 100 }, (_, number) => ({ ...former, key_id: `key_${number}` }));
+    await access.tables.db.update({
+      TableName: access.tables.ledgerTable,
+      Key: { pk: accountPk(accountId) },
+      UpdateExpression: "SET #keys = :keys",
+      ExpressionAttributeNames: { "#keys": "keys" },
+      ExpressionAttributeValues: { ":keys": [first, ...formerKeys] },
+    });
+    access.nowMs += 25 * 60 * MINUTE_MS;
+    const fresh = await createKey(access.store, accountId, { mode: "live" });
+    expect((await access.account(accountId)).keys.map(({ key_id }) => key_id)).toEqual([
+      ...formerKeys.map(({ key_id }) => key_id),
+      fresh.keyId,
+    ]);
+    expect(await access.keyItem(key)).toMatchObject({ status: "revoked" });
+    expect(about(await reconcile(), accountId)).toEqual([]);
+  });
+
   test("a reconciliation of the keys takes a revocation and an end that only the access table has into the ledger", async () => {
     const { keyId, accountId } = await access.anAccount();
     const second = await createKey(access.store, accountId, { mode: "live" });
