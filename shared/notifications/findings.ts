@@ -46,7 +46,8 @@ const accountShape = lazyObject(
 const walletShape = lazyObject(
   () => walletSchema.pick({ pk: true, account_id: true, balance_kobo: true, low_balance_threshold_kobo: true }).shape,
 );
-const orderShape = lazyObject(
+/** The function may read no other attributes of an order (`readsInPart` in its spec). */
+export const orderShape = lazyObject(
   () =>
     transactionSchema.pick({
       ...{ pk: true, account_id: true, type: true, mode: true, status: true },
