@@ -8,6 +8,16 @@ import { SDK_FILE } from "./sdk-file.ts";
 /** Imported by what the bundles of functions leave out. esbuild wraps each module that this `import()` reaches. */
 const EVENT_STREAMS = "@smithy/core/event-streams";
 
+/** What else bundles have in place of modules. */
+const alias = {
+  "#aws-sdk": `./${SDK_FILE}`,
+  // Not by `inject`: a CommonJS package would then require zod, which esbuild would wrap and could not shake.
+  zod: `${projectRoot}infra/bundle/zod-without-compiling.ts`,
+  "zod/v4": `${projectRoot}node_modules/zod/v4/index.js`,
+  "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts`,
+} as const;
+const RETRY_ERRORS = "dist-es/submodules/retry/service-error-classification/service-error-classification.js";
+
 /**
  * How every function is bundled, and the SDK, because that starts faster than the one of the runtime. A module that a
  * bundle imports and does not use is left out, unless package.json lists it among those with side effects.
@@ -25,11 +35,9 @@ export const bundleOptions = {
   // The SDK's import() of node:http would also load fetch, which is unused and costs 25 ms with plain-http endpoints.
   supported: { "dynamic-import": false },
   alias: {
-    "#aws-sdk": `./${SDK_FILE}`,
-    // Not by `inject`: a CommonJS package would then require zod, which esbuild would wrap and could not shake.
-    zod: `${projectRoot}infra/bundle/zod-without-compiling.ts`,
-    "zod/v4": `${projectRoot}node_modules/zod/v4/index.js`,
-    "@aws-sdk/credential-provider-node": `${projectRoot}infra/bundle/function-credentials.ts`,
+    ...alias,
+    // What is used of it. The middleware beside it runs code when it is loaded, so that esbuild would keep it: 7 KB.
+    "@smithy/core/retry": `${projectRoot}node_modules/@smithy/core/${RETRY_ERRORS}`,
   },
   // Only serve-docs uses it; unused definitions are not bundled.
   define: { BUNDLED_DOCS_PAGE: JSON.stringify(docsPageForBundle()) },
@@ -41,6 +49,7 @@ export const bundleOptions = {
 export const sdkOptions = {
   ...bundleOptions,
   format: "cjs",
+  alias,
   banner: {},
   external: [],
   entryPoints: [`${projectRoot}shared/platform/aws/sdk.ts`],
@@ -51,8 +60,8 @@ export const bundleOptionsOf = (name: FunctionName) =>
   ({
     ...bundleOptions,
     entryPoints: [functionEntry(name)],
-    // The client of S3 imports it statically.
-    ...(name === "copy-audit" && { external: [`./${SDK_FILE}`] }),
+    // It has the client of S3, which imports event streams statically, and retries.
+    ...(name === "copy-audit" && { alias, external: [`./${SDK_FILE}`] }),
     define: {
       ...bundleOptions.define,
       ...(name === "serve-console" && { CONSOLE_FILES: JSON.stringify(consoleFiles()) }),
