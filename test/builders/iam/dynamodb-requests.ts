@@ -115,7 +115,7 @@ const WORDS = new Set(["ADD", "AND", "BETWEEN", "DELETE", "IN", "NOT", "OR", "RE
 
 /** The attributes in an expression; of a path its first part, which is the attribute of the item. */
 const attributesIn = (expression: string, names: Readonly<Record<string, string>>): readonly string[] =>
-  [...expression.matchAll(/(?<![\w:#.])(#?[A-Za-z_]\w*)(?!\w|\s*\()/g)].flatMap(([, name = ""]) => {
+  [...expression.matchAll(/(?<![\w:#.])(#\w+|[A-Za-z_]\w*)(?!\w|\s*\()/g)].flatMap(([, name = ""]) => {
     if (WORDS.has(name.toUpperCase())) return [];
     if (!name.startsWith("#")) return [name];
     const attribute = names[name];
