@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { StoredEndpoint } from "../../../../shared/access/account-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
@@ -53,11 +53,30 @@ test.each([
   expect(health).toMatchObject({ status: "on", version: DOWN_EVENTS, failing: { since: SINCE } });
 });
 
-test("the first failure counts, a success ends the failures, and observations that change nothing write nothing", async () => {
+test.each([
+  ["an endpoint without health", []],
+  ["an endpoint that fails already", ["evt_first"]],
+])("a failure at %s that another one overtakes is counted beside it", async (_title, before) => {
   const { record, read } = aHealth();
+  for (const event of before) await record(1, failing(event));
+  const send = tables.db.send.bind(tables.db);
+  const overtaken = vi.spyOn(tables.db, "send").mockImplementationOnce(async (command) => {
+    const answer = await send(command);
+    await record(1, failing("evt_faster"));
+    return answer;
+  });
+  onTestFinished(() => overtaken.mockRestore());
+  await record(1, failing("evt_slower"));
+  expect((await read())?.failing?.events).toEqual([...before, "evt_faster", "evt_slower"]);
+});
+
+test("the first failure counts, a success ends the failures, and observations that change nothing write nothing", async () => {
+  const { record, read, state } = aHealth();
   await record(1, { kind: "working" });
   expect(await read()).toBeUndefined();
+  expect(await state({})).toEqual(anEndpoint({ generation: 1 }));
   await record(1, failing("evt_1"));
+  expect(await state({})).toMatchObject({ status: "on", failing: { events: ["evt_1"] } });
   await record(1, failing("evt_1", { since: isoTime(Date.parse(SINCE) + 1) }));
   expect(await read()).toMatchObject({ version: 1, failing: { since: SINCE, events: ["evt_1"] } });
   await record(1, { kind: "working" });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
-import { type AddressRules, mayReach, parseEndpointUrl } from "../../../../shared/webhooks/address-guard.ts";
+import { type AddressRules, mayReach, parseEndpointUrl, splitList } from "../../../../shared/webhooks/address-guard.ts";
 
 const https = new URL("https://app.example.com/hook");
 const PUBLIC = "93.184.215.14";
@@ -93,11 +93,22 @@ test("a public address is reached by https at port 443 only, an allowed one by h
   }
 });
 
+const URL_OF_2000 = "https://app.example.com/".padEnd(2_000, "x");
+
+test("a list in a setting may have spaces and empty places", () => {
+  expect(splitList(" api.airtime.example, ,upstream.example:8443,")).toEqual([
+    "api.airtime.example",
+    "upstream.example:8443",
+  ]);
+});
+
 describe("parseEndpointUrl", () => {
   test.each([
     ["https://app.example.com/hooks?of=airtime", "https://app.example.com/hooks?of=airtime"],
     ["https://APP.example.com:443", "https://app.example.com/"],
     ["https://8.8.8.8/hook", "https://8.8.8.8/hook"],
+    ["https://localhost.example.com/hook", "https://localhost.example.com/hook"],
+    [URL_OF_2000, URL_OF_2000],
   ])("the URL %s is accepted as %s", async (text, href) => {
     expect((await parseEndpointUrl(text, rules())).href).toBe(href);
   });
@@ -107,9 +118,10 @@ describe("parseEndpointUrl", () => {
     ["ftp://app.example.com/hook", "must begin with https://"],
     ["app.example.com/hook", "is not a URL"],
     ["", "is not a URL"],
-    [`https://app.example.com/${"x".repeat(2_000)}`, "is not a URL"],
+    [`${URL_OF_2000}x`, "is not a URL"],
     ["https://user:pass@app.example.com/", "must not contain credentials"],
     ["https://user@app.example.com/", "must not contain credentials"],
+    ["https://:pass@app.example.com/", "must not contain credentials"],
     ["https://app.example.com:8443/", "must not name a port"],
     ["https://localhost/hook", "not a public address"],
     ["https://LOCALHOST./hook", "not a public address"],
@@ -145,6 +157,15 @@ describe("parseEndpointUrl", () => {
     await expect(parseEndpointUrl("https://app.example.com/", rules({ resolve }))).rejects.toThrow(
       addresses.length === 0 ? "does not resolve" : "not a public address",
     );
+  });
+
+  test("what is refused for its length is quoted in 100 characters", async () => {
+    await expect(parseEndpointUrl(`${URL_OF_2000}x`, rules())).rejects.toThrow(`"${URL_OF_2000.slice(0, 100)}" is`);
+  });
+
+  test("a refused host that no URL can have refuses no other", async () => {
+    const url = await parseEndpointUrl("https://app.example.com/", rules({ refusedHosts: ["no host"] }));
+    expect(url.hostname).toBe("app.example.com");
   });
 
   test("the URL of a name that cannot be resolved is refused", async () => {

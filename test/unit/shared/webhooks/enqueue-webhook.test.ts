@@ -64,10 +64,10 @@ test.each(["success", "failed"] as const)(
 
 test("a transaction that was put as failed without a debit is enqueued once, and not when it is masked", async () => {
   const voided = aTransaction({ status: "failed", debit: "void" });
-  const { sent } = await enqueue([change(1, undefined, voided), change(2, voided, { ...voided, phone_number: "*67" })]);
-  expect(sent).toEqual([
+  expect((await enqueue([change(1, undefined, voided)])).sent).toEqual([
     [{ event: "transaction.updated", transaction_pk: voided.pk, status: "failed", endpoint }, "acc_1"],
   ]);
+  expect((await enqueue([change(2, voided, { ...voided, phone_number: "*67" })])).sent).toEqual([]);
 });
 
 test("a transaction is enqueued once for each endpoint that gets it; after a failure all are enqueued again", async () => {
@@ -96,6 +96,15 @@ test("the account of several changes of a batch is read once", async () => {
   );
   const { sent, reads } = await enqueue(changes);
   expect([sent.length, reads]).toEqual([3, 1]);
+});
+
+test("a change says whether it was enqueued, and the next one reads the account again", async () => {
+  const db = documentClient();
+  const accounts = [{ endpoints: [anEndpoint()] }, { endpoints: [] }];
+  vi.spyOn(db, "get").mockImplementation(async () => ({ Item: accounts.shift() ?? {}, $metadata: {} }));
+  const handle = enqueueWebhook({ ledger: { db, table: "ledger" }, queue: { send: async () => {} } });
+  const settling = { before: aTransaction(), after: aTransaction({ status: "success" }) };
+  expect([await handle(settling), await handle(settling)]).toEqual(["enqueued", "ignored"]);
 });
 
 test.each([
@@ -139,6 +148,7 @@ test("a test purchase for 08000000008 is enqueued twice, a live one once", async
     "sandbox",
   ]);
   expect((await enqueue([settled(1, twice)])).sent).toHaveLength(1);
+  expect((await enqueue([settled(1, { status: "success", mode: "test" })])).sent).toHaveLength(1);
 });
 
 test("of 5 changes the 2 that could not be enqueued are reported as failed, and the others are enqueued", async () => {
