@@ -116,7 +116,9 @@ test("a redirect is not followed", async () => {
 
 test("a response of 50 MB fails, and only its beginning is read", async () => {
   let written = 0;
+  const closed = Promise.withResolvers<void>();
   const receiver = await aReceiver((response) => {
+    response.once("close", closed.resolve);
     response.writeHead(200, { "content-length": 50_000_000 });
     const chunk = Buffer.alloc(64 * 1_024);
     const pump = (): void => {
@@ -128,7 +130,23 @@ test("a response of 50 MB fails, and only its beginning is read", async () => {
     pump();
   });
   expect(await post(receiver.url)).toMatchObject({ kind: "failed", reason: "too_large", status: 200 });
+  await closed.promise;
   expect(written).toBeLessThan(10_000_000);
+});
+
+test("a response of 20 KiB is read to its end", async () => {
+  const receiver = await aReceiver((response) => void response.end(Buffer.alloc(20 * 1_024)));
+  expect(await post(receiver.url)).toMatchObject({ kind: "answered", bytes: 20 * 1_024 });
+});
+
+test("a connection that ends before or within its response fails with what happened", async () => {
+  const receiver = await aReceiver((response, count) => {
+    if (count === 1) return void response.destroy();
+    response.writeHead(200, { "content-length": 10 });
+    response.write("half", () => response.destroy());
+  });
+  expect(await post(receiver.url)).toEqual({ kind: "failed", reason: "ECONNRESET" });
+  expect(await post(receiver.url)).toMatchObject({ kind: "failed", reason: "answer_cut_off", status: 200 });
 });
 
 test.each<[string, Partial<AddressRules>]>([
@@ -153,7 +171,12 @@ test.each(["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0x7f.1", "2
 
 test("over https a receiver gets the webhook only if its certificate is trusted and has its name", async () => {
   const identity = selfSigned();
-  const receiver = await aReceiver(undefined, { tls: identity });
+  const asked: string[] = [];
+  const SNICallback = (name: string, answer: (error: null) => void): void => {
+    asked.push(name);
+    answer(null);
+  };
+  const receiver = await aReceiver(undefined, { tls: { ...identity, ...{ SNICallback } } });
   expect(await post(receiver.url)).toEqual({ kind: "failed", reason: "DEPTH_ZERO_SELF_SIGNED_CERT" });
 
   const trusted = getCACertificates("default");
@@ -163,6 +186,8 @@ test("over https a receiver gets the webhook only if its certificate is trusted 
   const otherName = receiver.url.replace("localhost", "app.example.com");
   expect(await post(otherName)).toEqual({ kind: "failed", reason: "ERR_TLS_CERT_ALTNAME_INVALID" });
   expect(receiver.received).toHaveLength(1);
+  // A server of several names chooses its certificate by the name that it is asked for.
+  expect(new Set(asked)).toEqual(new Set(["localhost", "app.example.com"]));
 });
 
 test("a refused connection fails with the error's code", async () => {
