@@ -4,6 +4,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import {
   endpointState,
   type HealthObservation,
+  readEndpointFaults,
   readEndpointHealth,
   recordEndpointHealth,
 } from "../../../../shared/webhooks/endpoint-health.ts";
@@ -29,13 +30,17 @@ const aHealth = () => {
   accounts += 1;
   const accountId = `acc_${accounts}`;
   const ledger = { db: tables.db, table: tables.ledgerTable };
+  const account = (changes: Partial<StoredEndpoint> = {}) => ({
+    account_id: accountId,
+    endpoints: [anEndpoint({ generation: 1, ...changes })],
+  });
   const read = () => readEndpointHealth(ledger, firstEndpoint(accountId));
   const record = (generation: number, observation: HealthObservation) =>
     recordEndpointHealth(ledger, { ...firstEndpoint(accountId), generation }, observation);
   /** The state of an endpoint that a person left so. */
   const state = async (changes: Partial<StoredEndpoint>) =>
     endpointState(anEndpoint({ generation: 1, ...changes }), await read());
-  return { read, record, state };
+  return { ledger, account, read, record, state };
 };
 
 test.each([
@@ -105,4 +110,20 @@ test("an endpoint that a person disabled is off, whatever deliveries find", asyn
   await record(1, failing("evt_1"));
   expect(await state({ status: "off" })).toMatchObject({ status: "off", failing: { events: ["evt_1"] } });
   expect(await state({ status: "off", generation: 2 })).toMatchObject({ status: "off" });
+});
+
+test("faults are endpoints that are down or that deliveries switched off, and none that a person disabled", async () => {
+  const [down, off, failingOnce, disabled, working] = [aHealth(), aHealth(), aHealth(), aHealth(), aHealth()];
+  for (const { record } of [down, disabled]) {
+    for (const event of ["evt_1", "evt_2", "evt_3"]) await record(1, failing(event));
+  }
+  await off.record(1, failing("evt_1", { switchOff: true }));
+  await failingOnce.record(1, failing("evt_1"));
+  const healths = [down, off, failingOnce, working].map(({ account }) => account());
+  const { id, name } = anEndpoint();
+  const fault = { endpoint: id, name, since: SINCE };
+  expect(await readEndpointFaults(down.ledger, [...healths, disabled.account({ status: "off" })])).toEqual([
+    { ...fault, account_id: down.account().account_id, kind: "down" },
+    { ...fault, account_id: off.account().account_id, kind: "switched_off" },
+  ]);
 });
