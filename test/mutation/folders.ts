@@ -79,6 +79,15 @@ const sampleOf = (patterns: readonly string[], share: number): readonly string[]
 
 /** The name of what is mutated in this run. */
 export const folder = process.env.MUTATION_FOLDER ?? "short";
-const { mutate, tests } = folders[folder] ?? short;
+const wordsOf = (text = ""): readonly string[] => text.split(" ").filter((word) => word !== "");
+/** Chosen files, with the tests of the same names and of some others. */
+const files = wordsOf(process.env.MUTATION_FILES);
+const chosen: Mutated = {
+  mutate: files.map((file) => `shared/${file}.ts`),
+  tests: [...files, ...wordsOf(process.env.MUTATION_TESTS)].map(
+    (file) => `test/{unit,integration}/shared/${file}.test.ts`,
+  ),
+};
+const { mutate, tests } = files.length > 0 ? chosen : (folders[folder] ?? short);
 const share = Number(process.env.MUTATION_SHARE ?? "1");
 export const mutated: Mutated = { mutate: share < 1 ? sampleOf(mutate, share) : mutate, tests };

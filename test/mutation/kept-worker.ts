@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import type { PoolOptions, PoolWorker } from "vitest/node";
 
 /** A test that runs for longer fails: a mutant may never end. */
-export const TEST_TIMEOUT_MS = 40_000;
+export const TEST_TIMEOUT_MS = 20_000;
 
 /** What the worker of one run hears, which ends with the run. */
 type Listener = { readonly event: string; readonly callback: (message: unknown) => void };
