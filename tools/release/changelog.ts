@@ -22,8 +22,25 @@ export const unreleasedText = (changelog: string): string => textBelow(changelog
 export const releaseNotes = (changelog: string, version: string): string =>
   isReleased(changelog, version) ? textBelow(changelog, heading(version)) : unreleasedText(changelog);
 
-/** The changelog with the version's heading above what was unreleased; as it is if the version is released. */
-export const withRelease = (changelog: string, version: string, day: string): string =>
-  isReleased(changelog, version)
-    ? changelog
-    : changelog.replace(new RegExp(`^${UNRELEASED}$`, "m"), `${UNRELEASED}\n\n## ${version} - ${day}`);
+/** The changelog with what was unreleased below the version's heading, which has this day. */
+export const withRelease = (changelog: string, version: string, day: string): string => {
+  const notes = joinGroups(unreleasedText(changelog), textBelow(changelog, heading(version)));
+  const [before = "", after = ""] = changelog.split(new RegExp(`^${UNRELEASED}$`, "m"));
+  const earlier = after.split(/^(?=## )/m).filter((section, position) => position > 0 && !isReleased(section, version));
+  return [`${before}${UNRELEASED}`, `## ${version} - ${day}`, notes, ...earlier.map((section) => section.trim())]
+    .filter((part) => part !== "")
+    .join("\n\n")
+    .concat("\n");
+};
+
+/** Two texts as one, in which each heading of theirs stands once. */
+const joinGroups = (...texts: readonly string[]): string => {
+  const groups = texts.flatMap((text) => text.split(/^(?=### )/m)).map((group) => group.split(/^(### .*)\n/m));
+  const byHeading = Map.groupBy(groups, ([, found = ""]) => found);
+  return [...byHeading]
+    .map(([found, of]) =>
+      [found, of.map((parts) => (parts[2] ?? parts[0] ?? "").trim()).join("\n")].join("\n\n").trim(),
+    )
+    .join("\n\n")
+    .trim();
+};
