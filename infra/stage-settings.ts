@@ -4,7 +4,7 @@ import { consoleSettings } from "../shared/console/console-settings.ts";
 import { isTimeZone } from "../shared/contract/time-zone.ts";
 import { identityPrices } from "../shared/identity/identity-prices.ts";
 import { upstreamCosts } from "../shared/ledger/upstream-costs.ts";
-import { functionSettings, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";
+import { CONSENT_RETENTION_DAYS_MIN, PHONE_RETENTION_DAYS_MIN, QUEUE_MINUTES_MAX } from "../shared/platform/env.ts";
 import { parseIpRange } from "../shared/platform/ip-range.ts";
 import { profileChanges } from "../shared/upstream/profile.ts";
 import { REQUESTS_PER_SECOND_MAX } from "./gateway.ts";
@@ -204,13 +204,30 @@ export const stageSettings = z
     timeZone: z.string().refine(isTimeZone, "is not a time zone such as Africa/Lagos").default("Africa/Lagos"),
     /** NGN. */
     airtimeMax: z.int().min(50).default(50_000),
-    ...functionSettings,
+    /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
+    operatorActMaxNaira: z.int().min(1).default(5_000_000),
     /** What one person proposes and another approves; absent: one person does everything alone. */
     fourEyes: fourEyesSettings.optional(),
+    /** An alarm is raised if what was paid to the upstream lasts for fewer hours, at the pace of the last 24. */
+    floatAlarmHours: z.int().min(1).max(720).default(12),
     /** An alarm is raised if less than this share of the purchases of 24 hours ends within 30 s of the debit. */
     endedIn30sPercentMin: z.number().min(1).max(100).default(90),
     /** How long an order may wait for the upstream's rate limit; with 0 minutes none waits. */
     queue: z.strictObject({ minutes: z.int().min(0).max(QUEUE_MINUTES_MAX) }).default({ minutes: 15 }),
+    /** Phone numbers of settled transactions are masked after this many days. */
+    phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
+    /** Consents lose the person's hash, purpose and evidence after this many days: six years, as claims last. */
+    consentRetentionDays: z
+      .int()
+      .min(CONSENT_RETENTION_DAYS_MIN, `Consents are kept for at least ${CONSENT_RETENTION_DAYS_MIN} days`)
+      .default(2_190),
+    /**
+     * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
+     * abandoned checks are not refunded.
+     */
+    workers: z.enum(["on", "off"]).default("on"),
+    /** `sdk` has the SDK send all calls of functions to AWS, without the short path (decision 0025). */
+    awsCalls: z.enum(["short", "sdk"]).default("short"),
     /** Private ranges that webhooks may reach, also over plain http. */
     webhookAllowedCidrs: ipRanges.default([]),
     /** Receives the alarms that need a person at any hour; needed by a stage that sells. */

@@ -1,7 +1,6 @@
 import type { Topic } from "aws-cdk-lib/aws-sns";
-import * as z from "zod";
 import type { QueueName } from "../../functions/function-spec.ts";
-import { type FunctionEnvironment, functionSettings } from "../../shared/platform/env.ts";
+import type { FunctionEnvironment } from "../../shared/platform/env.ts";
 import type { SecretVariable } from "../../shared/platform/secret-table.ts";
 import { type StageSettings, sells } from "../stage-settings.ts";
 import type { Data } from "./data.ts";
@@ -51,30 +50,11 @@ export const consoleValues = (
   CONSOLE_URL: url ?? "",
 });
 
-/** `floatAlarmHours` becomes FLOAT_ALARM_HOURS. */
-type Capitals<Name extends string> = Name extends `${infer Letter}${infer Rest}`
-  ? `${Letter extends Uppercase<Letter> ? "_" : ""}${Uppercase<Letter>}${Capitals<Rest>}`
-  : "";
-type SettingTexts = Pick<FunctionEnvironment, Capitals<keyof typeof functionSettings>>;
-
-/** The settings that functions read as they are. */
-const settingTexts = (settings: StageSettings): SettingTexts => {
-  const entries = Object.entries(z.object(functionSettings).parse(settings));
-  const texts = Object.fromEntries(
-    entries.map(([name, value]) => [name.replaceAll(/[A-Z]/g, "_$&").toUpperCase(), String(value)]),
-  );
-  if (!isOfEach(texts)) throw new Error("A setting has no variable");
-  return texts;
-};
-const isOfEach = (texts: object): texts is SettingTexts =>
-  Object.keys(texts).length === Object.keys(functionSettings).length;
-
 /** The variables that come from the settings alone. */
 export const settingsValues = (
   settings: StageSettings,
   ownHosts: readonly string[],
 ): Omit<FunctionEnvironment, DataVariable | QueueVariable | ConsoleVariable> => ({
-  ...settingTexts(settings),
   UPSTREAM_BASE_URL: settings.upstreamBaseUrl,
   UPSTREAM_PROFILE: JSON.stringify(settings.upstreamProfile),
   UPSTREAM_WEBHOOK_IPS: settings.upstreamWebhookIps.join(),
@@ -82,9 +62,15 @@ export const settingsValues = (
   UPSTREAM_COSTS: JSON.stringify(settings.upstreamCosts),
   AIRTIME_NAIRA_MAX: String(settings.airtimeMax),
   TIME_ZONE: settings.timeZone,
+  OPERATOR_ACT_MAX_NAIRA: String(settings.operatorActMaxNaira),
   FOUR_EYES: settings.fourEyes === undefined ? "" : JSON.stringify(settings.fourEyes),
+  FLOAT_ALARM_HOURS: String(settings.floatAlarmHours),
+  PHONE_RETENTION_DAYS: String(settings.phoneRetentionDays),
+  CONSENT_RETENTION_DAYS: String(settings.consentRetentionDays),
   PURCHASES_INITIALLY: settings.adopt === undefined ? "on" : "off",
   QUEUE_MINUTES: String(settings.queue.minutes),
+  WORKERS: settings.workers,
+  AWS_CALLS: settings.awsCalls,
   SELLS: sells(settings) ? "yes" : "no",
   // A stage without a console has no output of it.
   CONSOLE: settings.console === undefined ? "" : JSON.stringify(settings.console),

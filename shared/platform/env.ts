@@ -1,6 +1,15 @@
 import * as z from "zod";
 import type { SecretVariable } from "./secret-table.ts";
 
+/**
+ * Longer than the days of webhook retries (five, and the time that parked deliveries take after them) and the 30 days
+ * of `admin announce`: both send the unmasked number.
+ */
+export const PHONE_RETENTION_DAYS_MIN = 35;
+
+/** A return to the Commission is about a year, and its consents must be there. */
+export const CONSENT_RETENTION_DAYS_MIN = 365;
+
 /** An order that waits for longer is worth nothing to its caller. */
 export const QUEUE_MINUTES_MAX = 24 * 60;
 
@@ -9,39 +18,6 @@ const anyText = z.string();
 const url = z.url();
 const positive = z.coerce.number().int().positive();
 const onOrOff = z.enum(["on", "off"]);
-
-/** Longer than webhook retries (5 days and parked deliveries) and `admin announce` (30 days): both send the number. */
-const PHONE_RETENTION_DAYS_MIN = 35;
-/** A return to the Commission is about a year, and its consents must be there. */
-const CONSENT_RETENTION_DAYS_MIN = 365;
-
-/**
- * The settings of a stage that functions read as they are: infra/stage-settings.ts has them among its own. Each is the
- * variable of its name: `floatAlarmHours` is FLOAT_ALARM_HOURS.
- */
-export const functionSettings = {
-  /** NGN. The most that an operator credits or takes at once: who needs more asks for a deployment. */
-  operatorActMaxNaira: z.int().min(1).default(5_000_000),
-  /** An alarm is raised if what was paid to the upstream lasts for fewer hours, at the pace of the last 24. */
-  floatAlarmHours: z.int().min(1).max(720).default(12),
-  /** Phone numbers of settled transactions are masked after this many days. */
-  phoneRetentionDays: z.int().min(PHONE_RETENTION_DAYS_MIN).default(400),
-  /** Consents lose the person's hash, purpose and evidence after this many days: six years, as claims last. */
-  consentRetentionDays: z
-    .int()
-    .min(CONSENT_RETENTION_DAYS_MIN, `Consents are kept for at least ${CONSENT_RETENTION_DAYS_MIN} days`)
-    .default(2_190),
-  /**
-   * `off` stops all background changes of the ledger; for restoring a ledger. Messages wait in their queues, and
-   * abandoned checks are not refunded.
-   */
-  workers: onOrOff.default("on"),
-  /** `sdk` has the SDK send all calls of functions to AWS, without the short path (decision 0025). */
-  awsCalls: z.enum(["short", "sdk"]).default("short"),
-};
-
-/** A variable has the number of a setting as text, and there must be one. */
-const numberOf = (setting: z.ZodDefault<z.ZodInt>) => z.coerce.number().pipe(setting.unwrap());
 
 /** Every environment variable that a function can read, except the ids of secrets: secret-table.ts has those. */
 export const environment = z.object({
@@ -75,14 +51,18 @@ export const environment = z.object({
   UPSTREAM_COSTS: text,
   /** Largest airtime top-up, NGN. */
   AIRTIME_NAIRA_MAX: positive,
-  OPERATOR_ACT_MAX_NAIRA: numberOf(functionSettings.operatorActMaxNaira),
+  /** Largest amount of one funding or adjustment, NGN. */
+  OPERATOR_ACT_MAX_NAIRA: positive,
   /** The stage's setting `fourEyes`, as JSON (shared/actions/four-eyes.ts); empty if one person may do everything. */
   FOUR_EYES: anyText,
-  FLOAT_ALARM_HOURS: numberOf(functionSettings.floatAlarmHours),
+  /** The float is low if it lasts for fewer hours. */
+  FLOAT_ALARM_HOURS: positive,
   /** Where days and months of statements, periods and charts begin. */
   TIME_ZONE: text,
-  PHONE_RETENTION_DAYS: numberOf(functionSettings.phoneRetentionDays),
-  CONSENT_RETENTION_DAYS: numberOf(functionSettings.consentRetentionDays),
+  /** A transaction's phone number is masked after this many days (shared/reconciliation/phone-retention.ts). */
+  PHONE_RETENTION_DAYS: z.coerce.number().int().min(PHONE_RETENTION_DAYS_MIN),
+  /** After this many days a consent no longer says whom a check was about, why, and how the person consented. */
+  CONSENT_RETENTION_DAYS: z.coerce.number().int().min(CONSENT_RETENTION_DAYS_MIN),
   /**
    * What holds until an operator switches purchases for the first time (shared/orders/purchases-switch.ts): `off` in a
    * stage that adopts a ledger.
@@ -90,13 +70,14 @@ export const environment = z.object({
   PURCHASES_INITIALLY: onOrOff,
   /** How long an order may wait for the upstream's limit; 0 if no order waits. */
   QUEUE_MINUTES: z.coerce.number().int().min(0).max(QUEUE_MINUTES_MAX),
-  WORKERS: functionSettings.workers.unwrap(),
+  /** `off` stops background changes of the ledger. The doctor of the console and of the admin commands says so. */
+  WORKERS: onOrOff,
   /** `no`: the stage serves test keys only. */
   SELLS: z.enum(["yes", "no"]),
   /** The stage's setting `console`, as JSON (shared/console/console-settings.ts); empty if it has no console. */
   CONSOLE: anyText,
-  /** Tools have none (shared/platform/aws/short-path.ts). */
-  AWS_CALLS: functionSettings.awsCalls,
+  /** `sdk` has the SDK send all calls to AWS (shared/platform/aws/short-path.ts). */
+  AWS_CALLS: z.enum(["short", "sdk"]).default("short"),
 });
 
 type Variables = z.output<typeof environment> & Readonly<Record<SecretVariable, string>>;
