@@ -286,6 +286,11 @@ describe("an error before the debit that could be taken for the outcome of the f
     },
   );
 
+  test("an unforeseen error of the pricing is internal_error with its cause", () => {
+    const cause = new Error("No catalog");
+    expect(refusalOf(cause)).toMatchObject({ code: "internal_error", cause });
+  });
+
   test("a reference key that cannot be read is an unknown outcome for an order with a reference, and internal_error without one", async () => {
     const accountId = await ledger.aWallet(1_000);
     const deps = depsWith({ keyedHashes: () => Promise.reject(new Error("Secrets Manager is away")) });

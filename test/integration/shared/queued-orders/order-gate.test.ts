@@ -317,6 +317,12 @@ describe("the note of what the upstream does with orders", () => {
     nowMs += 60_000;
     await gate.noteOutcome(refused, deadlineIn(9_000));
     expect(writes()).toBe(2);
+    await gate.noteOutcome(delivered, deadlineIn(9_000));
+    expect(writes()).toBe(3);
+    const other = orderGate(store, clock, "vtu");
+    await other.purchases();
+    await other.noteOutcome(delivered, deadlineIn(9_000));
+    expect(writes()).toBe(3);
   });
 
   test("keeps purchases and identity checks apart, because a key may lack the permission for one of them", async () => {
@@ -357,8 +363,10 @@ describe("the note of what the upstream does with orders", () => {
     ["the answer is lost", false, { kind: "unknown", reason: "timeout" }],
     ["the order itself is refused", false, { kind: "refused", fields: ["plan_id"] }],
   ])("after an order for which %s, it says so: %s", async ([_why, isNoted, outcome]) => {
+    const log = captureLog();
     await orderGate(store, clock, "vtu").noteOutcome(outcome, deadlineIn(9_000));
     expect(await standing()).toHaveLength(isNoted ? 1 : 0);
+    expect(log.text()).toBe("");
   });
 
   test("fails no order if it cannot be written, and leaves the time for the settlement", async () => {
