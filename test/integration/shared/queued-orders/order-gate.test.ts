@@ -2,6 +2,7 @@ import { ConditionalCheckFailedException } from "@aws-sdk/client-dynamodb";
 import { PutCommand } from "@aws-sdk/lib-dynamodb";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import {
+  PARTS_PK,
   type PurchasesStore,
   type PurchasesSwitch,
   readParts,
@@ -195,6 +196,11 @@ test("a note of a spent limit that gets no answer leaves 5 seconds for the settl
   expect(deadline.remainingMs()).toBeGreaterThan(4_500);
 });
 
+test("a part that is off is off, also if nobody can read since when", async () => {
+  await store.db.put({ TableName: store.table, Item: { pk: PARTS_PK, version: 1, off: { mtn: "by hand" } } });
+  expect(await orderGate(store, clock, "vtu").purchases(["mtn"])).toBe("off");
+});
+
 test("an item that is not a switch is an error, and neither on nor off", async () => {
   await writePurchasesSwitch(store, { ...switched("on"), since: "yesterday" });
   await expect(orderGate(store, clock, "vtu").purchases()).rejects.toThrow();
@@ -279,6 +285,27 @@ test("that the upstream answers again is written once, and not over a block that
   await one.noteBlocks(NO_BLOCKS, one.blocks(), deadlineIn(9_000));
   await other.purchases();
   expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
+});
+
+test("what an instance notes of one block changes no other that it knows", async () => {
+  const both = { limitUntilMs: nowMs + 30_000, unrecognizedUntilMs: nowMs + 60_000 };
+  await orderGate(store, clock, "vtu").noteBlocks(both, NO_BLOCKS, deadlineIn(9_000));
+  const gate = orderGate(store, clock, "vtu");
+  const stored = async () => {
+    const other = orderGate(store, clock, "vtu");
+    await other.purchases();
+    return other.blocks();
+  };
+  await gate.purchases();
+  // The block still holds.
+  await gate.noteBlocks(both, both, deadlineIn(9_000));
+  expect([gate.blocks(), await stored()]).toEqual([both, both]);
+  // An earlier one ended.
+  await gate.noteBlocks(NO_BLOCKS, { ...both, unrecognizedUntilMs: nowMs + 59_000 }, deadlineIn(9_000));
+  expect([gate.blocks(), await stored()]).toEqual([both, both]);
+  await gate.noteBlocks(NO_BLOCKS, both, deadlineIn(9_000));
+  const spent = { ...both, unrecognizedUntilMs: 0 };
+  expect([gate.blocks(), await stored()]).toEqual([spent, spent]);
 });
 
 describe("the note of what the upstream does with orders", () => {
