@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
-import { attentionAgeS, orderToSendOf, upstreamOrderOf } from "../../../../shared/queued-orders/queue-policy.ts";
+import type { Mode } from "../../../../shared/contract/transaction.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import {
+  attentionAgeS,
+  orderToSendOf,
+  queuePolicy,
+  upstreamOrderOf,
+} from "../../../../shared/queued-orders/queue-policy.ts";
+import { NO_ORDERS_QUEUED } from "../../../../shared/queued-orders/upstream-pace.ts";
 import type { UpstreamOrder } from "../../../../shared/upstream/upstream.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const phoneNumber = "08031234567";
@@ -29,4 +38,17 @@ test.each([
   [1, 300],
 ])("of %i minutes that an order may wait, it needs attention after %i seconds", (queueMinutes, ageS) => {
   expect(attentionAgeS(queueMinutes)).toBe(ageS);
+});
+
+test.each<[string, Mode, { queueMinutes?: number; limitS?: number; queueUntilMs?: number }]>([
+  ["never", "test", { limitS: 5 }],
+  ["never", "live", { queueMinutes: 0, limitS: 5 }],
+  ["behind_others", "live", {}],
+  ["behind_others", "live", { queueUntilMs: NOON_MS }],
+  ["always", "live", { queueUntilMs: NOON_MS + 1 }],
+  ["always", "live", { limitS: 5 }],
+])("an order is queued %s in %s mode with %j", (policy, mode, { queueMinutes = 60, limitS = 0, queueUntilMs = 0 }) => {
+  const pace = { ...NO_ORDERS_QUEUED, queue_until: isoTime(queueUntilMs) };
+  const deps = { ledger: { clock: () => NOON_MS }, gate: { pace: () => pace }, queueMinutes };
+  expect(queuePolicy(deps, { waitS: () => limitS }, mode)).toBe(policy);
 });
