@@ -1,6 +1,6 @@
 /** Days and months of a time zone by the runtime's own rules (Intl). */
 
-const isoTime = (atMs: number): string => new Date(atMs).toISOString();
+import { isoTime } from "./iso-time.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -76,12 +76,6 @@ const dateAfter = (date: string, days = 1): string =>
 /** A date and those before it, oldest first. */
 export const datesUntil = (date: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => dateAfter(date, index - count + 1));
-
-/** The first and last millisecond of a date in the zone. */
-export const dayRange = (date: string, timeZone: string): { readonly from: string; readonly to: string } => ({
-  from: isoTime(dayStartMs(date, timeZone)),
-  to: isoTime(dayStartMs(dateAfter(date), timeZone) - 1),
-});
 
 /** When a date begins in the zone, and when the date after it does. */
 export const dayBounds = (date: string, timeZone: string): { readonly from: string; readonly to: string } => ({

@@ -1,6 +1,7 @@
 import { PAGE_TRANSACTIONS_MAX } from "../contract/limits.ts";
-import { dayRange } from "../contract/time-zone.ts";
+import { dayBounds } from "../contract/time-zone.ts";
 import type { TransactionQuery } from "../contract/transaction.ts";
+import { isoTime } from "../platform/time.ts";
 import { type AccountMode, readTransactions } from "./find-transactions.ts";
 import { BATCH_KEYS_MAX } from "./get-item.ts";
 import type { Ledger } from "./ledger.ts";
@@ -22,9 +23,12 @@ export const timeRange = (
   timeZone = "UTC",
 ): TimeRange | undefined => {
   const rangeOf = (moment: string): TimeRange => {
-    if (moment.length === "2026-11-21".length) return dayRange(moment, timeZone);
-    const at = new Date(moment).toISOString();
-    return { from: at, to: at };
+    if (moment.length > "2026-11-21".length) {
+      const at = isoTime(Date.parse(moment));
+      return { from: at, to: at };
+    }
+    const { from, to } = dayBounds(moment, timeZone);
+    return { from, to: isoTime(Date.parse(to) - 1) };
   };
   const range = {
     from: from === undefined ? ALL_TIMES.from : rangeOf(from).from,

@@ -1,8 +1,10 @@
+import { isoTime } from "../contract/iso-time.ts";
+
+export { isoTime };
+
 /** Milliseconds since the epoch; tests pass their own clock. */
 export type Clock = () => number;
 export const systemClock: Clock = () => Date.now();
-
-export const isoTime = (atMs: number): string => new Date(atMs).toISOString();
 
 /** Earlier than any stored time. */
 export const EPOCH = isoTime(0);

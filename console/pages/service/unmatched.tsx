@@ -1,7 +1,7 @@
 import { NativeSelect } from "@mantine/core";
-import { useSearchParams } from "wouter";
 import * as z from "zod";
 import { nairaDecimals } from "../../../shared/contract/money.ts";
+import { useFilters } from "../../api/use-filters.ts";
 import { useRead } from "../../api/use-read.ts";
 import { CsvButton } from "../../components/csv-button.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -12,12 +12,13 @@ import { Time } from "../../components/time.tsx";
 import { amountText, EventState, reasons, type UpstreamEvent } from "../../components/upstream-event-values.tsx";
 import { EventComparison } from "./event-comparison.tsx";
 
-const stateSchema = z.enum(["open", "matched", "discarded", "all"]);
+const filterFields = z.object({
+  state: z.enum(["open", "matched", "discarded", "all"]).catch("open"),
+  event: z.string().optional(),
+});
 
 export const UnmatchedPage = () => {
-  const [search, setSearch] = useSearchParams();
-  const state = stateSchema.catch("open").parse(search.get("state"));
-  const shown = search.get("event");
+  const [{ state, event: shown }, choose] = useFilters(filterFields);
   const events = useRead("events list", { state });
   return (
     <Page
@@ -42,7 +43,7 @@ export const UnmatchedPage = () => {
         />
       }
     >
-      {shown !== null && <EventComparison event={shown} onClose={() => setSearch({ state })} />}
+      {shown !== undefined && <EventComparison event={shown} onClose={() => choose({ event: undefined })} />}
       <Row>
         <NativeSelect
           label="Show"
@@ -53,7 +54,7 @@ export const UnmatchedPage = () => {
             { value: "discarded", label: "Discarded" },
             { value: "all", label: "All" },
           ]}
-          onChange={({ currentTarget }) => setSearch({ state: currentTarget.value })}
+          onChange={({ currentTarget }) => choose({ state: currentTarget.value, event: undefined })}
         />
       </Row>
       <Query of={events}>

@@ -291,6 +291,12 @@ const SHOWN_IN_PRINT = `[...document.querySelectorAll("nav, header, search, butt
 
 const RULES_OF_COLOUR_AND_WIDTH = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"];
 
+/** What the browser saves when the button is pressed. */
+const saved = async (page: Page, name: string): Promise<string> => {
+  const [download] = await Promise.all([page.waitForEvent("download"), button(page, name).click()]);
+  return readFileSync(await download.path(), "utf8");
+};
+
 describe("every page", () => {
   test("shows what is stored, is accessible with all its dialogs and as wide as its window, in light and dark colours and on a phone, and prints alone", async () => {
     const page = await open("operator");
@@ -486,12 +492,6 @@ describe("a list", () => {
     const place = page.locator(`[data-row="${key}"]`);
     await expect.poll(async () => (await place.boundingBox())?.y).toBeLessThan(200);
     expect((await place.boundingBox())?.y).toBeGreaterThan(0);
-  };
-
-  /** What the browser saves when the button is pressed. */
-  const saved = async (page: Page, name: string): Promise<string> => {
-    const [download] = await Promise.all([page.waitForEvent("download"), button(page, name).click()]);
-    return readFileSync(await download.path(), "utf8");
   };
 
   test("is filtered and saved, and what is typed to find an order stays out of address, title and history", async () => {
@@ -810,6 +810,13 @@ test("a funding that finance proposes is carried out once another person approve
     .getByText(/Approved by operator@example\.com/)
     .waitFor();
   expect(await proposed(page).getByRole("button").count()).toBe(0);
+  const lines = (await saved(page, "Download CSV")).split("\r\n");
+  const [header = "", line] = [lines[0], lines.find((each) => each.includes("transfer of today"))];
+  expect(header.split(",").slice(0, 8)).toEqual([
+    ...["proposal", "state", "action", "account_id", "consequence", "amount", "why", "proposed_by"],
+  ]);
+  expect(line).toContain(`,approved,wallet fund,${accountId},`);
+  expect(line).toContain(",2500.00,transfer of today,finance@example.com,");
   expect(await balance()).toBe(2_600);
 });
 
