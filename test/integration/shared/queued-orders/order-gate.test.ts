@@ -227,11 +227,13 @@ test("purchases that are off for more than an hour raise an alarm with each read
 });
 
 test("a spent limit that one instance notes is known to the others with their next reading, and is never shortened", async () => {
+  const log = captureLog();
   const [one, other] = [orderGate(store, clock, "vtu"), orderGate(store, clock, "vtu")];
   expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
   await other.purchases();
   await one.noteBlocks(spentFor(60), NO_BLOCKS, deadlineIn(9_000));
   await one.noteBlocks(spentFor(30), NO_BLOCKS, deadlineIn(9_000));
+  expect(log.text()).toBe("");
   expect(other.pace()).toEqual(NO_ORDERS_QUEUED);
   nowMs += 10_000;
   expect(await other.purchases()).toBe("on");

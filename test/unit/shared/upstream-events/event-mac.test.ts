@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
+import type { KeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { eventMac, hasValidMac, type UnsignedEvent } from "../../../../shared/upstream-events/event-mac.ts";
 import { keyedHashes } from "../../../builders/event-message.ts";
 
@@ -18,6 +19,12 @@ describe("hasValidMac", () => {
   test("an event with its own MAC is authenticated", async () => {
     const hashes = await keyedHashes();
     expect(hasValidMac(hashes, { ...event, mac: eventMac(hashes, event) })).toBe(true);
+  });
+
+  test("an event whose MAC was made with the version of the key before is authenticated", async () => {
+    const hashes = await keyedHashes();
+    const messageMacs: KeyedHashes["messageMacs"] = (fields) => ["n".repeat(43), ...hashes.messageMacs(fields)];
+    expect(hasValidMac({ ...hashes, messageMacs }, { ...event, mac: eventMac(hashes, event) })).toBe(true);
   });
 
   test.each<readonly [string, Partial<UnsignedEvent>]>([
