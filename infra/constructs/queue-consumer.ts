@@ -109,7 +109,7 @@ export class QueueConsumer extends Construct {
     consumer.allow(["sqs:ChangeMessageVisibility"], [queueArn]);
   }
 
-  /** A consumer that is stopped, refused or too slow shows in the age of the oldest message. */
+  /** `DeliveryAge`, `OutcomesDepth` and the others: a consumer that is stopped, refused or too slow raises them. */
   private addAlarms({ alarms, delayImpact, urgency }: QueueConsumerProps): void {
     const { id } = this.node;
     const period = Duration.minutes(5);

@@ -199,7 +199,8 @@ const stored: { readonly [Name in Kind]: Stored } = {
 export const dataClasses = {
   "a customer's phone number": {
     fields: ["phone_number", "description", "phone_masked"],
-    protection: "masked but for two digits after `phoneRetentionDays`; readers see them masked",
+    protection:
+      "masked but for two digits after `phoneRetentionDays` ([default](deployment.md#settings)) by `maskOldPhones` in `shared/reconciliation/phone-retention.ts`; readers see them masked",
   },
   "a keyed hash of personal data": {
     fields: ["fingerprint", "phone_key", "subject", "rows"],

@@ -42,6 +42,29 @@ test("every file that a document names exists: by its path, and a test also by i
   expect(missing).toEqual([]);
 });
 
+test("every name that a document finds in a file is in that file", () => {
+  const missing = filesNamed("*.md").flatMap((document) =>
+    [
+      ...readFileSync(new URL(document, root), "utf8").matchAll(
+        /((?:`\w+`(?:, | and )?)+) (?:in|of) `([\w./-]+\.tsx?)`/g,
+      ),
+    ]
+      .flatMap(([, names = "", file = ""]) =>
+        [...names.matchAll(/\w+/g)].filter(([name]) => name !== "and").map(([name]) => ({ name, file })),
+      )
+      .filter(({ name, file }) => file.includes("/") && !readFileSync(new URL(file, root), "utf8").includes(name))
+      .map(({ name, file }) => `${document}: ${name} in ${file}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("the terms of the glossary are in alphabetical order", () => {
+  const lines = readFileSync(new URL("docs/glossary.md", root), "utf8").split("\n");
+  const terms = lines.flatMap((line) => /^\| (?!term |-)([^|]+) \|/.exec(line)?.[1]?.toLowerCase() ?? []);
+  expect(terms.length).toBeGreaterThan(50);
+  expect(terms).toEqual(terms.toSorted());
+});
+
 test("every heading of a document that the code quotes exists", () => {
   const missing = filesNamed("*.ts", "*.yml", "*.yaml").flatMap((file) =>
     [...readFileSync(new URL(file, root), "utf8").matchAll(/(docs\/[\w-]+\.md), "([^"]+)"/g)]
