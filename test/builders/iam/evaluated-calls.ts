@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from "node:fs";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { HttpResponse } from "@smithy/core/protocols";
@@ -34,15 +34,32 @@ const WRITER = fileURLToPath(new URL("write-roles.ts", import.meta.url));
 const POLL_MS = 50;
 const waiting = new Int32Array(new SharedArrayBuffer(4));
 
+const isFirst = (lock: string): boolean => {
+  try {
+    closeSync(openSync(lock, "wx"));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    throw error;
+  }
+};
+
+/** If the stage cannot be synthesised, each process that waits fails for that reason too, instead of waiting for ever. */
+const writeRoles = (file: string): void => {
+  try {
+    execFileSync(process.execPath, [WRITER, file], { stdio: "inherit" });
+  } catch (error) {
+    rmSync(`${file}.lock`);
+    throw error;
+  }
+};
+
 /** To synthesise a stage takes 3 s: the first process of a run that needs the roles does, and the others wait for it. */
 const readRoles = (): Roles => {
   const file = z.string().parse(ROLES_FILE);
-  try {
-    closeSync(openSync(`${file}.lock`, "wx"));
-    execFileSync(process.execPath, [WRITER, file], { stdio: "inherit" });
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    while (!existsSync(file)) Atomics.wait(waiting, 0, 0, POLL_MS);
+  while (!existsSync(file)) {
+    if (isFirst(`${file}.lock`)) writeRoles(file);
+    else Atomics.wait(waiting, 0, 0, POLL_MS);
   }
   const written = z.array(z.tuple([z.string(), z.unknown()])).parse(JSON.parse(readFileSync(file, "utf8")));
   return new Map(
