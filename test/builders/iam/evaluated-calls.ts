@@ -7,7 +7,7 @@ import * as z from "zod";
 import { CallHandler } from "../../../shared/platform/aws/call-handler.ts";
 import { runningFunction } from "../../../tools/local/functions.ts";
 import { requestsOf, type WireCall } from "./call-requests.ts";
-import { evaluate, type Statement, statementsIn } from "./evaluate.ts";
+import { evaluate, type IamRequest, type Statement, statementsIn } from "./evaluate.ts";
 import { arnOf } from "./resolve.ts";
 
 /**
@@ -68,13 +68,23 @@ const readRoles = (): Roles => {
 };
 let roles: Roles | undefined;
 
+/** A call that cannot be evaluated, such as one for a secret that is not in the table, fails the test whatever its function does. */
+const askedBy = (name: string, call: WireCall, environment: Running["environment"]): readonly IamRequest[] => {
+  try {
+    return requestsOf(call, environment);
+  } catch (error) {
+    denied.add(`${name}: ${call.target ?? call.body}, which is not evaluated`);
+    throw error;
+  }
+};
+
 type Running = NonNullable<ReturnType<typeof runningFunction.getStore>>;
 /** Whether the role of a function allows a call. */
 const isAllowed = ({ name, environment }: Running, call: WireCall): boolean => {
   roles ??= readRoles();
   const statements = roles.get(name) ?? [];
   evaluatedCalls.set(name, (evaluatedCalls.get(name) ?? 0) + 1);
-  const refused = requestsOf(call, environment).filter(
+  const refused = askedBy(name, call, environment).filter(
     ({ context, ...request }) =>
       evaluate(statements, { ...request, context: { ...context, "lambda:SourceFunctionArn": ARN } }) !== "allowed",
   );

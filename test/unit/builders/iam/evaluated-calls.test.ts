@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import * as z from "zod";
-import { documentClient, queueClient } from "../../../../shared/platform/aws-clients.ts";
+import { documentClient, queueClient, secretsClient } from "../../../../shared/platform/aws-clients.ts";
 import { runningFunction } from "../../../../tools/local/functions.ts";
 import { localAwsEnvironment } from "../../../../tools/local/local-aws.ts";
 import { takeDeniedCalls } from "../../../builders/iam/evaluated-calls.ts";
@@ -48,6 +48,13 @@ test.each(["short", "sdk"])("any other is refused as AWS does, and named, by the
     expect.stringMatching(/^deliver-webhook: dynamodb:PutItem on arn:\S+table\/Ledger .*wallet#1/),
     expect.stringMatching(/^not-found: sqs:SendMessage on arn:\S+:OutcomesQueue/),
   ]);
+});
+
+test("a call that cannot be evaluated is not sent, and named although its function goes on", async () => {
+  const readSecret = () => secretsClient().getSecretValue({ SecretId: "another-stage" });
+  await runAs("deliver-webhook", () => readSecret().catch(() => undefined));
+  expect(reached).toEqual([]);
+  expect(takeDeniedCalls()).toEqual(["deliver-webhook: secretsmanager.GetSecretValue, which is not evaluated"]);
 });
 
 test("code that no function runs has no role", async () => {
