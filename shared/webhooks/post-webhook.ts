@@ -139,7 +139,7 @@ const connectTo = async (url: URL, rules: AddressRules, signal: AbortSignal): Pr
   }
   if (!isTls) return socket;
   const secured = connectTls({ socket, ...(ipaddr.isValid(hostname) ? { host: hostname } : { servername: hostname }) });
-  signal.addEventListener("abort", () => secured.destroy(), { once: true });
+  signal.addEventListener("abort", () => secured.destroy());
   await connectionOpened(secured, "secureConnect");
   return secured;
 };
