@@ -156,6 +156,22 @@ test("a network or a kind is off within the same 10 seconds and by the same read
   expect(await parts()).toEqual(["on", "on", "off", "on"]);
 });
 
+test.each([
+  ["no part is off", []],
+  ["a part is off", ["glo"]],
+])("of two parts that are switched off at the same time while %s, both are off", async (_, before) => {
+  const off = { since: isoTime(nowMs), by: "ada" };
+  for (const part of before) await writePart(store, part, off, "off");
+  const send = store.db.send.bind(store.db);
+  vi.spyOn(store.db, "send").mockImplementationOnce(async (command) => {
+    const read = await send(command);
+    await writePart(store, "mtn", off, "off");
+    return read;
+  });
+  expect(await writePart(store, "identity", off, "off")).toBe(true);
+  expect(new Set(Object.keys((await readParts(store)).off))).toEqual(new Set([...before, "identity", "mtn"]));
+});
+
 test("the 10 seconds begin before the reading, so that a slow response does not prolong them", async () => {
   const { purchases } = orderGate(store, clock, "vtu");
   proxy.fault = () => {
