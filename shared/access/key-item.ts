@@ -13,7 +13,7 @@ const WHITELIST_ENTRIES_MAX = 20;
 const CLOCK_SKEW_MS_MAX = 24 * 3_600_000;
 
 /** Revoked, or past its end on every clock. */
-export const isInactive = ({ status, expires_at }: AccountKey, nowMs: number): boolean =>
+export const isInactive = ({ status, expires_at }: Pick<AccountKey, "status" | "expires_at">, nowMs: number): boolean =>
   status === "revoked" || (expires_at !== undefined && nowMs >= Date.parse(expires_at) + CLOCK_SKEW_MS_MAX);
 
 export const keyPut = ({ accessTable }: AccountStore, account: Account, key: AccountKey): KeyWrite => ({
