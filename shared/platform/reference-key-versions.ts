@@ -1,4 +1,4 @@
-import { SECRET_LENGTH_MIN } from "./secret-table.ts";
+import { SECRET_LENGTH_MIN } from "./secret-length.ts";
 import { SECRET_CACHE_MS } from "./secrets.ts";
 import { isoTime } from "./time.ts";
 

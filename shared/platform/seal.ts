@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
-import { SECRET_LENGTH_MIN } from "./secret-table.ts";
+import { SECRET_LENGTH_MIN } from "./secret-length.ts";
 import type { Secret } from "./secrets.ts";
 
 const NONCE_BYTES = 12;

@@ -1,7 +1,5 @@
 import * as z from "zod";
-
-/** The service refuses to use a shorter key. */
-export const SECRET_LENGTH_MIN = 32;
+import { SECRET_LENGTH_MIN } from "./secret-length.ts";
 
 export type SecretKind = "filled" | "generated" | "fixed";
 
@@ -29,7 +27,7 @@ type SecretSpec = {
 
 /**
  * Every secret, by its name in commands and in the local service. The stacks, grants, local runner and operator's
- * commands are made from this table. No function uses it, so it is in no bundle.
+ * commands are made from this table. Functions import types of this module only, so nothing of it is in a bundle.
  */
 export const secretTable = {
   "upstream-key": {

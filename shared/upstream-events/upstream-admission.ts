@@ -4,7 +4,7 @@ import { unusedRate } from "../call/result.ts";
 import { ServiceError } from "../contract/errors.ts";
 import { type IpRange, isWithin } from "../platform/ip-address.ts";
 import type { RotatingSecret } from "../platform/rotating-secret.ts";
-import { SECRET_LENGTH_MIN } from "../platform/secret-table.ts";
+import { SECRET_LENGTH_MIN } from "../platform/secret-length.ts";
 import type { EventSignature } from "../upstream/profile.ts";
 import { signatureOf } from "./upstream-signature.ts";
 

@@ -8,7 +8,7 @@ import { settledTransaction } from "../../../shared/ledger/settle-transaction.ts
 import type { Transaction } from "../../../shared/ledger/transaction.ts";
 import { walletDebit } from "../../../shared/ledger/wallet.ts";
 import { type KeyedHashes, loadKeyedHashes } from "../../../shared/platform/keyed-hashes.ts";
-import { SECRET_LENGTH_MIN } from "../../../shared/platform/secret-table.ts";
+import { SECRET_LENGTH_MIN } from "../../../shared/platform/secret-length.ts";
 import { isoTime } from "../../../shared/platform/time.ts";
 import { aTransaction } from "../../../test/builders/transaction.ts";
 

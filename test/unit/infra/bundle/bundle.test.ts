@@ -9,6 +9,7 @@ import { bundleOf, sdkBundle } from "../../../../infra/bundle/bundles.ts";
 import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
 import { functionNames } from "../../../../infra/functions.ts";
 import { purchaseRoutes, routes } from "../../../../shared/contract/routes.ts";
+import { secretTable } from "../../../../shared/platform/secret-table.ts";
 import { LAMBDA_FLAGS } from "../../../builders/lambda-flags.ts";
 
 /** Packages that record calls, with their requests and errors, in traces. */
@@ -49,6 +50,10 @@ test("the bundle of purchase has these packages, and the schemas of no other fun
   expect(new Set(bundled)).toEqual(new Set(Object.keys(purchaseRoutes)));
   expect(inputs).not.toContain("shared/contract/identity.ts");
   expect(inputs.filter((path) => /outcome-message|openapi|actions\//.test(path))).toEqual([]);
+});
+
+test.each(functionNames)("the bundle of %s does not have the table of secrets", (name) => {
+  expect(bundleOf(name).includes(secretTable["replay-key"].description)).toBe(false);
 });
 
 test("esbuild wraps no module of purchase, which would keep all of it, and have V8 parse it twice", async () => {
