@@ -37,6 +37,12 @@ test("the public surface has the interface, webhooks, commands, the client's typ
   );
 });
 
+test("each output of --json is of a command that exists", () => {
+  const commands = Object.keys(surface.offers).flatMap((offer) => /^(admin .+) --json$/.exec(offer)?.[1] ?? []);
+  expect(commands).toContain("admin wallet fund");
+  expect(commands.filter((command) => surface.offers[command] === undefined)).toEqual([]);
+});
+
 // With nothing before the first release.
 test("the version of this tree says what has changed since the last release", () => {
   const version = versionOf("package.json");
