@@ -15,13 +15,15 @@ export type ItemKinds = {
   readonly cache: CacheItemKind;
 };
 
-/** The actions on a table with the kinds of items that they are for. Only reads may be of `any` kind. */
+/** The actions on a table with the kinds of items that they are for. */
 export type TableGrants<Kind> = {
-  readonly [Action in "PutItem" | "UpdateItem" | "ConditionCheckItem"]?: readonly Kind[];
-} & { readonly [Action in "GetItem" | "BatchGetItem" | "Query"]?: readonly Kind[] | "any" } & {
+  readonly [Action in "Query" | "PutItem" | "UpdateItem" | "ConditionCheckItem"]?: readonly Kind[];
+} & {
+  /** What it reads by key, one item or many. */
+  readonly reads?: readonly Kind[];
   /** The only attributes that its updates of items name, in their condition too; absent: any. */
   readonly updatedAttributes?: readonly string[];
-  /** Items that its BatchGetItem reads too, with these attributes alone. */
+  /** Items that it also reads, many at once, with these attributes alone. */
   readonly readsInPart?: { readonly kinds: readonly Kind[]; readonly attributes: readonly string[] };
 };
 type IndexName =

@@ -18,8 +18,8 @@ export const listCatalogSpec = {
   canary: true,
   tables: {
     access: { UpdateItem: ["rate-counters"] },
-    ledger: { GetItem: ["price-list"] },
-    cache: { GetItem: ["catalog"] },
+    ledger: { reads: ["price-list"] },
+    cache: { reads: ["catalog"] },
   },
   environment: ["ACCESS_TABLE", "LEDGER_TABLE", "CACHE_TABLE", "AWS_CALLS", "CHECKSUM_KEY_SECRET_ID"],
   impact: "Apps do not get the list of plans.",
@@ -34,12 +34,12 @@ export const purchaseSpec = {
   tables: {
     access: { UpdateItem: ["rate-counters"] },
     ledger: {
-      GetItem: "any",
+      reads: ["transaction", "wallet", "price-list", "reference-key"],
       PutItem: ["transaction", "refund", "reference-key"],
       UpdateItem: ["transaction", "wallet", "key-usage"],
     },
     cache: {
-      ...{ GetItem: "any", BatchGetItem: "any" },
+      reads: ["catalog", "purchases", "purchases-parts", "upstream-pace", "upstream-refusal"],
       PutItem: ["duplicate"],
       UpdateItem: ["upstream-refusal", "upstream-pace"],
     },
@@ -74,11 +74,15 @@ export const checkIdentitySpec = {
   tables: {
     access: { UpdateItem: ["rate-counters"] },
     ledger: {
-      GetItem: "any",
+      reads: ["transaction", "price-list", "reference-key"],
       PutItem: ["transaction", "refund", "consent", "reference-key"],
       UpdateItem: ["transaction", "wallet", "key-usage"],
     },
-    cache: { GetItem: "any", BatchGetItem: "any", PutItem: ["replay"], UpdateItem: ["upstream-refusal"] },
+    cache: {
+      reads: ["replay", "purchases", "purchases-parts", "upstream-pace", "upstream-refusal"],
+      PutItem: ["replay"],
+      UpdateItem: ["upstream-refusal"],
+    },
   },
   sendsTo: ["outcomes"],
   environment: [
@@ -107,7 +111,7 @@ export const readAccountSpec = {
   memoryMb: 512,
   timeoutS: 15,
   canary: true,
-  tables: { access: { UpdateItem: ["rate-counters"] }, ledger: { GetItem: "any", BatchGetItem: "any" } },
+  tables: { access: { UpdateItem: ["rate-counters"] }, ledger: { reads: ["transaction", "wallet", "reference-key"] } },
   queries: ["by_list"],
   environment: ["ACCESS_TABLE", "LEDGER_TABLE", "AWS_CALLS", "REFERENCE_KEY_SECRET_ID", "CHECKSUM_KEY_SECRET_ID"],
   impact: "Apps cannot look up balances and transactions.",
@@ -138,8 +142,7 @@ export const applyUpstreamEventSpec = {
   canary: true,
   tables: {
     ledger: {
-      GetItem: "any",
-      BatchGetItem: "any",
+      reads: ["transaction", "wallet", "upstream-reference"],
       PutItem: ["transaction", "refund", "event"],
       UpdateItem: ["transaction", "wallet", "key-usage", "event", "upstream-reference"],
     },
@@ -154,7 +157,7 @@ export const enqueueWebhooksSpec = {
   memoryMb: 512,
   timeoutS: QUEUE_FUNCTION_TIMEOUT_S,
   // An account says which of its endpoints get the event.
-  tables: { ledger: { GetItem: ["account"] } },
+  tables: { ledger: { reads: ["account"] } },
   sendsTo: ["delivery"],
   environment: ["LEDGER_TABLE", "DELIVERY_QUEUE_URL", "AWS_CALLS"],
   impact: "Apps receive no webhooks; those that the stream drops after a day are sent again by `admin announce`.",
@@ -168,7 +171,7 @@ export const deliverWebhookSpec = {
   // It opens connections to hosts that apps' owners choose: it may write nothing that other functions trust.
   tables: {
     ledger: {
-      GetItem: ["transaction", "account", "delivery", "parked", "endpoint-health"],
+      reads: ["transaction", "account", "delivery", "parked", "endpoint-health"],
       PutItem: ["delivery", "parked", "endpoint-health"],
     },
   },
@@ -192,7 +195,12 @@ export const requeueDeliveriesSpec = {
   },
   memoryMb: 512,
   timeoutS: REQUEUE_FUNCTION_TIMEOUT_S,
-  tables: { ledger: { GetItem: "any", BatchGetItem: "any", PutItem: ["parked", "subscription"] } },
+  tables: {
+    ledger: {
+      reads: ["account", "wallet", "key-usage", "delivery", "parked", "endpoint-health", "subscription"],
+      PutItem: ["parked", "subscription"],
+    },
+  },
   queries: ["by_open"],
   sendsTo: ["delivery"],
   environment: ["LEDGER_TABLE", "DELIVERY_QUEUE_URL", "AWS_CALLS"],
@@ -212,13 +220,15 @@ export const sendQueuedOrdersSpec = {
   egress: true,
   tables: {
     ledger: {
-      GetItem: "any",
-      BatchGetItem: "any",
+      reads: ["transaction", "wallet"],
       PutItem: ["refund"],
       UpdateItem: ["transaction", "wallet", "key-usage"],
       ConditionCheckItem: ["wallet"],
     },
-    cache: { GetItem: "any", BatchGetItem: "any", UpdateItem: ["upstream-refusal", "upstream-pace"] },
+    cache: {
+      reads: ["catalog", "purchases", "purchases-parts", "upstream-pace", "upstream-refusal"],
+      UpdateItem: ["upstream-refusal", "upstream-pace"],
+    },
   },
   queries: ["by_open"],
   sendsTo: ["outcomes"],
@@ -254,10 +264,9 @@ export const askUpstreamSpec = {
   timeoutS: ASK_FUNCTION_TIMEOUT_S,
   egress: true,
   tables: {
-    ledger: { BatchGetItem: ["transaction"] },
+    ledger: { reads: ["transaction"] },
     cache: {
-      GetItem: ["upstream-balance"],
-      BatchGetItem: ["upstream-lookup"],
+      reads: ["upstream-lookup", "upstream-balance"],
       UpdateItem: ["upstream-lookup", "upstream-balance"],
     },
   },
@@ -287,7 +296,7 @@ export const refreshCatalogSpec = {
   memoryMb: 512,
   timeoutS: REFRESH_FUNCTION_TIMEOUT_S,
   egress: true,
-  tables: { cache: { GetItem: "any", PutItem: ["catalog", "catalog-candidate"] } },
+  tables: { cache: { reads: ["catalog", "catalog-candidate"], PutItem: ["catalog", "catalog-candidate"] } },
   // The keys of subscriptions name the accounts that get `catalog.updated`.
   queries: ["by_open"],
   sendsTo: ["delivery"],
@@ -320,8 +329,11 @@ export const reconcileLedgerSpec = {
   timeoutS: RECONCILE_FUNCTION_TIMEOUT_S,
   tables: {
     ledger: {
-      GetItem: "any",
-      BatchGetItem: "any",
+      reads: [
+        ...(["transaction", "wallet", "funding", "adjustment", "checkpoint", "order-sums", "float"] as const),
+        ...(["period", "period-lines", "period-verification"] as const),
+        ...(["phone-retention", "consent", "event", "delivery"] as const),
+      ],
       PutItem: ["refund", "checkpoint", "phone-retention", "order-sums", "period-verification"],
       UpdateItem: ["transaction", "wallet", "key-usage", "consent", "event", "delivery", "order-day", "float"],
     },
@@ -345,7 +357,7 @@ export const sendNotificationsSpec = {
   egress: true,
   tables: {
     ledger: {
-      BatchGetItem: [
+      reads: [
         ...(["recipient", "notified", "person", "owner", "account"] as const),
         ...(["wallet", "endpoint-health", "period"] as const),
       ],
@@ -394,10 +406,14 @@ export const consoleApiSpec = {
   // `webhook test` leaves from the same addresses as webhooks do, and `upstream probe` from those of orders.
   egress: true,
   tables: {
-    access: { BatchGetItem: "any", PutItem: ["key"], UpdateItem: ["key"] },
+    access: { reads: ["key"], PutItem: ["key"], UpdateItem: ["key"] },
     ledger: {
-      GetItem: "any",
-      BatchGetItem: "any",
+      reads: [
+        ...(["account", "owner", "person", "wallet", "key-usage", "transaction", "consent", "reference-key"] as const),
+        ...(["funding", "adjustment", "float", "float-payment", "order-sums", "order-day", "statement"] as const),
+        ...(["checkpoint", "period", "period-lines", "period-replacement", "proposal"] as const),
+        ...(["event", "delivery", "parked", "endpoint-health", "recipient", "notified"] as const),
+      ],
       PutItem: [
         "account",
         "price-list",
@@ -428,10 +444,12 @@ export const consoleApiSpec = {
       ],
       ConditionCheckItem: ["period", "period-replacement"],
     },
-    audit: { Query: "any", PutItem: ["entry"] },
+    audit: { Query: ["entry", "attestation"], PutItem: ["entry"] },
     cache: {
-      GetItem: "any",
-      BatchGetItem: "any",
+      reads: [
+        ...(["purchases", "purchases-parts", "upstream-pace", "upstream-refusal"] as const),
+        ...(["catalog", "catalog-candidate", "upstream-lookup", "upstream-balance", "statistics", "balances"] as const),
+      ],
       PutItem: ["purchases", "purchases-parts", "catalog"],
       UpdateItem: ["searches", "upstream-lookup"],
     },
@@ -479,11 +497,10 @@ export const reconcileStatementSpec = {
   timeoutS: API_FUNCTION_TIMEOUT_S,
   tables: {
     ledger: {
-      GetItem: "any",
-      BatchGetItem: "any",
+      reads: ["transaction", "reference-key", "statement", "statement-rows", "statement-case"],
       PutItem: ["statement", "statement-rows", "statement-case"],
     },
-    audit: { Query: "any", PutItem: ["entry"] },
+    audit: { Query: ["entry", "attestation"], PutItem: ["entry"] },
   },
   queries: ["by_list"],
   environment: [
@@ -505,8 +522,7 @@ export const answerSubjectsSpec = {
   timeoutS: API_FUNCTION_TIMEOUT_S,
   tables: {
     ledger: {
-      GetItem: ["reference-key"],
-      BatchGetItem: ["account", "transaction", "consent", "event", "delivery"],
+      reads: ["reference-key", "account", "transaction", "consent", "event", "delivery"],
       UpdateItem: ["transaction", "consent", "event", "delivery"],
       // What it erases: no status, amount or token of an order.
       updatedAttributes: [
@@ -514,7 +530,7 @@ export const answerSubjectsSpec = {
         ...["subject", "subject_key", "phone_masked", "attempts"],
       ],
     },
-    audit: { Query: "any", PutItem: ["entry"] },
+    audit: { Query: ["entry", "attestation"], PutItem: ["entry"] },
     cache: { UpdateItem: ["searches"] },
   },
   queries: ["by_list", "by_phone", "by_subject"],

@@ -33,12 +33,12 @@ const grantsOf = <Kind>(
   grants: TableGrants<Kind>,
   conditionOf: (kinds: readonly Kind[], action: string) => Condition | undefined,
 ): readonly ItemGrant[] => {
-  const { GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem } = grants;
+  const { reads, Query, PutItem, UpdateItem, ConditionCheckItem } = grants;
   const byCondition = new Map<string, ItemGrant>();
-  const all = { GetItem, BatchGetItem, Query, PutItem, UpdateItem, ConditionCheckItem };
+  const all = { GetItem: reads, BatchGetItem: reads, Query, PutItem, UpdateItem, ConditionCheckItem };
   for (const [action, kinds] of Object.entries(all)) {
     if (kinds === undefined) continue;
-    const condition = kinds === "any" ? undefined : conditionOf(kinds, action);
+    const condition = conditionOf(kinds, action);
     const id = JSON.stringify(condition) ?? "";
     byCondition.set(id, {
       actions: [...(byCondition.get(id)?.actions ?? []), `dynamodb:${action}`],

@@ -340,27 +340,34 @@ export const storedItems: readonly (Stored & {
   ...itemsOf("cache", cacheItemKinds, cacheKeyPattern),
 ];
 
-/** The functions that put or update items of a kind. */
-const writersOf = (table: TableName, kind: Kind): readonly string[] =>
+/** The functions that may do one of these things with items of a kind; admission reads a key as it counts. */
+const functionsThat = (
+  actions: readonly ("reads" | "readsInPart" | "Query" | "PutItem" | "UpdateItem")[],
+  table: TableName,
+  kind: Kind,
+): readonly string[] =>
   functionNames.filter((name) => {
-    const { PutItem = [], UpdateItem = [] } = specOf(name).tables?.[table] ?? {};
-    const kinds: readonly string[] = [...PutItem, ...UpdateItem];
-    return kinds.includes(kind) || (kind === "key" && kinds.includes("rate-counters"));
+    const { readsInPart, ...grants } = specOf(name).tables?.[table] ?? {};
+    const all = { ...grants, readsInPart: readsInPart?.kinds };
+    const kinds: readonly string[] = actions.flatMap((action) => [...(all[action] ?? [])]);
+    return kinds.includes(kind) || (kind === "key" && (all.UpdateItem ?? []).some((each) => each === "rate-counters"));
   });
+const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
 /** Each kind of item, with the classes of its fields. */
 export const itemTable = (): string =>
   markdownTable([
-    ["item", "table", "purpose", "fields about people", "kept", "written by"],
+    ["item", "table", "purpose", "fields about people", "kept", "written by", "read by"],
     ...tableNames.flatMap((table) =>
       kindsOf[table].map((kind) => {
         const { shape, purpose, kept } = stored[kind];
         const fields = new Set(fieldsOf(shape));
         const personal = Object.values(dataClasses).flatMap((each) => each.fields.filter((field) => fields.has(field)));
-        const writers = writersOf(table, kind);
+        const writers = functionsThat(["PutItem", "UpdateItem"], table, kind);
+        const readers = functionsThat(["reads", "readsInPart", "Query"], table, kind);
         return [
           ...[`\`${kind}\``, table, purpose, personal.map((field) => `\`${field}\``).join(", "), kept],
-          writers.map((name) => `\`${name}\``).join(", ") || "commands of an administrator",
+          ...[quoted(writers) || "commands of an administrator", quoted(readers)],
         ];
       }),
     ),
@@ -373,23 +380,6 @@ export const classTable = (): string =>
     ...Object.entries(dataClasses).map(([name, { fields, protection }]) => [
       ...[name, fields.map((field) => `\`${field}\``).join(", "), protection],
     ]),
-  ]);
-
-/** The functions that may read every item of a table. */
-export const readerTable = (): string =>
-  markdownTable([
-    ["table", "functions that may read every kind of its items", "leaves the region"],
-    ...tableNames.map((table) => {
-      const readers = functionNames.filter((name) => {
-        const { GetItem, BatchGetItem, Query } = specOf(name).tables?.[table] ?? {};
-        return [GetItem, BatchGetItem, Query].includes("any");
-      });
-      const leaves =
-        table === "cache"
-          ? "never: it has no backups"
-          : "only as a backup, where `recovery` names another region or account";
-      return [`\`${table}\``, readers.map((name) => `\`${name}\``).join(", ") || "none", leaves];
-    }),
   ]);
 
 /** What `subjects erase` does with each field. */

@@ -18,7 +18,7 @@ import {
   remedyTable,
 } from "../scale/tables.ts";
 import { documentTable } from "../site/document-table.ts";
-import { classTable, erasureTable, itemTable, readerTable } from "./data-map.ts";
+import { classTable, erasureTable, itemTable } from "./data-map.ts";
 import { functionTable } from "./function-table.ts";
 import { layerTable } from "./layers.ts";
 import { logEventTable } from "./log-event-table.ts";
@@ -44,7 +44,6 @@ export const generatedSections = {
   "actions with a reason": { file: "operations.md", render: reasonList },
   "data about people": { file: "data-map.md", render: classTable },
   "stored items": { file: "data-map.md", render: itemTable },
-  readers: { file: "data-map.md", render: readerTable },
   erasure: { file: "compliance.md", render: erasureTable },
   prices: { file: "costs.md", render: priceTable },
   answer: { file: "scale.md", render: answer },

@@ -25,6 +25,12 @@ const setOf = (pk: string, attribute: string) =>
     UpdateExpression: "SET #changed = :value",
     ExpressionAttributeNames: { "#changed": attribute },
   });
+const read = (table: "Access" | "Ledger" | "Cache", pk: string) => [
+  ...onTable("GetItem", table, { Key: { pk } }),
+  ...dynamoDbRequests("BatchGetItem", { RequestItems: { [table]: { Keys: [{ pk }] } } }, (name) =>
+    arnOf("AWS::DynamoDB::Table", name),
+  ),
+];
 const auditKey = (kind: string) => ({ pk: `${kind}#${ACCOUNT}`, sequence: "0000000001" });
 const changeKey = (attribute: string) =>
   onTable("UpdateItem", "Access", {
@@ -98,6 +104,20 @@ export const attacks = {
     ...onArn("dynamodb:GetRecords", "dynamodb", "table/Ledger/stream/2026-11-23T00:00:00.000"),
     ...onArn("dynamodb:GetRecords", "dynamodb", "table/Audit/stream/2026-11-23T00:00:00.000"),
   ],
+  // Phone numbers among them.
+  "read an order": read("Ledger", "transaction#DATA_1"),
+  "read a consent": read("Ledger", "consent#transaction#DATA_1"),
+  "read the result of an identity check": read("Cache", "replay#transaction#ID_1"),
+  // Addresses, owners and sealed secrets of webhooks.
+  "read an account": read("Ledger", `account#${ACCOUNT}`),
+  "read whose an account is": read("Ledger", "owner#hash"),
+  "read a person": [...read("Ledger", "person#hash"), ...read("Ledger", "recipient#hash")],
+  "read an API key's item": read("Access", KEY_HASH),
+  "read a balance": read("Ledger", `wallet#${ACCOUNT}`),
+  "read a payment": read("Ledger", "funding#BANK-1"),
+  "read prices": read("Ledger", `price-list#${ACCOUNT}`),
+  "read a statement of the upstream": read("Ledger", "statement-rows#2026-11-23#1#0"),
+  "read a proposal": read("Ledger", "proposal#1"),
   "read all items": [
     ...onTable("Scan", "Ledger", {}),
     ...onTable("Scan", "Access", {}),

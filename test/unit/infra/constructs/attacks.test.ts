@@ -69,25 +69,70 @@ const KEY_CHANGES = [
   ...COUNTING,
 ] as const satisfies readonly Attack[];
 
+/** What the console shows. */
+const SHOWING = [
+  "read an order",
+  "read a consent",
+  "read an account",
+  "read whose an account is",
+  "read a person",
+  "read an API key's item",
+  "read a balance",
+  "read a payment",
+  "read a proposal",
+] as const satisfies readonly Attack[];
+/** The operators' policies read items by key, without a limit on their kinds. */
+const READING = [
+  ...SHOWING.filter((attack) => attack !== "read an API key's item"),
+  "read the result of an identity check",
+  "read prices",
+  "read a statement of the upstream",
+] as const satisfies readonly Attack[];
+
 const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
-  "list-catalog": COUNTING,
-  purchase: [...COUNTING, ...SETTLING, ...ORDERING],
-  "check-identity": [...COUNTING, ...SETTLING, ...ORDERING, "put a consent", "hash numbers of persons"],
-  "read-account": COUNTING,
+  "list-catalog": [...COUNTING, "read prices"],
+  purchase: [...COUNTING, ...SETTLING, ...ORDERING, "read an order", "read a balance", "read prices"],
+  "check-identity": [
+    ...COUNTING,
+    ...SETTLING,
+    ...ORDERING,
+    "put a consent",
+    "hash numbers of persons",
+    "read an order",
+    "read the result of an identity check",
+    "read prices",
+  ],
+  "read-account": [...COUNTING, "read an order", "read a balance"],
   "receive-upstream-event": [],
-  "apply-upstream-event": [...SETTLING, "put an order", "claim an upstream reference"],
-  "enqueue-webhooks": [],
-  "deliver-webhook": [],
-  "requeue-deliveries": [],
-  "send-queued-orders": SETTLING,
-  "ask-upstream": [],
+  "apply-upstream-event": [
+    ...SETTLING,
+    "put an order",
+    "claim an upstream reference",
+    "read an order",
+    "read a balance",
+  ],
+  "enqueue-webhooks": ["read an account"],
+  "deliver-webhook": ["read an order", "read an account"],
+  "requeue-deliveries": ["read an account", "read a balance"],
+  "send-queued-orders": [...SETTLING, "read an order", "read a balance"],
+  "ask-upstream": ["read an order"],
   "refresh-catalog": ["change the catalog"],
-  "reconcile-ledger": [...SETTLING, "change a consent", "remove the person from a consent", "hide a wrong balance"],
+  "reconcile-ledger": [
+    ...SETTLING,
+    "change a consent",
+    "remove the person from a consent",
+    "hide a wrong balance",
+    "read an order",
+    "read a consent",
+    "read a balance",
+    "read a payment",
+  ],
   // It connects to hosts that people choose.
-  "send-notifications": [],
+  "send-notifications": ["read an account", "read whose an account is", "read a person", "read a balance"],
   "serve-docs": [],
   "not-found": [],
   "console-api": [
+    ...SHOWING,
     ...SETTLING,
     ...KEY_CHANGES,
     "mint a wallet",
@@ -101,9 +146,16 @@ const possibleFor: Readonly<Record<FunctionName, readonly Possible[]>> = {
     "change the catalog",
   ],
   // It changes no balance and no order: an import never moves money.
-  "reconcile-statement": ["put an audit entry, over another one too"],
+  "reconcile-statement": [
+    "put an audit entry, over another one too",
+    "read an order",
+    "read a statement of the upstream",
+  ],
   // It removes persons from orders and consents, and changes nothing else of them.
   "answer-subjects": [
+    "read an order",
+    "read a consent",
+    "read an account",
     "remove the phone number from an order",
     "remove the person from a consent",
     "put an audit entry, over another one too",
@@ -186,10 +238,17 @@ const OPERATING = [
   "empty, redirect or delete a queue: sqs:PurgeQueue",
 ] as const satisfies readonly Possible[];
 const possibleForOperators: Readonly<Record<string, readonly Possible[]>> = {
-  "prod-airtime-operator-read": [],
-  "prod-airtime-operator-act": [...OPERATING, "change or call a function: execute-api:Invoke"],
+  "prod-airtime-operator-read": [...READING, "read an API key's item: dynamodb:GetItem"],
+  "prod-airtime-operator-act": [
+    ...READING,
+    "read an API key's item",
+    ...OPERATING,
+    "change or call a function: execute-api:Invoke",
+  ],
   // For the stage whose service does not answer: a person who has it may do everything to its items but delete them.
   "prod-airtime-operator-direct": [
+    ...READING,
+    "read an API key's item",
     ...OPERATING,
     "hide a wrong balance",
     "put an audit entry, over another one too",

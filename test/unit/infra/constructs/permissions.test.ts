@@ -25,10 +25,15 @@ const CONSUME = "ChangeMessageVisibility DeleteMessage GetQueueAttributes Receiv
 
 /** All that each function may do, its own log group and `wildcards` aside. */
 const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> = {
-  "list-catalog": { Access: "UpdateItem", Ledger: "GetItem", Cache: "GetItem", ChecksumKey: READ },
+  "list-catalog": {
+    Access: "UpdateItem",
+    Ledger: "BatchGetItem GetItem",
+    Cache: "BatchGetItem GetItem",
+    ChecksumKey: READ,
+  },
   purchase: {
     Access: "UpdateItem",
-    Ledger: "GetItem PutItem UpdateItem",
+    Ledger: "BatchGetItem GetItem PutItem UpdateItem",
     Cache: "BatchGetItem GetItem PutItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
@@ -37,7 +42,7 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
   },
   "check-identity": {
     Access: "UpdateItem",
-    Ledger: "GetItem PutItem UpdateItem",
+    Ledger: "BatchGetItem GetItem PutItem UpdateItem",
     Cache: "BatchGetItem GetItem PutItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
@@ -67,12 +72,12 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     ReferenceKey: READ,
   },
   "enqueue-webhooks": {
-    Ledger: "GetItem",
+    Ledger: "BatchGetItem GetItem",
     "Ledger/stream": "DescribeStream GetRecords GetShardIterator",
     DeliveryQueue: "SendMessage",
     LedgerDeadLetters: "GetQueueAttributes GetQueueUrl SendMessage",
   },
-  "deliver-webhook": { Ledger: "GetItem PutItem", DeliveryQueue: CONSUME, WebhookKey: READ },
+  "deliver-webhook": { Ledger: "BatchGetItem GetItem PutItem", DeliveryQueue: CONSUME, WebhookKey: READ },
   "requeue-deliveries": {
     Ledger: "BatchGetItem GetItem PutItem",
     "Ledger/index/by_open": "Query",
@@ -86,14 +91,14 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     UpstreamKey: READ,
   },
   "ask-upstream": {
-    Ledger: "BatchGetItem",
+    Ledger: "BatchGetItem GetItem",
     "Ledger/index/by_open": "Query",
     Cache: "BatchGetItem GetItem UpdateItem",
     OutcomesQueue: "SendMessage",
     UpstreamKey: READ,
   },
   "refresh-catalog": {
-    Cache: "GetItem PutItem",
+    Cache: "BatchGetItem GetItem PutItem",
     "Ledger/index/by_open": "Query",
     DeliveryQueue: "SendMessage",
     UpstreamKey: READ,
@@ -104,14 +109,14 @@ const grants: Readonly<Record<FunctionName, Readonly<Record<string, string>>>> =
     "Ledger/index/by_open": "Query",
   },
   "send-notifications": {
-    Ledger: "BatchGetItem PutItem",
+    Ledger: "BatchGetItem GetItem PutItem",
     "Ledger/index/by_list": "Query",
     "Ledger/index/by_open": "Query",
     Notifications: "ListSubscriptionsByTopic Publish",
     WebhookKey: READ,
   },
   "console-api": {
-    Access: "BatchGetItem PutItem UpdateItem",
+    Access: "BatchGetItem GetItem PutItem UpdateItem",
     Ledger: "BatchGetItem ConditionCheckItem GetItem PutItem UpdateItem",
     "Ledger/index/by_list": "Query",
     "Ledger/index/by_upstream_reference": "Query",
