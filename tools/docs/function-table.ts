@@ -29,6 +29,12 @@ const rowOf = (name: FunctionName, current: string): readonly string[] => {
   ];
 };
 
+const namesOf = (has: (spec: ReturnType<typeof specOf>) => true | undefined): string =>
+  functionNames
+    .filter((name) => has(specOf(name)))
+    .map((name) => `\`${name}\``)
+    .join(", ");
+
 /** Memory, time-out and bundle size of each function. A stored size within the tolerance does not change. */
 export const functionTable = (current: string): string => {
   const rows = functionNames.map((name) => rowOf(name, current));
@@ -41,5 +47,5 @@ export const functionTable = (current: string): string => {
   return `${table}
 
 ${wrap(`Sizes are accurate to ${TOLERANCE_BYTES / KB} KB, those of \`serve-console\` to ${PAGES_TOLERANCE_BYTES / KB} KB. A test limits them to ${bytes / KB} KB, and ${gzipBytes / KB} KB in
-    gzip, except for ${larger.join(", ")}. The SDK, which most may load, is a file of its own. Functions of the console exist only in a stage that has one.`)}`;
+    gzip, except for ${larger.join(", ")}. The SDK, which most may load, is a file of its own. Not every stage has ${namesOf((spec) => spec.needsConsole)} (setting \`console\`), ${namesOf((spec) => spec.copiesAudit)} (\`auditCopy\`) and ${namesOf((spec) => spec.asksUpstream)} (a \`lookup\` or \`balance\` in \`upstreamProfile\`).`)}`;
 };
