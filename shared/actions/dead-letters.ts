@@ -8,6 +8,7 @@ import { referenceOf } from "../ledger/transaction.ts";
 import { type OutcomeMessage, outcomeMessage } from "../orders/outcome-message.ts";
 import { isoTime } from "../platform/time.ts";
 import { deliveryMessage } from "../webhooks/delivery-queue.ts";
+import { accountEventId } from "../webhooks/webhook-event.ts";
 import { type ActionContext, recordAudited } from "./action-context.ts";
 import type { ActionRuns } from "./action-runs.ts";
 
@@ -141,7 +142,7 @@ const deliverySummary = ({ Body }: Message): Summary => {
     why: FAILED,
     ...(message.event === TRANSACTION_UPDATED
       ? { transaction: message.transaction_pk }
-      : { about: message.webhook_id }),
+      : { about: accountEventId(message) }),
   };
 };
 

@@ -220,8 +220,8 @@ const transactionReplay = async (
 };
 
 const accountEventReplay = async (context: ActionContext, account: string | undefined, id: string): Promise<Replay> => {
-  const { event, account_id, webhook_id, body } = await requireAccountEvent(context, id, account);
-  return { about: id, status: null, accountId: account_id, message: { event, account_id, webhook_id, body } };
+  const { event, account_id, occurrence, body } = await requireAccountEvent(context, id, account);
+  return { about: id, status: null, accountId: account_id, message: { event, account_id, occurrence, body } };
 };
 
 type AccountEventDelivery = Exclude<Delivery, { readonly event: typeof TRANSACTION_UPDATED }>;

@@ -32,6 +32,7 @@ import { scheduleRequeue } from "./parked-endpoint.ts";
 import type { Post } from "./post-webhook.ts";
 import { signedHeaders, webhookId } from "./signature.ts";
 import { isBodyOf, webhookBody } from "./webhook-body.ts";
+import { accountEventId } from "./webhook-event.ts";
 
 export type DeliveryDeps = {
   readonly ledger: Ledger;
@@ -85,8 +86,8 @@ type Webhook = { readonly accountId: string; readonly webhookId: string; readonl
  */
 const webhookOf = async (ledger: Ledger, message: DeliveryMessage): Promise<Webhook | undefined> => {
   if (message.event !== TRANSACTION_UPDATED) {
-    const { account_id: accountId, webhook_id: id, body } = message;
-    return isBodyOf(message.event, body) ? { accountId, webhookId: id, body } : undefined;
+    const { account_id: accountId, body } = message;
+    return isBodyOf(message.event, body) ? { accountId, webhookId: accountEventId(message), body } : undefined;
   }
   const transaction = await readTransaction(ledger, message.transaction_pk);
   if (transaction === undefined || transaction.status !== message.status) return undefined;

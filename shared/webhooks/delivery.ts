@@ -9,7 +9,7 @@ import { retryContention } from "../platform/backoff.ts";
 import { isoTime } from "../platform/time.ts";
 import type { DeliveryMessage } from "./delivery-queue.ts";
 import { KEPT_RESPONSE_HEADERS } from "./next-step.ts";
-import { accountEvent, transactionEvent } from "./webhook-event.ts";
+import { accountEvent, accountEventId, transactionEvent } from "./webhook-event.ts";
 
 /**
  * `pending` waits for its next attempt; every other state is final. `removed`: its endpoint was, before it was delivered.
@@ -64,7 +64,9 @@ export type Delivery = z.infer<typeof deliverySchema>;
 
 /** The key of the record of a message's delivery. */
 export const recordPk = (message: DeliveryMessage): string =>
-  message.event === TRANSACTION_UPDATED ? deliveryPk(message) : accountEventDeliveryPk(message);
+  message.event === TRANSACTION_UPDATED
+    ? deliveryPk(message)
+    : accountEventDeliveryPk({ ...message, webhook_id: accountEventId(message) });
 
 /** A delivery before its first attempt. */
 export const newDelivery = (
@@ -95,8 +97,8 @@ export const messageOf = (delivery: Delivery, kind: "due" | "probe" | "early"): 
     const { event, transaction_pk, status } = delivery;
     return { event, transaction_pk, status, ...copy };
   }
-  const { event, account_id, webhook_id, body } = delivery;
-  return { event, account_id, webhook_id, body, ...copy };
+  const { event, account_id, occurrence, body } = delivery;
+  return { event, account_id, occurrence, body, ...copy };
 };
 
 export const readDelivery = (ledger: Ledger, pk: string): Promise<Delivery | undefined> =>

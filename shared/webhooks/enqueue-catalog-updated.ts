@@ -2,7 +2,6 @@ import type { Table } from "../ledger/ledger.ts";
 import { subscriptionKeyBatches } from "../ledger/query-index.ts";
 import { type EndpointKey, endpointKeyOf } from "../ledger/schema.ts";
 import { type AddressedMessage, type DeliveryQueue, sendAll } from "./delivery-queue.ts";
-import { webhookId } from "./signature.ts";
 import { catalogUpdatedBody } from "./webhook-body.ts";
 
 /**
@@ -27,7 +26,7 @@ const messageFor = ({ accountId, endpoint }: EndpointKey, at: string, body: stri
     event: "catalog.updated",
     account_id: accountId,
     endpoint,
-    webhook_id: webhookId(`catalog.updated.${accountId}`, at),
+    occurrence: at,
     body,
   },
 });

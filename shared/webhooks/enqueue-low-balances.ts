@@ -5,7 +5,6 @@ import type { Wallet } from "../ledger/wallet.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
 import { type CheckDeps, checkSubscriptions } from "./check-subscriptions.ts";
-import { webhookId } from "./signature.ts";
 import type { Subscription } from "./subscription.ts";
 import { walletLowBody } from "./webhook-body.ts";
 import type { AccountEvent } from "./webhook-event.ts";
@@ -56,7 +55,7 @@ const lowBalanceOf = ({ balance_kobo, low_balance_threshold_kobo }: Wallet): Low
 const lowBalanceEvent = (accountId: string, at: string, { balance, threshold }: LowBalance): AccountEvent => ({
   event: "wallet.low",
   account_id: accountId,
-  webhook_id: webhookId(`wallet.low.${accountId}`, at),
+  occurrence: at,
   body: walletLowBody({
     account_id: accountId,
     balance: nairaFromKobo(balance),

@@ -7,7 +7,6 @@ import type { Wallet } from "../ledger/wallet.ts";
 import type { Deadline } from "../platform/deadline.ts";
 import { isoTime } from "../platform/time.ts";
 import { type CheckDeps, checkSubscriptions } from "./check-subscriptions.ts";
-import { webhookId } from "./signature.ts";
 import type { Subscription } from "./subscription.ts";
 import { limitNearBody } from "./webhook-body.ts";
 import type { AccountEvent } from "./webhook-event.ts";
@@ -74,6 +73,6 @@ const isRecent = (name: string, from: string): boolean => {
 const limitNearEvent = (account_id: string, { keyId, ...near }: NearLimitOf): AccountEvent => ({
   event: "limit.near",
   account_id,
-  webhook_id: webhookId(`limit.near.${account_id}`, nameOf({ keyId, ...near })),
+  occurrence: nameOf({ keyId, ...near }),
   body: limitNearBody({ account_id, key_id: keyId, ...near }),
 });

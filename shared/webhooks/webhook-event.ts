@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { accountEventName, TRANSACTION_UPDATED } from "../contract/webhook-events.ts";
+import { webhookId } from "./signature.ts";
 
 /** The statuses that a webhook reports. */
 export const finalStatus = z.enum(["success", "failed"]);
@@ -24,7 +25,12 @@ export type TransactionEvent = z.infer<typeof transactionEvent>;
 export const accountEvent = z.object({
   event: accountEventName,
   account_id: z.string(),
-  webhook_id: z.string(),
+  /** Which of the account's events of this name: a time, or a limit and its period. */
+  occurrence: z.string(),
   body: z.string(),
 });
 export type AccountEvent = z.infer<typeof accountEvent>;
+
+/** Made from what the event says, so that who may send to the queue cannot use the id of another one. */
+export const accountEventId = ({ event, account_id, occurrence }: Omit<AccountEvent, "body">): string =>
+  webhookId(`${event}.${account_id}`, occurrence);

@@ -318,7 +318,7 @@ const runReconciliation = async (): Promise<void> => {
 
 /** Has a webhook wait outside the queue: enabling the endpoint sends it. */
 const parkDelivery = async (account: string): Promise<void> => {
-  const event = { event: "wallet.low", account_id: account, webhook_id: "evt_1", body: "{}" } as const;
+  const event = { event: "wallet.low", account_id: account, occurrence: "1", body: "{}" } as const;
   const message = { ...event, endpoint: "1" };
   const delivery = newDelivery(message, { accountId: account, webhookId: "evt_1" }, Date.now());
   await recordProgress(service.ledger, delivery, { state: "pending", parked: true });

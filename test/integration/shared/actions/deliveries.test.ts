@@ -17,6 +17,7 @@ import { deliverWebhook } from "../../../../shared/webhooks/deliver-webhook.ts";
 import { newDelivery, recordProgress } from "../../../../shared/webhooks/delivery.ts";
 import { type DeliveryMessage, deliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { type LocalQueues, startQueues } from "../../../../tools/local/queues.ts";
 import { anActionContext } from "../../../builders/action-context.ts";
 import { ENDPOINT } from "../../../builders/endpoint.ts";
@@ -310,14 +311,14 @@ test("a replay puts the webhook into the queue, and has an audit entry", async (
 test("the transaction and the event of another account do not exist, and are not sent again", async () => {
   const [account, other] = [await anAccount(), await anAccount()];
   const transaction = await aSettledOrder(other);
-  const webhookId = `evt_${"a".repeat(32)}`;
   const event = {
     event: "wallet.low",
     account_id: other,
     endpoint: ENDPOINT,
-    webhook_id: webhookId,
+    occurrence: "1",
     body: "{}",
   } as const;
+  const webhookId = accountEventId(event);
   await webhookRuns["webhook set"](context(), { account: other, url: "http://127.0.0.1:9/" });
   const fresh = newDelivery(event, { accountId: other, webhookId }, NOON_MS);
   await recordProgress(context().ledger, fresh, { state: "removed" });

@@ -16,6 +16,7 @@ import { isoTime } from "../../../../shared/platform/time.ts";
 import { httpUpstream } from "../../../../shared/upstream/http-upstream.ts";
 import type { DeliveryMessage } from "../../../../shared/webhooks/delivery-queue.ts";
 import { enqueueCatalogUpdated } from "../../../../shared/webhooks/enqueue-catalog-updated.ts";
+import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { type Simulator, startSimulator } from "../../../../tools/simulator/server.ts";
 import { anApiEvent } from "../../../builders/api-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
@@ -332,7 +333,7 @@ describe("a change of the catalog", () => {
     const subscribers = sent.map(([, accountId]) => accountId);
     expect(subscribers).toHaveLength(4);
     expect(new Set(subscribers)).toEqual(new Set([one, other]));
-    const ids = sent.map(([message]) => (message.event === "catalog.updated" ? message.webhook_id : ""));
+    const ids = sent.map(([message]) => (message.event === "catalog.updated" ? accountEventId(message) : ""));
     expect(new Set(ids).size).toBe(2);
     const bodies = sent.map(([message]) => (message.event === "catalog.updated" ? message.body : ""));
     expect(new Set(bodies).size).toBe(1);

@@ -169,7 +169,7 @@ describe("maskOldPhones", () => {
     const accountId = await anAccount();
     const [old, young] = ["old", "young"].map((webhookId) => ({
       ...newDelivery(
-        { event: "wallet.low", account_id: accountId, webhook_id: webhookId, body: "{}", endpoint: "1" },
+        { event: "wallet.low", account_id: accountId, occurrence: webhookId, body: "{}", endpoint: "1" },
         { accountId, webhookId },
         webhookId === "old" ? OLD_MS : NOON_MS,
       ),

@@ -22,6 +22,7 @@ import {
 import { recordEndpointHealth } from "../../../../shared/webhooks/endpoint-health.ts";
 import { readParkedEndpoint } from "../../../../shared/webhooks/parked-endpoint.ts";
 import { createPost } from "../../../../shared/webhooks/post-webhook.ts";
+import { accountEventId } from "../../../../shared/webhooks/webhook-event.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type DynamoDbProxy, startDynamoDbProxy } from "../../../builders/dynamodb-proxy.ts";
 import { dynamodbEndpoint } from "../../../builders/emulator.ts";
@@ -518,16 +519,26 @@ test.each([
   const receiver = await answering(200);
   const { account_id, deliver } = await aSettlement(receiver.url);
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  expect(await deliver({ event: "wallet.low", account_id, webhook_id: `evt_${"b".repeat(32)}`, body: text })).toBe(
-    "retry",
-  );
+  expect(await deliver({ event: "wallet.low", account_id, occurrence: "1", body: text })).toBe("retry");
   expect(receiver.received).toEqual([]);
+});
+
+// An app ignores a webhook whose id it has seen.
+test("a message of an event on request cannot have the id of an order's webhook", async () => {
+  const receiver = await answering(200);
+  const { account_id, deliver } = await aSettlement(receiver.url);
+  await deliver();
+  const webhook_id = receiver.received[0]?.headers.id ?? "";
+  const event = { event: "wallet.low", account_id, body: '{"event":"wallet.low","data":{}}', webhook_id } as const;
+  expect(await deliver({ ...event, occurrence: webhook_id })).toBe("done");
+  expect(receiver.received[1]?.headers.id).toMatch(/^evt_[0-9a-f]{32}$/);
+  expect(receiver.received[1]?.headers.id).not.toBe(webhook_id);
 });
 
 test("an event on request is posted with the bytes of its message, also after its delivery was parked and put into the queue again", async () => {
   const receiver = await answering(500, 500, 500, 500, 200);
   const { account_id, endpoints } = await aSettlement(receiver.url);
-  const event = { event: "wallet.low", account_id, endpoint: ENDPOINT, webhook_id: `evt_${"a".repeat(32)}` } as const;
+  const event = { event: "wallet.low", account_id, endpoint: ENDPOINT, occurrence: "1" } as const;
   // Numbers and the order of fields are those of the event, whatever DynamoDB does with an item's attributes.
   const first = { ...event, body: '{"event":"wallet.low","data":{"z":1.5,"a":10}}' };
   const ledger = { db: tables.db, table: tables.ledgerTable, clock: () => nowMs };
@@ -547,7 +558,7 @@ test("an event on request is posted with the bytes of its message, also after it
   expect(await recorded()).toMatchObject({ state: "delivered", attempts: { length: 5 } });
   await deliver(first);
   expect(receiver.received.map(({ body, headers }) => `${headers.id} ${body}`)).toEqual(
-    Array.from({ length: 5 }, () => `${first.webhook_id} ${first.body}`),
+    Array.from({ length: 5 }, () => `${accountEventId(first)} ${first.body}`),
   );
   await deliver({ ...first, repeat: "replay-1" });
   expect(receiver.received).toHaveLength(6);

@@ -189,7 +189,7 @@ describe("a fault", () => {
     const queue = queueOf();
     const deps = { ledger, queue };
     await Promise.all([enqueueLowBalances(deps, deadlineIn(60_000)), enqueueLowBalances(deps, deadlineIn(60_000))]);
-    expect(new Set(queue.send.mock.calls.map(([message]) => eventOf(message)?.webhook_id)).size).toBe(1);
+    expect(new Set(queue.send.mock.calls.map(([message]) => eventOf(message)?.occurrence)).size).toBe(1);
     expect(await run()).toEqual([]);
   });
 

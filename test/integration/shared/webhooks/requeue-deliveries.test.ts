@@ -78,7 +78,7 @@ const park = async (accountId: string, ...changes: readonly Partial<Delivery>[])
 };
 
 const transactionIn = (message: DeliveryMessage): string =>
-  message.event === "transaction.updated" ? message.transaction_pk : message.webhook_id;
+  message.event === "transaction.updated" ? message.transaction_pk : message.occurrence;
 
 const queueOf = () => ({ send: vi.fn(async (_message: DeliveryMessage, _accountId: string) => {}) });
 const run = async (queue = queueOf()) => {

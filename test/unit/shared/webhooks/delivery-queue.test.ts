@@ -7,7 +7,7 @@ const aMessage = (number: number, body = "{}"): DeliveryMessage => ({
   event: "wallet.low",
   account_id: `acc_${number}`,
   endpoint: "2",
-  webhook_id: `evt_${String(number).padStart(32, "0")}`,
+  occurrence: String(number),
   body,
 });
 
