@@ -27,7 +27,7 @@ export interface DirectAccessProps {
 export class DirectAccess extends Construct {
   constructor(scope: Construct, id: string, { stage, data, service, settings }: DirectAccessProps) {
     super(scope, id);
-    const { partition, account } = Stack.of(this);
+    const { partition, region, account } = Stack.of(this);
     const logs = new LogGroup(this, "Logs", {
       retention: settings.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -50,7 +50,14 @@ export class DirectAccess extends Construct {
         fieldSelectors: [
           only("eventCategory", "Data"),
           only("resources.type", "AWS::DynamoDB::Table"),
-          only("resources.ARN", ...Object.values(data.tables).map(({ tableArn }) => tableArn)),
+          {
+            field: "resources.ARN",
+            // A ledger is restored and carried over to before the stage adopts it. CloudFormation begins a table's name so.
+            startsWith: [
+              `arn:${partition}:dynamodb:${region}:${account}:table/${stackName(stage, "Data")}-`,
+              ...Object.values(data.tables).map(({ tableArn }) => tableArn),
+            ],
+          },
           {
             field: "userIdentity.arn",
             notStartsWith: [`arn:${partition}:sts::${account}:assumed-role/${stackName(stage, "Service")}-`],

@@ -22,6 +22,7 @@ const selectors = z
         z.strictObject({
           Field: z.string(),
           Equals: z.array(z.string()).optional(),
+          StartsWith: z.array(z.string()).optional(),
           NotStartsWith: z.array(z.string()).optional(),
         }),
       ),
@@ -35,7 +36,7 @@ const [selector] = selectors.parse(
 
 const LEDGER = arnOf("AWS::DynamoDB::Table", "Ledger");
 type Call = { readonly arn: string; readonly table?: string; readonly readOnly?: boolean; readonly type?: string };
-/** Every condition of a selector must hold; one value of a condition is enough to equal, none may be the beginning. */
+/** Every condition of a selector must hold; one value of a condition is enough, and of `NotStartsWith` none may be the beginning. */
 const isRecorded = ({ arn, table = LEDGER, readOnly = false, type = "AWS::DynamoDB::Table" }: Call): boolean => {
   const event: Readonly<Record<string, string>> = {
     eventCategory: "Data",
@@ -44,10 +45,11 @@ const isRecorded = ({ arn, table = LEDGER, readOnly = false, type = "AWS::Dynamo
     readOnly: String(readOnly),
     "userIdentity.arn": arn,
   };
-  return (selector?.FieldSelectors ?? []).every(({ Field, Equals, NotStartsWith = [] }) => {
+  return (selector?.FieldSelectors ?? []).every(({ Field, Equals, StartsWith, NotStartsWith = [] }) => {
     const value = event[Field];
     if (value === undefined) throw new Error(`What is ${Field} of an event?`);
-    return (Equals?.includes(value) ?? true) && !NotStartsWith.some((start) => value.startsWith(start));
+    const begins = (start: string): boolean => value.startsWith(start);
+    return (Equals?.includes(value) ?? true) && (StartsWith?.some(begins) ?? true) && !NotStartsWith.some(begins);
   });
 };
 
@@ -65,6 +67,13 @@ test.each([
     const table = arnOf("AWS::DynamoDB::Table", name);
     expect([isRecorded({ arn, table }), isRecorded({ arn, table, readOnly: true })], name).toEqual([true, true]);
   }
+});
+
+test("what is written to a restored ledger before the stage adopts it is recorded, if its name is that of the stage's tables", () => {
+  const arn = session("AWSReservedSSO_AdministratorAccess_0123456789abcdef");
+  const tableOf = (name: string): string => `arn:aws:dynamodb:${REGION}:${ACCOUNT_ID}:table/${name}`;
+  expect(isRecorded({ arn, table: tableOf("Prod-Data-restored-20261127") })).toBe(true);
+  expect(isRecorded({ arn, table: tableOf("Sandbox-Data-restored-20261127") })).toBe(false);
 });
 
 test("no access by the stage's functions is recorded, and none to tables of others", () => {
