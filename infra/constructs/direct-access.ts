@@ -2,6 +2,8 @@ import { Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
 import { CfnTrail, Trail } from "aws-cdk-lib/aws-cloudtrail";
 import { Alarm, ComparisonOperator, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { EventField, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { SnsTopic } from "aws-cdk-lib/aws-events-targets";
 import { FilterPattern, LogGroup } from "aws-cdk-lib/aws-logs";
 import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership } from "aws-cdk-lib/aws-s3";
 import { Construct } from "constructs";
@@ -81,6 +83,30 @@ export class DirectAccess extends Construct {
     const action = new SnsAction(service.alarms.topics.page);
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);
+    this.addSecretRule({ stage, data, service });
+  }
+
+  /**
+   * Who sets secrets can set the key by which the upstream's events are verified, and so end orders. Secrets Manager sends this
+   * event without a trail, for each secret's new value. Source: AWS Secrets Manager, "Secret Label Updated event".
+   */
+  private addSecretRule({ stage, data, service }: Pick<DirectAccessProps, "stage" | "data" | "service">): void {
+    new Rule(this, "SecretChanged", {
+      description: "Notifies when a secret has a new value",
+      eventPattern: {
+        source: ["aws.secretsmanager"],
+        detailType: ["Secret Label Updated"],
+        resources: Object.values(data.secretArns),
+        detail: { labelUpdated: ["AWSCURRENT"] },
+      },
+      targets: [
+        new SnsTopic(service.alarms.topics.page, {
+          message: RuleTargetInput.fromText(
+            `The secret ${EventField.fromPath("$.detail.name")} of ${stage} has a new value. If you do not know of it, see docs/runbook.md, "Direct access".`,
+          ),
+        }),
+      ],
+    });
   }
 
   /** CloudTrail requires a bucket, also where it sends its events to a log group. */

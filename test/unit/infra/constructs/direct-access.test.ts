@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { functionNames } from "../../../../infra/functions.ts";
 import { METRICS_NAMESPACE } from "../../../../shared/platform/log.ts";
 import { ACCOUNT_ID, REGION } from "../../../../tools/local/local-aws.ts";
 import { everyFunction } from "../../../builders/console.ts";
-import { arnOf, resolverOf } from "../../../builders/iam/resolve.ts";
+import { arnOf, nameOf, resolverOf } from "../../../builders/iam/resolve.ts";
 import { idIn, mentions, templatesOf } from "../../../builders/templates.ts";
 
 /**
@@ -34,6 +35,10 @@ const [selector] = selectors.parse(
   resolverOf([administrator, data, service])(trail?.Properties.AdvancedEventSelectors),
 );
 
+const SECRET_ARNS = data
+  .all("AWS::SecretsManager::Secret")
+  .map(({ id }) => arnOf("AWS::SecretsManager::Secret", nameOf(id)))
+  .toSorted();
 const LEDGER = arnOf("AWS::DynamoDB::Table", "Ledger");
 type Call = { readonly arn: string; readonly table?: string; readonly readOnly?: boolean; readonly type?: string };
 /** Every condition of a selector must hold; one value of a condition is enough, and of `NotStartsWith` none may be the beginning. */
@@ -113,6 +118,27 @@ test("a write that is recorded raises an alarm within minutes, which pages, and 
   ]);
   const topic = idIn(service.outputs.AlarmTopic?.Value);
   expect(JSON.stringify(alarm?.Properties.AlarmActions)).toContain(`ExportsOutputRef${topic}`);
+});
+
+test("a new value of each secret of the stage pages, and that of another does not", () => {
+  const [rule, ...others] = administrator
+    .all("AWS::Events::Rule")
+    .filter(({ id }) => id.includes("SecretChanged"))
+    .map(({ Properties }) => Properties);
+  expect(others).toEqual([]);
+  // Source: AWS Secrets Manager User Guide, "Secret Label Updated event".
+  expect(resolverOf([administrator, data, service])(rule?.EventPattern)).toEqual({
+    source: ["aws.secretsmanager"],
+    "detail-type": ["Secret Label Updated"],
+    resources: expect.toSatisfy((arns: readonly string[]) => isDeepStrictEqual(arns.toSorted(), SECRET_ARNS)),
+    detail: { labelUpdated: ["AWSCURRENT"] },
+  });
+  // Source: Amazon EventBridge, "Quotas": an event pattern has 2,048 characters. An ARN of a stage is up to 58 longer than here.
+  const text = JSON.stringify(resolverOf([administrator, data, service])(rule?.EventPattern));
+  expect(text.length + 58 * SECRET_ARNS.length).toBeLessThan(2_048);
+  expect(rule?.State).toBe("ENABLED");
+  const topic = idIn(service.outputs.AlarmTopic?.Value);
+  expect(JSON.stringify(rule?.Targets)).toContain(`ExportsOutputRef${topic}`);
 });
 
 test("a stage that sells nothing has no trail, whose bucket would outlive it", () => {
