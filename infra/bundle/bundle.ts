@@ -45,11 +45,13 @@ export const bundleOptions = {
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 } as const satisfies BuildOptions;
 
+/** How code is bundled that has a client of the SDK, which retries. */
+export const clientOptions = { ...bundleOptions, alias } as const satisfies BuildOptions;
+
 /** How the SDK's file is bundled: as CommonJS, because Lambda's Node does not let `require` load an ES module. */
 export const sdkOptions = {
-  ...bundleOptions,
+  ...clientOptions,
   format: "cjs",
-  alias,
   banner: {},
   external: [],
   entryPoints: [`${projectRoot}shared/platform/aws/sdk.ts`],
@@ -60,8 +62,8 @@ export const bundleOptionsOf = (name: FunctionName) =>
   ({
     ...bundleOptions,
     entryPoints: [functionEntry(name)],
-    // It has the client of S3, which imports event streams statically, and retries.
-    ...(name === "copy-audit" && { alias, external: [`./${SDK_FILE}`] }),
+    // The client of S3 imports event streams statically.
+    ...(name === "copy-audit" && { ...clientOptions, external: [`./${SDK_FILE}`] }),
     define: {
       ...bundleOptions.define,
       ...(name === "serve-console" && { CONSOLE_FILES: JSON.stringify(consoleFiles()) }),

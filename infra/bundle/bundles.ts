@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type BuildOptions, buildSync } from "esbuild";
 import { type FunctionName, functionNames } from "../functions.ts";
 import { builtOnce } from "./built-once.ts";
-import { bundleOptions, bundleOptionsOf, functionEntry, sdkOptions } from "./bundle.ts";
+import { bundleOptions, bundleOptionsOf, clientOptions, functionEntry, sdkOptions } from "./bundle.ts";
 import { projectRoot } from "./project-root.ts";
 
 /** What the bundles depend on besides esbuild's options. */
@@ -65,7 +65,7 @@ const builds: Readonly<Record<string, () => string>> = {
   "sdk-bundle": () => builtFiles("sdk-bundle", sdkOptions),
   "simulator-bundle": () =>
     builtFiles("simulator-bundle", {
-      ...bundleOptions,
+      ...clientOptions,
       entryPoints: [`${projectRoot}tools/acceptance/simulator/handler.ts`],
     }),
 };

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { bundleOptions, bundleOptionsOf, functionEntry, sdkOptions } from "../../../../infra/bundle/bundle.ts";
+import { bundleOptionsOf, clientOptions, functionEntry } from "../../../../infra/bundle/bundle.ts";
 import { bundleOf, sdkBundle } from "../../../../infra/bundle/bundles.ts";
 import { SDK_FILE } from "../../../../infra/bundle/sdk-file.ts";
 import { functionNames } from "../../../../infra/functions.ts";
@@ -17,8 +17,7 @@ const INSTRUMENTATION = /node_modules\/(aws-xray-sdk|@aws-lambda-powertools|@ope
 
 test("the bundles have no instrumentation that could put personal data into a trace", async () => {
   const entryPoints = functionNames.map(functionEntry);
-  const { alias } = sdkOptions;
-  const { metafile } = await build({ ...bundleOptions, alias, entryPoints, outdir: ".", write: false, metafile: true });
+  const { metafile } = await build({ ...clientOptions, entryPoints, outdir: ".", write: false, metafile: true });
   const inputs = Object.keys(metafile.inputs);
   expect(inputs).toEqual(expect.arrayContaining(functionNames.map((name) => `functions/${name}/handler.ts`)));
   expect(inputs.filter((path) => INSTRUMENTATION.test(path))).toEqual([]);
