@@ -35,3 +35,23 @@ export const taskCpuMs = async (page: Page, act: () => Promise<unknown>): Promis
   if (cpuMs.length === 0) throw new Error("The trace has no task of the main thread");
   return cpuMs;
 };
+
+/** Compiles code, parses, builds elements and lays them out, as a first load does. */
+const REFERENCE_WORK = `(() => {
+  const rows = Array.from({ length: 2_000 }, (_, number) => ({ number, name: "Row " + number }));
+  const code = rows.map(({ number }) => "(function (x) { return [x, " + number + "].map(String); })(1);").join("");
+  new Function(code)();
+  for (let time = 0; time < 20; time += 1) JSON.parse(JSON.stringify(rows));
+  const table = document.createElement("table");
+  for (const { number, name } of rows) {
+    const row = table.insertRow();
+    row.insertCell().textContent = String(number);
+    row.insertCell().textContent = name;
+  }
+  document.body.append(table);
+  return table.offsetHeight;
+})()`;
+
+/** The CPU time of a fixed work in the page, in milliseconds: what a limit of CPU time is compared with on any machine. */
+export const referenceCpuMs = async (page: Page): Promise<number> =>
+  (await taskCpuMs(page, () => page.evaluate(REFERENCE_WORK))).reduce((sum, taskMs) => sum + taskMs, 0);
