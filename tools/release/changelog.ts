@@ -33,14 +33,15 @@ export const withRelease = (changelog: string, version: string, day: string): st
     .concat("\n");
 };
 
-/** Two texts as one, in which each heading of theirs stands once. */
+/** Texts as one, which has each of their headings once, after what is above all headings. */
 const joinGroups = (...texts: readonly string[]): string => {
-  const groups = texts.flatMap((text) => text.split(/^(?=### )/m)).map((group) => group.split(/^(### .*)\n/m));
-  const byHeading = Map.groupBy(groups, ([, found = ""]) => found);
-  return [...byHeading]
-    .map(([found, of]) =>
-      [found, of.map((parts) => (parts[2] ?? parts[0] ?? "").trim()).join("\n")].join("\n\n").trim(),
-    )
+  const lines = new Map([["", ""]]);
+  for (const group of texts.flatMap((text) => text.split(/^(?=### )/m))) {
+    const [, found = "", below = ""] = /^(### [^\n]*\n)?(.*)$/s.exec(group) ?? [];
+    lines.set(found.trim(), `${lines.get(found.trim()) ?? ""}${below.trim()}\n`);
+  }
+  return [...lines]
+    .map(([found, below]) => `${found}\n\n${below.trim()}`.trim())
     .join("\n\n")
     .trim();
 };

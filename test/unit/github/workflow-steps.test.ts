@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import * as z from "zod";
 import { temporaryFolder } from "../../builders/cleanups.ts";
 
-/** Goal: the steps that only GitHub runs work. Method: each runs as it stands in its workflow; `gh` records its arguments. */
+/** Goal: the steps that only GitHub runs work. Method: each runs as its workflow has it; `gh` records its arguments. */
 const Workflow = z.object({
   jobs: z.record(z.string(), z.object({ steps: z.array(z.object({ run: z.string().optional() })).default([]) })),
 });

@@ -43,12 +43,13 @@ test("a release takes what was unreleased, once", () => {
 });
 
 test("a release that is prepared again takes what was unreleased since, below its own headings, and the new day", () => {
-  const released = withRelease(changelog, "1.1.0", "2026-12-01");
+  const introduced = changelog.replace("### For callers", "Begins here.\n\n### For callers");
+  const released = withRelease(introduced, "1.1.0", "2026-12-01");
   const since = "\n### For callers\n\n- Another one.\n\n### For deployers\n\n- A setting.\n";
   const again = withRelease(released.replace("## Unreleased\n", `## Unreleased\n${since}`), "1.1.0", "2026-12-02");
   expect(unreleasedText(again)).toBe("");
   expect(releaseNotes(again, "1.1.0")).toBe(
-    "### For callers\n\n- Another one.\n- A field is new.\n\n### For deployers\n\n- A setting.",
+    "Begins here.\n\n### For callers\n\n- Another one.\n- A field is new.\n\n### For deployers\n\n- A setting.",
   );
   expect(again).toContain("## 1.1.0 - 2026-12-02\n");
   expect(releasedVersions(again)).toEqual(["1.1.0", "1.0.0"]);
