@@ -126,20 +126,29 @@ const applyAnswer = async (deps: ApplyDeps, message: AnswerMessage, deadline: De
   if (message.finding === "another_order" || (await belongsToAnother(ledger, event.reference, pk))) {
     return isFinalStatus(status) ? { kind: "done", outcome: "duplicate" } : escalate(deps, event, "another_order", pk);
   }
-  if (isFinalStatus(status)) return escalateIfContradicted(deps, pk, status, event);
-  // The order was sent again since: this is about the sending before, and the next question is about the new one.
-  if (stored.claim !== message.claim) return { kind: "done", outcome: "another_sending" };
+  const late = await lateAnswer(deps, stored, message.claim, event);
+  if (late !== undefined) return late;
   const isOwn = event.reference === referenceOf(stored);
   const settlement = { ...settlementOf(deps, event, "lookup"), ...(isOwn && { upstream_reference: undefined }) };
   const result = await settleByAnswer(ledger, stored, settlement, message, deadline);
   if (result === "indeterminate") return { kind: "retry", reason: "write_indeterminate" };
   if (result === "applied") return { kind: "done", outcome: "applied" };
-  const current = await readTransaction(ledger, pk);
-  if (current !== undefined && !isFinalStatus(current.status) && current.claim !== message.claim)
-    return { kind: "done", outcome: "another_sending" };
-  return current !== undefined && isFinalStatus(current.status)
-    ? escalateIfContradicted(deps, pk, current.status, event)
-    : escalate(deps, event, "another_order", pk);
+  const current = (await readTransaction(ledger, pk)) ?? stored;
+  return (await lateAnswer(deps, current, message.claim, event)) ?? escalate(deps, event, "another_order", pk);
+};
+
+/**
+ * The result of an answer that comes after its order ended or was sent again. It is about the sending before, and the next
+ * question is about the new one.
+ */
+const lateAnswer = async (
+  deps: ApplyDeps,
+  { pk, status, claim }: Transaction,
+  asked: Transaction["claim"],
+  event: ReportedOrder,
+): Promise<MessageResult | undefined> => {
+  if (isFinalStatus(status)) return escalateIfContradicted(deps, pk, status, event);
+  return claim === asked ? undefined : { kind: "done", outcome: "another_sending" };
 };
 
 /** Whether the upstream's reference is known as that of another transaction. The index lags. */

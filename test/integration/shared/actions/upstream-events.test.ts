@@ -72,6 +72,12 @@ test("candidates are the open orders that were sent before the event, those with
     { field: "amount", event: "500.00 NGN", transaction: "300.00 NGN" },
     { field: "phone number", event: "0803****567", transaction: "08099999999" },
   ]);
+
+  const { accountId } = await operator.anAccount();
+  for (let more = 0; more < 18; more += 1) await operator.openFor(accountId, { amount_kobo: koboFromNaira(10) });
+  const most = await candidates(await anEvent());
+  expect(most).toHaveLength(20);
+  expect(most.slice(0, 2).map(({ reference }) => reference)).toEqual([same, older]);
 });
 
 test("the only candidate of an event whose transaction is known is that transaction", async () => {
@@ -80,6 +86,8 @@ test("the only candidate of an event whose transaction is known is that transact
   const { transaction } = await operator.anOrder();
   const found = await candidates(await anEvent({ status: "failed" }, transaction.pk));
   expect(found.map(({ reference }) => reference)).toEqual([referenceOf(transaction)]);
+  // A restored ledger may lack it.
+  expect(await candidates(await anEvent({ status: "failed" }, "transaction#lost"))).toEqual([]);
 });
 
 test("an event that cannot be read has no candidates", async () => {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { GetQueueAttributesCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
@@ -176,6 +176,90 @@ describe("the end of an indeterminate debit", () => {
     expect(await apply(voidOf(transaction))).toEqual({ kind: "retry", reason: "write_indeterminate" });
     ledger.reset();
     expect(await apply(voidOf(transaction))).toEqual(done("void"));
+  });
+});
+
+describe("answers of the upstream to a question for an order", () => {
+  type Answer = Extract<OutcomeMessage, { readonly kind: "answer"; readonly finding: "outcome" | "another_order" }>;
+  const done = (outcome: string) => ({ kind: "done", outcome });
+  const answerOf = (transaction: Transaction, changes: Partial<Answer> = {}): Answer => ({
+    ...{ kind: "answer", mode: "live", transaction_pk: transaction.pk, write_token: transaction.write_token },
+    ...{ finding: "outcome", event: { reference: referenceOf(transaction), status: "success" } },
+    ...changes,
+  });
+  const notFound = ({ finding: _finding, event, ...target }: Answer): OutcomeMessage => ({
+    ...target,
+    finding: "not_found",
+    reference: event.reference,
+  });
+  const aSandboxOrder = () => anOrder({ mode: "test", open: undefined });
+
+  test.each<[string, () => ReturnType<typeof anOrder>, Partial<Answer>, string]>([
+    ["an order that the ledger lacks", anOrder, { transaction_pk: transactionPk("0") }, "no_such_transaction"],
+    ["another write token", anOrder, { write_token: "another" }, "another_transaction"],
+    ["an order of the sandbox", aSandboxOrder, {}, "another_transaction"],
+    ["an earlier sending of the order", anOrder, { claim: "earlier" }, "another_sending"],
+  ])("an answer about %s is dropped", async (_name, made, changes, outcome) => {
+    const { transaction, stored } = await made();
+    expect(await apply(answerOf(transaction, changes))).toEqual(done(outcome));
+    expect(await stored()).toEqual(transaction);
+  });
+
+  test("an answer settles its order once, and only one that needs a person raises an alarm", async () => {
+    const { transaction, stored } = await anOrder();
+    const { reference } = answerOf(transaction).event;
+    const anotherOrder = answerOf(transaction, { finding: "another_order" });
+    const findings = [notFound(answerOf(transaction)), anotherOrder];
+    expect(await logOf(...findings)).toMatchObject(
+      ["not_found", "another_order"].map((reason) => ({
+        ...{ event: "upstream_event.escalated", reason, upstream_reference: reference, transaction: reference },
+      })),
+    );
+    expect(await apply(answerOf(transaction))).toEqual(done("applied"));
+    expect(await stored()).toMatchObject({ status: "success", reported_by: "lookup" });
+    expect(await stored()).not.toHaveProperty("upstream_reference");
+    for (const late of [...findings, answerOf(transaction)]) {
+      expect(await apply(late)).toEqual(done("duplicate"));
+      expect(await callsOf(late)).not.toContain("UpdateItem");
+    }
+  });
+
+  test("an answer under the upstream's reference records it, and refunds nothing if another order has it", async () => {
+    const event = { reference: `U-${randomUUID()}`, status: "failed" } as const;
+    const [own, other] = [await anOrder(), await anOrder()];
+    expect(await apply(answerOf(own.transaction, { event }))).toEqual(done("applied"));
+    expect(await own.stored()).toMatchObject({ status: "failed", upstream_reference: event.reference });
+    expect(await apply(answerOf(other.transaction, { event }))).toEqual(done("another_order"));
+    expect(await other.balance()).toBe(1_500);
+    const known = await anOrder({ upstream_reference: `U-${randomUUID()}` });
+    const ofKnown = { reference: known.transaction.upstream_reference ?? "", status: "failed" } as const;
+    expect(await apply(answerOf(other.transaction, { event: ofKnown }))).toEqual(done("another_order"));
+    expect(await other.balance()).toBe(1_500);
+    expect(await apply(answerOf(known.transaction, { event: ofKnown }))).toEqual(done("applied"));
+  });
+
+  test("an answer whose write meets conflicts until the deadline is retried", async () => {
+    const { transaction } = await anOrder();
+    conflictOnUpdates();
+    const retried = { kind: "retry", reason: "write_indeterminate" };
+    expect(await apply(answerOf(transaction), deadlineIn(0))).toEqual(retried);
+  });
+
+  const failed = { status: "failed", failure: { code: "delivery_failed" } } as const;
+  test.each<[string, Partial<Transaction>, string]>([
+    ["settled the same", { status: "success" }, "duplicate"],
+    ["settled otherwise", failed, "contradiction"],
+    ["sent again", { claim: "later" }, "another_sending"],
+  ])("an answer about an order that was %s since it was read is not applied", async (_name, changes, outcome) => {
+    const { transaction, stored } = await anOrder();
+    const update = ledger.db.update.bind(ledger.db);
+    const settled = { ...transaction, ...changes };
+    vi.spyOn(ledger.db, "update").mockImplementationOnce(async (...call) => {
+      await ledger.db.put({ TableName: ledger.table, Item: settled });
+      return update(...call);
+    });
+    expect(await apply(answerOf(transaction))).toEqual(done(outcome));
+    expect(await stored()).toEqual(settled);
   });
 });
 
@@ -667,6 +751,20 @@ describe("a message that makes an order wait", () => {
     expect(await apply(second)).toEqual({ kind: "done", outcome: "duplicate" });
     expect(await stored()).toMatchObject({ status: "success" });
     expect(await countOf(transaction)).toBe(0);
+  });
+
+  test("refunds an order that was never sent, once, if a later one of its account was claimed since", async () => {
+    const { transaction, stored, balance } = await anOrder();
+    await apply(enqueueMessageOf(ledger, transaction, order));
+    const claim = await claimAsSender(ledger, await waitingOf(transaction));
+    if (claim.kind !== "claimed") throw new Error("The order was not claimed");
+    const claimed = { number: 1, turnUntil: isoTime(NOON_MS) };
+    const overtaken = enqueueMessageOf(ledger, { ...claim.claimed, claimed }, order);
+    for (const outcome of ["applied", "duplicate"]) {
+      expect(await apply(overtaken)).toEqual({ kind: "done", outcome });
+      expect(await stored()).toMatchObject({ status: "failed", failure: { code: "delivery_failed" } });
+      expect(await balance()).toBe(2_000);
+    }
   });
 
   test.each([
