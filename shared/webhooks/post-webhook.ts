@@ -149,5 +149,4 @@ const connectionOpened = (socket: Socket, event: "connect" | "secureConnect"): P
     socket.once(event, () => resolve());
     // Stays attached: the user of the connection handles later errors.
     socket.on("error", reject);
-    socket.once("close", () => reject(new Error("The connection was closed")));
   });

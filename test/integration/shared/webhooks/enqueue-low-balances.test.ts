@@ -3,7 +3,7 @@ import * as z from "zod";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { auditEntry, auditPut } from "../../../../shared/ledger/audit.ts";
 import { setLowBalanceThreshold } from "../../../../shared/ledger/low-balance-threshold.ts";
-import { subscriptionPk } from "../../../../shared/ledger/schema.ts";
+import { subscriptionPk, walletPk } from "../../../../shared/ledger/schema.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -58,10 +58,12 @@ const eventOf = (message: DeliveryMessage | undefined) =>
   message === undefined || message.event === "transaction.updated" ? undefined : message;
 const bodySchema = z.object({ event: z.literal("wallet.low"), data: z.record(z.string(), z.unknown()) });
 
-/** The run of one minute: resolves with the data of what it enqueued. */
-const run = async (queue = queueOf()): Promise<readonly unknown[]> => {
+/** The run of one minute: resolves with the data of what it enqueued. Only a faulty queue makes its number wrong. */
+const run = async (faulty?: ReturnType<typeof queueOf>): Promise<readonly unknown[]> => {
+  const queue = faulty ?? queueOf();
   ledger.nowMs += MINUTE_MS;
-  await enqueueLowBalances({ ledger, queue }, deadlineIn(60_000));
+  const enqueued = await enqueueLowBalances({ ledger, queue }, deadlineIn(60_000));
+  if (faulty === undefined) expect(enqueued).toBe(queue.send.mock.calls.length);
   return queue.send.mock.calls.map(([message]) => bodySchema.parse(JSON.parse(eventOf(message)?.body ?? "")).data);
 };
 
@@ -201,6 +203,15 @@ describe("a fault", () => {
     await ledger.db.put({ TableName: ledger.table, Item: broken });
     expect(await run()).toEqual([]);
     expect(shown()).toMatchObject([{ event: "subscriptions.not_checked" }]);
+  });
+
+  test("an account without a wallet is left out, and the next one is checked", async () => {
+    const shown = alarms();
+    const [without, accountId] = [await anAccount(), await anAccount()];
+    await ledger.db.delete({ TableName: ledger.table, Key: { pk: walletPk(without) } });
+    await setBalance(accountId, 10);
+    expect(await run()).toMatchObject([{ account_id: accountId }]);
+    expect(shown()).toEqual([]);
   });
 
   test("a run without time raises an alarm instead of leaving balances out silently", async () => {

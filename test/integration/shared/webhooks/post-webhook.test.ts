@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { parseIpRanges } from "../../../../shared/platform/ip-range.ts";
@@ -28,10 +29,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("a response gives its status and its size", async () => {
-  const receiver = await aReceiver((response) => void response.writeHead(204).end());
-  expect(await post(receiver.url)).toMatchObject({ kind: "answered", status: 204, bytes: 0 });
-  expect(receiver.received).toMatchObject([{ headers: { id: "evt_1" }, body: "{}" }]);
+/** A container may have no IPv6. */
+const loopbacks = ["127.0.0.1", "::1"].filter((host) =>
+  Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ address }) => address === host)),
+);
+test.each(loopbacks)("a response from %s gives its status and its size", async (host) => {
+  const receiver = await aReceiver((response) => void response.writeHead(204).end(), { host });
+  const rules = rulesWith({ resolve: async () => [host] });
+  for (const name of [host === "::1" ? "[::1]" : host, "app.example.com"]) {
+    const result = await post(`http://${name}:${receiver.port}/hook?a=1`, rules);
+    expect(result).toMatchObject({ kind: "answered", status: 204, bytes: 0 });
+  }
+  const arrived = { path: "/hook?a=1", headers: { id: "evt_1" }, body: "{}" };
+  expect(receiver.received).toMatchObject([arrived, arrived]);
 });
 
 test("a response that is no delivery gives the first 300 characters of its body, without the numbers of persons", async () => {
@@ -90,13 +100,53 @@ test("a receiver that does not respond times out after 5 s", async () => {
   expect(result).toEqual({ kind: "failed", reason: "timeout" });
 });
 
-test("a server that accepts the connection and sends nothing times out", async () => {
-  const silent = createServer().listen(0, "127.0.0.1");
+/** A server of TCP that sends nothing; `closed` resolves once its first connection has ended, with what that received. */
+const aSilentServer = async (onConnection: (socket: Socket) => unknown = () => {}) => {
+  const closed = Promise.withResolvers<string>();
+  const silent = createServer((socket) => {
+    onConnection(socket);
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1");
+    });
+    socket.once("close", () => closed.resolve(received));
+  }).listen(0, "127.0.0.1");
   await once(silent, "listening");
   onTestFinished(() => void silent.close());
   const address = silent.address();
-  const port = typeof address === "object" ? address?.port : 0;
-  expect(await post(`http://127.0.0.1:${port}/`, rulesWith(), 100)).toEqual({ kind: "failed", reason: "timeout" });
+  return { port: typeof address === "object" ? address?.port : 0, closed: closed.promise };
+};
+
+test.each(["http", "https"])(
+  "a server that accepts a connection over %s and sends nothing times out",
+  async (scheme) => {
+    const { port, closed } = await aSilentServer();
+    expect(await post(`${scheme}://127.0.0.1:${port}/`, rulesWith(), 100)).toEqual({
+      kind: "failed",
+      reason: "timeout",
+    });
+    await closed;
+  },
+);
+
+test("a server that ends the connection before the TLS handshake fails at once", async () => {
+  const { port } = await aSilentServer((socket) => socket.end());
+  expect(await post(`https://127.0.0.1:${port}/`)).toEqual({ kind: "failed", reason: "ECONNRESET" });
+});
+
+test("nothing is sent over a connection whose peer has another address than the one that was checked", async () => {
+  const { port, closed } = await aSilentServer();
+  let checks = 0;
+  const rules: AddressRules = {
+    ...rulesWith(),
+    get allowed() {
+      checks += 1;
+      return checks === 1 ? rulesWith().allowed : [];
+    },
+  };
+  const result = await createPost(rules)({ url: `http://app.example.com:${port}/`, headers, body: "{}" });
+  expect(result).toEqual({ kind: "failed", reason: "address_refused" });
+  expect(await closed).toBe("");
 });
 
 test("a response that never ends times out", async () => {
@@ -182,10 +232,12 @@ test("over https a receiver gets the webhook only if its certificate is trusted 
   const trusted = getCACertificates("default");
   setDefaultCACertificates([...trusted, identity.cert]);
   onTestFinished(() => setDefaultCACertificates(trusted));
-  expect(await post(receiver.url)).toMatchObject({ kind: "answered", status: 200 });
+  for (const url of [receiver.url, receiver.url.replace("localhost", "localhost.")]) {
+    expect(await post(url)).toMatchObject({ kind: "answered", status: 200 });
+  }
   const otherName = receiver.url.replace("localhost", "app.example.com");
   expect(await post(otherName)).toEqual({ kind: "failed", reason: "ERR_TLS_CERT_ALTNAME_INVALID" });
-  expect(receiver.received).toHaveLength(1);
+  expect(receiver.received).toHaveLength(2);
   // A server of several names chooses its certificate by the name that it is asked for.
   expect(new Set(asked)).toEqual(new Set(["localhost", "app.example.com"]));
 });
