@@ -10,6 +10,8 @@ type Mutated = {
 const filesOf = (folder: string): readonly string[] => [`shared/${folder}/*.ts`];
 const testsOf = (...folders: readonly string[]): readonly string[] =>
   folders.map((folder) => `test/{unit,integration}/shared/${folder}/*.test.ts`);
+const integrationTests = (...names: readonly string[]): readonly string[] =>
+  names.map((name) => `test/integration/${name}.test.ts`);
 const own = (folder: string): Mutated => ({ mutate: filesOf(folder), tests: testsOf(folder) });
 
 /** What is mutated together, by its name. */
@@ -27,11 +29,37 @@ export const folders: Readonly<Record<string, Mutated>> = {
   "queued-orders": { mutate: filesOf("queued-orders"), tests: testsOf("queued-orders") },
   "upstream-events": {
     mutate: filesOf("upstream-events"),
-    tests: [...testsOf("upstream-events"), "test/integration/functions/receive-upstream-event.test.ts"],
+    tests: [
+      ...testsOf("upstream-events"),
+      ...integrationTests("functions/receive-upstream-event", "shared/actions/upstream-events", "shared/ledger/seal"),
+    ],
   },
   ledger: { mutate: filesOf("ledger"), tests: testsOf("ledger", "read-account") },
-  access: own("access"),
-  webhooks: own("webhooks"),
+  access: {
+    mutate: filesOf("access"),
+    tests: [
+      ...testsOf("access"),
+      ...integrationTests(
+        "shared/actions/access",
+        "shared/actions/accounts",
+        "shared/actions/keys",
+        "shared/console/authorisation",
+        "tools/admin/reconcile-keys",
+      ),
+    ],
+  },
+  webhooks: {
+    mutate: filesOf("webhooks"),
+    tests: [
+      ...testsOf("webhooks"),
+      ...integrationTests(
+        "functions/enqueue-webhooks",
+        "shared/actions/deliveries",
+        "shared/actions/webhook",
+        "shared/catalog/refresh-catalog",
+      ),
+    ],
+  },
   upstream: {
     mutate: ["circuit-breaker", "classify", "key-pool", "rate-limit"].map((name) => `shared/upstream/${name}.ts`),
     tests: ["test/unit/shared/upstream/*.test.ts"],

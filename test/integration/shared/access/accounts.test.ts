@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AccountError, findAccount } from "../../../../shared/access/account-store.ts";
 import {
+  changePriceRules,
   changeWhitelist,
   createAccount,
   createKey,
   revokeKey,
   rotateKey,
+  setAccountLimits,
   setAccountStatus,
+  setDuplicateWindow,
   setEntitlements,
+  setKeyLimits,
   setWhitelist,
 } from "../../../../shared/access/accounts.ts";
 import { hashApiKey } from "../../../../shared/access/api-key.ts";
 import { findKey } from "../../../../shared/access/key-store.ts";
-import type { Permission } from "../../../../shared/contract/permission.ts";
+import { INITIAL_ENTITLEMENTS, type Permission } from "../../../../shared/contract/permission.ts";
 import { routes } from "../../../../shared/contract/routes.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -168,6 +172,14 @@ describe("the entitlements of an account", () => {
     });
   });
 
+  test("entitlements that another person has changed since are not replaced", async () => {
+    const { account_id: accountId } = await createAccount(access.store, { name: "new", whitelist: [] });
+    const { entitlements } = await setEntitlements(access.store, accountId, { vtu: null }, INITIAL_ENTITLEMENTS);
+    const refused = setEntitlements(access.store, accountId, {}, INITIAL_ENTITLEMENTS);
+    await expect(refused).rejects.toThrow("Another person has changed what the account may do");
+    expect((await access.account(accountId)).entitlements).toEqual(entitlements);
+  });
+
   test("an entitlement is taken away also while a key's item is missing", async () => {
     const { key, accountId } = await access.anAccount({ permissions: ["vtu", "identity"] });
     const lost = await createKey(access.store, accountId, { mode: "live" });
@@ -180,6 +192,52 @@ describe("the entitlements of an account", () => {
     const { key } = await access.anAccount({ permissions: ["vtu", "identity"] });
     expect(await access.withKey(key)).toMatchObject({ caller: { entitlements: { vtu: null, identity: null } } });
   });
+});
+
+test("what an account's orders are limited by, or cost, is on the item of each key, and is removed from there with it", async () => {
+  const { key, keyId, accountId } = await access.anAccount();
+  const { store } = access;
+  for (const version of [1, 2]) {
+    expect((await changePriceRules(store, accountId, () => [])).price_list).toEqual({ version, rules: [] });
+  }
+  await setDuplicateWindow(store, accountId, 60);
+  await setAccountLimits(store, accountId, { day_orders: 3 }, {});
+  await setKeyLimits(store, accountId, keyId, { day_orders: 2 });
+  const rotated = await rotateKey(store, accountId, keyId, MINUTE_MS);
+  const fields = { price_list: 2, duplicate_window_s: 60, account_limits: { day_orders: 3 } };
+  for (const each of [key, rotated.key]) {
+    expect(await access.keyItem(each)).toMatchObject({ ...fields, key_limits: { day_orders: 2 } });
+  }
+  const other = await createKey(store, accountId, { mode: "live" });
+  expect(await access.keyItem(other.key)).toMatchObject(fields);
+  expect(await access.keyItem(other.key)).not.toHaveProperty("key_limits");
+
+  const changed = setAccountLimits(store, accountId, {}, { day_orders: 2 });
+  await expect(changed).rejects.toThrow("Another person has changed the limits");
+  await setAccountLimits(store, accountId, {}, { day_orders: 3 });
+  await setDuplicateWindow(store, accountId, undefined);
+  await setKeyLimits(store, accountId, keyId, {});
+  const left = await access.account(accountId);
+  expect(left).not.toHaveProperty("order_limits");
+  expect(left).not.toHaveProperty("duplicate_window_s");
+  expect(left.keys.map(({ order_limits }) => order_limits)).toEqual([undefined, { day_orders: 2 }, undefined]);
+  const item = await access.keyItem(key);
+  for (const field of ["account_limits", "duplicate_window_s", "key_limits"]) expect(item).not.toHaveProperty(field);
+  await expect(setKeyLimits(store, accountId, "key_none", {})).rejects.toThrow(`${accountId} has no key key_none`);
+});
+
+test("an account has 50 active keys at most, beside those that have ended", async () => {
+  const { accountId } = await access.anAccount();
+  const account = await access.account(accountId);
+  const [first] = account.keys;
+  if (first === undefined) throw new Error("The account has no key");
+  const some = (count: number, prefix: string, changes: Partial<typeof first>) =>
+    Array.from({ length: count }, (_, index) => ({ ...first, key_id: `${prefix}_${index}`, ...changes }));
+  const keys = [first, ...some(48, "active", {}), ...some(3, "revoked", { status: "revoked" })];
+  await access.tables.db.put({ TableName: access.tables.ledgerTable, Item: { ...account, keys } });
+  await createKey(access.store, accountId, { mode: "live" });
+  await expect(createKey(access.store, accountId, { mode: "live" })).rejects.toThrow("has 50 active keys");
+  expect((await access.account(accountId)).keys).toHaveLength(53);
 });
 
 test("the whitelist of an account is replaced for both keys at once, also by an empty one", async () => {

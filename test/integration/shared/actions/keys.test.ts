@@ -78,7 +78,8 @@ test("a key is listed with its name, its last four characters and who made it, a
   const rotated = await keysRuns["keys rotate"](operator(), { account, key: made.key_id, overlap_ms: 0 });
   const unnamed = await keysRuns["keys create"](ada, { account, mode: "test", permissions: ["vtu"] });
   expect(made.name).toBe("Checkout");
-  const [, ...listed] = await keysOf(account);
+  const [first, ...listed] = await keysOf(account);
+  expect(first?.name).toBe("Live key");
   expect(listed.map(({ name, last_four, created_by }) => [name, last_four, created_by])).toEqual([
     ["Checkout", made.key.slice(-4), "ada@example.com"],
     ["Checkout", rotated.key.slice(-4), operator().actor().by],
