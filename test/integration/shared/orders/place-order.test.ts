@@ -5,15 +5,31 @@ import * as z from "zod";
 import { OutcomeUnknown, ServiceError } from "../../../../shared/contract/errors.ts";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { ALL_ENTITLEMENTS } from "../../../../shared/contract/permission.ts";
+import type { DuplicateWindow } from "../../../../shared/ledger/duplicate-guard.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { type Settlement, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
-import type { Fulfilment, OrderDeps, OrderRequest, PlacedOrder, Quote } from "../../../../shared/orders/order.ts";
+import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
+import type {
+  Fulfilment,
+  OrderDeps,
+  OrderRequest,
+  PlacedOrder,
+  QueuePolicy,
+  Quote,
+} from "../../../../shared/orders/order.ts";
 import { type OutcomeMessage, outcomeMessage } from "../../../../shared/orders/outcome-message.ts";
-import { finaliseOrder, openOrder, prepareOrder, refusalOf } from "../../../../shared/orders/place-order.ts";
+import {
+  finaliseOrder,
+  openOrder,
+  prepareOrder,
+  refusalOf,
+  refuseUncompared,
+} from "../../../../shared/orders/place-order.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
@@ -54,6 +70,7 @@ type TestOrder = OrderRequest & {
   readonly quote: () => Promise<Quote>;
   readonly fulfil: (transaction: Transaction) => Promise<Fulfilment>;
   readonly recordPk?: string;
+  readonly duplicates?: DuplicateWindow;
 };
 /** An order for 500 NGN that is delivered. */
 const anOrder = (accountId: string, changes: Partial<TestOrder> = {}): TestOrder => ({
@@ -68,16 +85,16 @@ const anOrder = (accountId: string, changes: Partial<TestOrder> = {}): TestOrder
 });
 const unreadable = (): Promise<never> => Promise.reject(new Error("The cache table cannot be read"));
 const place = async (
-  { quote, fulfil, recordPk, ...request }: TestOrder,
+  { quote, fulfil, recordPk, duplicates, ...request }: TestOrder,
   deps: OrderDeps = depsWith(),
   deadline: Deadline = deadlineIn(20_000),
 ): Promise<PlacedOrder> => {
   const prepared = await prepareOrder(deps, request, await quote().catch(refusalOf));
   if (prepared.kind === "placed") return prepared.placed;
-  const { transaction } = prepared;
-  const records = recordPk === undefined ? [] : [{ pk: recordPk, about: transaction.pk }];
-  const opened = await openOrder(deps, prepared, { records }, deadline);
+  const records = recordPk === undefined ? [] : [{ pk: recordPk, about: prepared.transaction.pk }];
+  const opened = await openOrder(deps, prepared, { records, duplicates }, deadline);
   if (opened.kind === "placed") return opened.placed;
+  const { transaction } = opened;
   return finaliseOrder(deps, transaction, await fulfil(transaction), deadline);
 };
 
@@ -159,6 +176,150 @@ describe("the transaction of an order", () => {
     expect(other.transaction.pk).not.toBe(one.transaction.pk);
     expect(one.transaction).not.toHaveProperty("caller_reference");
     expect(await ledger.balanceOf(accountId)).toBe(0);
+  });
+});
+
+describe("an order that its account may not place", () => {
+  const LIVE = { keyId: "key_1", mode: "live", entitlements: ALL_ENTITLEMENTS } as const;
+  const NOT_RAISED = "Nothing was charged. Order less, or have the limit raised";
+
+  test.each([
+    ["account", "order_naira", `this account: 499 NGN an order. ${NOT_RAISED}`],
+    ["account", "day_naira", `this account: 499 NGN a day. ${NOT_RAISED}`],
+    ["key", "month_naira", `this API key: 499 NGN a month. ${NOT_RAISED}`],
+  ] as const)("by a limit of its %s (%s) is refused, and its reference is free", async (by, limit, said) => {
+    const accountId = await ledger.aWallet(1_000);
+    const caller = { ...LIVE, accountId, limits: { [by]: { [limit]: 499 } } };
+    const refusal = await refusedBy(place(anOrder(accountId, { caller, fulfil: UNSENT })));
+    expect(refusal).toMatchObject({
+      code: "limit_reached",
+      details: { message: `The order would pass the limit of ${said}` },
+    });
+    expect((await place(anOrder(accountId))).replayed).toBe(false);
+    // Of an order of this reference, it would be taken for the outcome of that order.
+    expect(await place(anOrder(accountId, { caller, fulfil: UNSENT }))).toMatchObject({ replayed: true });
+    const other = refusedBy(place(anOrder(accountId, { caller, fields: ["b"], fulfil: UNSENT })));
+    expect(await other).toMatchObject({ code: "reference_reused" });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test.each([
+    ["account", "day_orders", "this account: 1 orders a day"],
+    ["key", "month_orders", "this API key: 1 orders a month"],
+  ] as const)(
+    "by what its %s has used (%s) is refused, and the one before has what it is counted for",
+    async (by, limit, said) => {
+      const accountId = await ledger.aWallet(1_000);
+      const caller = { ...LIVE, accountId, limits: { [by]: { [limit]: 1 } } };
+      const { transaction } = await place(anOrder(accountId, { caller, fulfil: async () => ({}) }));
+      expect(transaction.counted).toMatchObject({ day: "2026-11-21" });
+      expect(transaction).toStrictEqual(await readTransaction(ledger, transaction.pk));
+      const refusal = await refusedBy(
+        place(anOrder(accountId, { caller, callerReference: "order-2", fulfil: UNSENT })),
+      );
+      expect(refusal).toMatchObject({
+        code: "limit_reached",
+        details: {
+          message: `The order would pass the limit of ${said} (1 used; days and months are in Africa/Lagos). Nothing was charged. Order less, or again in the next period, or have the limit raised`,
+        },
+      });
+      expect(await ledger.balanceOf(accountId)).toBe(500);
+      const test = { ...caller, mode: "test" } as const;
+      expect((await place(anOrder(accountId, { caller: test }))).replayed).toBe(false);
+    },
+  );
+
+  test("by its quota is refused until midnight, and is without a quota counted for none", async () => {
+    const accountId = await ledger.aWallet(2_000);
+    const caller = { ...LIVE, accountId, entitlements: { vtu: 1, identity: null } };
+    expect((await place(anOrder(accountId, { caller }))).replayed).toBe(false);
+    const next = anOrder(accountId, { caller, callerReference: "order-2", fulfil: UNSENT });
+    expect(await refusedBy(place(next))).toMatchObject({
+      code: "rate_limited",
+      details: { retryAfterS: 11 * 3_600, message: expect.stringContaining("for vtu: wait until midnight in Lagos") },
+    });
+    const other = anOrder(accountId, { caller, entitlement: "identity", callerReference: "order-3" });
+    expect((await place(other)).replayed).toBe(false);
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
+  });
+
+  test("because it is not entitled to it, or is restricted, is refused, and nothing is debited", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const caller = { ...LIVE, accountId, entitlements: { identity: null } };
+    expect(await refusedBy(place(anOrder(accountId, { caller, fulfil: UNSENT })))).toMatchObject({
+      code: "permission_denied",
+      details: { message: "This account is not entitled to vtu: ask an operator of the service" },
+    });
+    await ledger.db.update(walletRestriction(ledger.table, accountId, true, NOON_MS).Update);
+    const restricted = await refusedBy(place(anOrder(accountId, { fulfil: UNSENT })));
+    expect(restricted.code).toBe("account_restricted");
+    expect(await ledger.balanceOf(accountId)).toBe(1_000);
+  });
+
+  test.each([
+    ["order-1", " (your reference order-1)"],
+    [undefined, ""],
+  ])("because it is like an earlier one with the reference %s names that one", async (callerReference, said) => {
+    const accountId = await ledger.aWallet(1_000);
+    const duplicates = { table: ledger.table, pk: `duplicate#${randomUUID()}`, windowS: 60, isConfirmed: false };
+    const { transaction } = await place(anOrder(accountId, { callerReference, duplicates }));
+    const like = anOrder(accountId, { callerReference: "order-2", duplicates, fulfil: UNSENT });
+    const duplicateOf = referenceOf(transaction);
+    expect(await refusedBy(place(like))).toMatchObject({
+      code: "possible_duplicate",
+      details: { duplicateOf, message: expect.stringContaining(`The order is like ${duplicateOf}${said}, which`) },
+    });
+    expect(await ledger.balanceOf(accountId)).toBe(500);
+  });
+
+  test("because its kind is off is asked about by its type and kind", async () => {
+    const asked: (readonly unknown[] | undefined)[] = [];
+    const purchases = async (parts?: readonly unknown[]) => {
+      asked.push(parts);
+      return "off" as const;
+    };
+    const order = { type: "nin_retrieval", entitlement: "identity:retrieve", fulfil: UNSENT } as const;
+    await refusedBy(place(anOrder(await ledger.aWallet(500), order), depsWith({ gate: { purchases } })));
+    expect(asked).toEqual([["nin_retrieval", "identity", undefined]]);
+  });
+});
+
+describe("an order that may have to wait", () => {
+  test("waits always by policy, or only behind another of its account", async () => {
+    const accountId = await ledger.aWallet(5_000);
+    const mustQueue = async (queue?: QueuePolicy) => {
+      const { quote, fulfil: _, ...request } = anOrder(accountId, { callerReference: undefined });
+      const prepared = await prepareOrder(depsWith(), request, await quote());
+      if (prepared.kind === "placed") expect.unreachable();
+      const opened = await openOrder(depsWith(), prepared, queue === undefined ? {} : { queue }, deadlineIn(20_000));
+      if (opened.kind === "placed") expect.unreachable();
+      expect(opened.transaction).toStrictEqual(await readTransaction(ledger, prepared.transaction.pk));
+      return opened;
+    };
+    const policies = [undefined, "never", "behind_others", "always"] as const;
+    const decided = async () => {
+      const opened: boolean[] = [];
+      for (const policy of policies) opened.push((await mustQueue(policy)).mustQueue);
+      return opened;
+    };
+    expect(await decided()).toEqual([false, false, false, true]);
+    const { transaction } = await mustQueue("always");
+    await enqueueOrder(ledger, transaction, { kind: "airtime", network: "mtn" }, deadlineIn(20_000));
+    expect(await decided()).toEqual([false, false, true, true]);
+  });
+});
+
+describe("an order that cannot be compared with the earlier one of its reference", () => {
+  test("is refused if there is none, and has an unknown outcome if there is one", async () => {
+    const accountId = await ledger.aWallet(1_000);
+    const { caller } = anOrder(accountId);
+    const refusal = new ServiceError("internal_error");
+    const refuse = (callerReference: string | undefined) =>
+      refuseUncompared(depsWith(), { caller, callerReference }, refusal);
+    await expect(refuse("order-1")).rejects.toBe(refusal);
+    await place(anOrder(accountId));
+    await expect(refuse(undefined)).rejects.toBe(refusal);
+    await expect(refuse("order-1")).rejects.toMatchObject({ name: "OutcomeUnknown", cause: refusal });
   });
 });
 
@@ -274,7 +435,7 @@ describe("an error before the debit that could be taken for the outcome of the f
       const changes = { fulfil: UNSENT, ...(quote && { quote }) };
       ledger.proxy.fault = unreadable;
       const placed = place(anOrder(accountId, changes), depsWith(), NO_RETRIES);
-      await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+      await expect(placed).rejects.toMatchObject({ name: "OutcomeUnknown", cause: expect.any(Error) });
       const withoutReference = place(
         anOrder(accountId, { ...changes, callerReference: undefined }),
         depsWith(),
@@ -293,11 +454,11 @@ describe("an error before the debit that could be taken for the outcome of the f
 
   test("a reference key that cannot be read is an unknown outcome for an order with a reference, and internal_error without one", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const deps = depsWith({ keyedHashes: () => Promise.reject(new Error("Secrets Manager is away")) });
-    await expect(place(anOrder(accountId), deps)).rejects.toBeInstanceOf(OutcomeUnknown);
-    expect((await refusedBy(place(anOrder(accountId, { callerReference: undefined }), deps))).code).toBe(
-      "internal_error",
-    );
+    const cause = new Error("Secrets Manager is away");
+    const deps = depsWith({ keyedHashes: () => Promise.reject(cause) });
+    await expect(place(anOrder(accountId), deps)).rejects.toMatchObject({ name: "OutcomeUnknown", cause });
+    const withoutReference = refusedBy(place(anOrder(accountId, { callerReference: undefined }), deps));
+    expect(await withoutReference).toMatchObject({ code: "internal_error", cause });
     expect(await ledger.balanceOf(accountId)).toBe(1_000);
   });
 });
@@ -432,11 +593,12 @@ describe("an order that is not sent upstream", () => {
   });
 
   test("an order whose end cannot be queued is an unknown outcome", async () => {
-    const outcomeQueue = { send: () => Promise.reject(new Error("SQS is away")) };
+    const cause = new Error("SQS is away");
+    const outcomeQueue = { send: () => Promise.reject(cause) };
     const order = anOrder(await ledger.aWallet(1_000), { callerReference: undefined, fulfil: UNSENT });
     loseWrites();
     const placed = place(order, depsWith({ outcomeQueue }));
-    await expect(placed).rejects.toBeInstanceOf(OutcomeUnknown);
+    await expect(placed).rejects.toMatchObject({ name: "OutcomeUnknown", cause });
   });
 });
 
@@ -447,8 +609,8 @@ describe("an order after its debit", () => {
     const accountId = await ledger.aWallet(1_000);
     const { transaction, ...placed } = await place(anOrder(accountId, { fulfil: async () => ({}) }), deps);
     expect(transaction.status).toBe("processing");
-    expect(placed).toEqual({ replayed: false, isOutcomeSecured: true });
-    expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
+    expect(placed).toStrictEqual({ replayed: false, isOutcomeSecured: true });
+    expect(transaction).toStrictEqual(await readTransaction(ledger, transaction.pk));
     expect(deps.queued).toEqual([]);
     expect(await ledger.balanceOf(accountId)).toBe(500);
     expect(log.text()).toBe("");
