@@ -53,22 +53,25 @@ export const openLane = (ledger: Ledger, accountId: string): Promise<Lane | unde
 /** The order that is sent next, or undefined: then none of the account is sent in this run. */
 export const nextOrder = async (ledger: Ledger, lane: Lane): Promise<QueuedOrder | undefined> => {
   const [number] = queuedNumbers(lane.queue);
-  if (lane.isHeld || number === undefined) return undefined;
-  while (!lane.orders.has(number) && (await readMore(ledger, lane)));
-  const order = lane.orders.get(number) ?? orderBehindMissing(ledger, lane);
+  if (number === undefined) return undefined;
+  while (!lane.isHeld && !lane.orders.has(number) && (await readMore(ledger, lane)));
+  // A page that cannot be read may have it.
+  if (lane.isHeld) return undefined;
+  const order = lane.orders.get(number) ?? orderBehindMissing(ledger, lane, number);
   if (order === undefined) lane.isHeld = true;
   return order;
 };
 
 /** The first order that is listed, once it has waited until those before it would be listed too. */
-const orderBehindMissing = ({ clock }: Ledger, { wallet, queue, orders }: Lane): QueuedOrder | undefined => {
-  const numbers = [...queuedNumbers(queue)];
-  const number = numbers.find((each) => orders.has(each));
-  const order = number === undefined ? undefined : orders.get(number);
-  if (number === undefined || order === undefined) return undefined;
+const orderBehindMissing = (
+  { clock }: Ledger,
+  { wallet, queue, orders }: Lane,
+  missing: number,
+): QueuedOrder | undefined => {
+  const [order] = [...queuedNumbers(queue)].flatMap((number) => orders.get(number) ?? []);
+  if (order === undefined) return undefined;
   // The missing order began to wait at this time or before; again, if it is in front.
-  const isReturned = numbers.some((each) => each < number && queue.front.has(each));
-  const since = [order.updated_at, ...(isReturned ? [wallet.queue_front_at ?? ""] : [])];
+  const since = [order.updated_at, ...(queue.front.has(missing) ? [wallet.queue_front_at ?? ""] : [])];
   if (since.some((time) => clock() - Date.parse(time) < MISSING_MS)) return undefined;
   log.alarm("queued_orders.missing", { account: wallet.account_id });
   return order;

@@ -3,10 +3,19 @@ import { GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from "@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import * as z from "zod";
 import { referenceOf } from "../../../../shared/ledger/transaction.ts";
+import { emptyWallet, readWallet, type Wallet, walletRestriction } from "../../../../shared/ledger/wallet.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { log } from "../../../../shared/platform/log.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { endInLane, type Lane, nextOrder, openLane, readMore } from "../../../../shared/queued-orders/lane.ts";
+import { queuedNumbers, queueOf } from "../../../../shared/queued-orders/order-queue.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
+import { captureLog } from "../../../builders/captured-log.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { queuedCount, walletAndCount } from "../../../builders/queued-order.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { claimAsSender, queuedCount, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
+import { aTransaction } from "../../../builders/transaction.ts";
 
 /**
  * Goal: the requests of an account's queued orders begin in the order in which the orders were placed, whatever happens
@@ -58,6 +67,114 @@ const loseAnswersOfClaims = (count: number, afterMs: number): void => {
     throw new Error("cut off");
   });
 };
+
+describe("the order that is sent next", () => {
+  const MISSING_MS = 5 * MINUTE_MS;
+
+  /** Three orders wait, of which the index lists some. `waitedMs`: since when those wait. */
+  const aLane = (listed: readonly number[], waitedMs = 0, ofWallet: Partial<Wallet> = {}): Lane => {
+    const wallet = { ...emptyWallet("acc_1", NOON_MS), queue_tail: 3, queue_head: 1, ...ofWallet };
+    const order = (number: number) => ({
+      ...aTransaction({ updated_at: isoTime(NOON_MS - waitedMs) }),
+      queued: { order: { kind: "airtime", network: "mtn" } as const, table: "ledger", number },
+    });
+    return {
+      ...{ wallet, queue: queueOf(wallet), orders: new Map(listed.map((number) => [number, order(number)])) },
+      ...{ isListed: true, next: undefined, turnUntil: undefined, hasTurn: false, isHeld: false },
+    };
+  };
+  const nextOf = async (lane: Lane) => {
+    const logged = captureLog();
+    const order = await nextOrder(ledger, lane);
+    return { number: order?.queued.number, isHeld: lane.isHeld, alarms: logged.lines("queued_orders.missing").length };
+  };
+
+  test("is the first one; there is none in a lane that is held, or without orders", async () => {
+    expect(await nextOf(aLane([1, 2, 3]))).toEqual({ number: 1, isHeld: false, alarms: 0 });
+    const held = { ...aLane([1, 2, 3]), isHeld: true };
+    expect(await nextOf(held)).toEqual({ number: undefined, isHeld: true, alarms: 0 });
+    const none = aLane([1, 2, 3], 0, { queue_head: 4 });
+    expect(await nextOf(none)).toEqual({ number: undefined, isHeld: false, alarms: 0 });
+    const one = aLane([1, 2, 3]);
+    endInLane(one, 1);
+    expect([...queuedNumbers(one.queue), ...one.orders.keys()]).toEqual([2, 3, 2, 3]);
+    expect(await nextOf(one)).toMatchObject({ number: 2 });
+  });
+
+  test.each<[string, number, Partial<Wallet>, number | undefined]>([
+    ["for less than 5 minutes", MISSING_MS - 1, {}, undefined],
+    ["for 5 minutes", MISSING_MS, {}, 2],
+    [
+      "for 5 minutes, but not since the missing one waits again",
+      MISSING_MS,
+      { queue_head: 2, queue_front: new Set([1]), queue_front_at: isoTime(NOON_MS - MISSING_MS + 1) },
+      undefined,
+    ],
+    [
+      "for 5 minutes since the missing one waits again",
+      MISSING_MS,
+      { queue_head: 2, queue_front: new Set([1]), queue_front_at: isoTime(NOON_MS - MISSING_MS) },
+      2,
+    ],
+    [
+      "for 5 minutes, after one waited again that was claimed since",
+      MISSING_MS,
+      { queue_head: 1, queue_front_at: isoTime(NOON_MS) },
+      2,
+    ],
+  ])(
+    "is the second one if the index lacks the first and the second waits %s",
+    async (_, waitedMs, ofWallet, number) => {
+      const isHeld = number === undefined;
+      expect(await nextOf(aLane([2, 3], waitedMs, ofWallet))).toEqual({ number, isHeld, alarms: isHeld ? 0 : 1 });
+    },
+  );
+
+  test("is none if the index lists none of them", async () => {
+    expect(await nextOf(aLane([], MISSING_MS))).toEqual({ number: undefined, isHeld: true, alarms: 0 });
+  });
+
+  test("is none while the page that may have it cannot be read, however long those on the page before wait", async () => {
+    const accountId = await ledger.anAccount(15_000);
+    // The clock of the instance that took the first one was ahead, so that it is on the second page.
+    for (let number = 1; number <= 26; number += 1) {
+      const created_at = isoTime(NOON_MS + (number === 1 ? MINUTE_MS : number));
+      const transaction = await ledger.anOpenTransaction(accountId, { created_at, listed_at: created_at });
+      await enqueueOrder(ledger, transaction, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
+    }
+    const [lane, later] = [await openLane(ledger, accountId), await openLane(ledger, accountId)];
+    if (lane === undefined || later === undefined) expect.unreachable();
+    expect([lane.orders.size, lane.isListed, lane.isHeld, lane.hasTurn]).toEqual([25, true, false, false]);
+    ledger.nowMs += 6 * MINUTE_MS;
+    intercept(async (command, send) => {
+      if (command instanceof QueryCommand) throw new Error("throttled");
+      return send();
+    });
+    expect(await nextOf(lane)).toEqual({ number: undefined, isHeld: true, alarms: 0 });
+    vi.restoreAllMocks();
+    expect(await nextOf(later)).toEqual({ number: 1, isHeld: false, alarms: 0 });
+    expect([later.orders.size, later.next, await readMore(ledger, later)]).toEqual([26, undefined, false]);
+  });
+
+  test("is none while another run has the turn, or the account is restricted", async () => {
+    const accountId = await ledger.anAccount(1_000);
+    const transactions = [await ledger.anOpenTransaction(accountId), await ledger.anOpenTransaction(accountId)];
+    for (const transaction of transactions) {
+      await enqueueOrder(ledger, transaction, { kind: "airtime", network: "mtn" }, deadlineIn(29_000));
+    }
+    const heldIn = async () => (await openLane(ledger, accountId))?.isHeld;
+    expect(await heldIn()).toBe(false);
+    await claimAsSender(ledger, await storedQueued(ledger, transactions[0]?.pk ?? ""));
+    const { turn_until = "" } = await readWallet(ledger, accountId);
+    expect((await openLane(ledger, accountId))?.turnUntil).toBe(turn_until);
+    ledger.nowMs = Date.parse(turn_until) - 1;
+    expect(await heldIn()).toBe(true);
+    ledger.nowMs += 1;
+    expect(await heldIn()).toBe(false);
+    await ledger.db.update(walletRestriction(ledger.table, accountId, true, ledger.nowMs).Update);
+    expect(await heldIn()).toBe(true);
+  });
+});
 
 describe("one run sends the orders of an account in their order", () => {
   test("if the answer of a claim is lost", async () => {
