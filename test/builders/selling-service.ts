@@ -32,6 +32,8 @@ export type InstanceOptions = {
   readonly clock?: Clock;
   /** Called before each request of the instance to the upstream. */
   readonly beforeSending?: (reference: string) => Promise<void>;
+  /** The keys at the upstream. */
+  readonly upstreamKeys?: string;
 };
 
 /** The function that takes orders and the sender of queued orders, over one ledger and an upstream. */
@@ -48,8 +50,13 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
   /** The requests of queued orders, as they began. */
   const begun: string[] = [];
   /** A new instance of each function: nothing is cached in it. */
-  const instance = ({ ledger: inLedger = ledger, clock = ledger.clock, beforeSending }: InstanceOptions = {}) => {
-    const liveKey = { value: async () => LIVE_KEY, refetch: async () => LIVE_KEY };
+  const instance = ({
+    ledger: inLedger = ledger,
+    clock = ledger.clock,
+    beforeSending,
+    upstreamKeys = LIVE_KEY,
+  }: InstanceOptions = {}) => {
+    const liveKey = { value: async () => upstreamKeys, refetch: async () => upstreamKeys };
     const client = httpUpstream({ baseUrl: simulator.baseUrl, profile: PROFILE, liveKey, clock });
     const upstream: HttpUpstream = {
       ...client,
@@ -88,7 +95,7 @@ export const aSellingService = async (ledger: LedgerAtNoon, { queueMinutes = 15 
     };
     return {
       buy: buyData({ ...common, keyedHashes, upstreams: { live: upstream, test: sandboxUpstream } }),
-      send: () => sendQueuedOrders({ ...common, upstream }, deadlineIn(60_000)),
+      send: (deadline = deadlineIn(60_000)) => sendQueuedOrders({ ...common, upstream }, deadline),
     };
   };
   const transaction = async (accountId: string, reference: string) => {

@@ -5,8 +5,10 @@ import { readTransaction } from "../../../../shared/ledger/find-transactions.ts"
 import type { Ledger } from "../../../../shared/ledger/ledger.ts";
 import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { writePurchasesSwitch } from "../../../../shared/orders/purchases-switch.ts";
+import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { log } from "../../../../shared/platform/log.ts";
-import { isoTime } from "../../../../shared/platform/time.ts";
+import { isoTime, sleep } from "../../../../shared/platform/time.ts";
+import { SEND_QUEUED_RESERVE_MS } from "../../../../shared/platform/time-budgets.ts";
 import { enqueueMessageOf } from "../../../../shared/queued-orders/enqueue-or-defer.ts";
 import type { ClaimedOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { REFUSED_ORDER_RETRIES_MAX } from "../../../../shared/queued-orders/turn.ts";
@@ -15,7 +17,7 @@ import { walletQueueJoin } from "../../../../shared/queued-orders/wallet-queue.t
 import { captureLog } from "../../../builders/captured-log.ts";
 import { copyTable } from "../../../builders/copy-table.ts";
 import { type LedgerAtNoon, openLedgerAtNoon } from "../../../builders/ledger-at-noon.ts";
-import { claimAsSender, walletAndCount } from "../../../builders/queued-order.ts";
+import { claimAsSender, storedQueued, walletAndCount } from "../../../builders/queued-order.ts";
 import { aSellingService, type SellingService } from "../../../builders/selling-service.ts";
 
 /** Goal: an order that the upstream's rate limit refuses is sent later, once, in its account's order, or refunded. */
@@ -49,7 +51,12 @@ describe("an order that the upstream's rate limit refuses", () => {
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 0 });
     expect(service.arrived()).toHaveLength(1);
 
+    const logged = captureLog();
+    const pace = await readUpstreamPace(service.store);
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
+    // While nothing waits, a run notes nothing.
+    expect(await readUpstreamPace(service.store)).toEqual(pace);
+    expect(logged.lines()).toMatchObject([{ QueuedOrders: 0, OldestQueuedSeconds: 0 }]);
     expect(await walletAndCount(ledger, accountId)).not.toHaveProperty("open");
     expect(service.queued).toEqual([]);
   });
@@ -243,17 +250,94 @@ test("an upstream that refuses all orders with Retry-After 0 is asked for one qu
     expect(await walletAndCount(ledger, accountId)).toMatchObject({ queued_orders: 1 });
 });
 
-test("no order is refunded any more once purchases are switched off within a run", async () => {
+test.each([
+  ["refunded", 16 * MINUTE_MS],
+  ["sent", MINUTE_MS],
+])("no order is %s any more once purchases are switched off within a run", async (_, afterMs) => {
   const service = await aService();
   const accountId = await ledger.anAccount(1_000);
+  const aside = await ledger.anAccount(1_000);
+  service.refuseOrders(1);
+  await service.buy(aside, "one");
   service.refuse(1);
   await service.buy(accountId, "one");
   service.duringTheNextRun(async () => {
     await writePurchasesSwitch(service.store, { purchases: "off", since: isoTime(ledger.nowMs), by: "ada" });
     ledger.nowMs += 11_000;
   });
-  expect(await service.sendAfter(16 * MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
+  expect(await service.sendAfter(afterMs)).toEqual({ queued: 2, sent: 0, refunded: 0 });
+  expect(service.arrived()).toEqual([]);
   expect(await walletAndCount(ledger, accountId)).toMatchObject({ balance_kobo: 500_00, queued_orders: 1 });
+});
+
+describe("a run that can send nothing", () => {
+  test("because it has no time for a turn refunds nothing either, and each order waits on", async () => {
+    const service = await aService();
+    const [young, overdue, aside] = [
+      await ledger.anAccount(1_000),
+      await ledger.anAccount(1_000),
+      await ledger.anAccount(1_000),
+    ];
+    service.refuseOrders(1);
+    await service.buy(aside, "one");
+    service.refuse(1);
+    await service.buy(overdue, "one");
+    ledger.nowMs += 15 * MINUTE_MS;
+    service.refuse(1);
+    await service.buy(young, "one");
+    ledger.nowMs += MINUTE_MS;
+    const { send } = service.instance();
+    expect(await send(deadlineIn(SEND_QUEUED_RESERVE_MS))).toEqual({ queued: 3, sent: 0, refunded: 0 });
+    expect(await send()).toEqual({ queued: 3, sent: 1, refunded: 2 });
+  });
+
+  test("because there is no key at the upstream leaves the orders in their queue, and refunds those that are due", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(1_000);
+    service.refuse(1);
+    await service.buy(accountId, "one");
+    const { send } = service.instance({ upstreamKeys: "" });
+    ledger.nowMs += MINUTE_MS;
+    expect(await send()).toEqual({ queued: 1, sent: 0, refunded: 0 });
+    expect(await service.transaction(accountId, "one")).toMatchObject({ queued: { number: 1 } });
+    ledger.nowMs += 15 * MINUTE_MS;
+    expect(await send()).toEqual({ queued: 1, sent: 0, refunded: 1 });
+  });
+
+  test("because an order has no phone number sends those of other accounts", async () => {
+    const service = await aService();
+    const [broken, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+    service.refuse(1);
+    await service.buy(broken, "one");
+    await ledger.db.update({
+      TableName: ledger.table,
+      Key: { pk: (await service.transaction(broken, "one")).pk },
+      UpdateExpression: "REMOVE phone_number",
+    });
+    captureLog();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 0, refunded: 0 });
+    await service.buy(other, "one");
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 1, refunded: 0 });
+  });
+});
+
+test("10 orders are sent at once at most, and one before the upstream is known to take more", async () => {
+  const service = await aService();
+  const accountIds = await Promise.all(Array.from({ length: 14 }, () => ledger.anAccount(1_000)));
+  service.refuse(1);
+  for (const accountId of accountIds) await service.buy(accountId, "one");
+  ledger.nowMs += MINUTE_MS;
+  const underWay: number[] = [];
+  let count = 0;
+  const beforeSending = async (): Promise<void> => {
+    count += 1;
+    underWay.push(count);
+    await sleep(300);
+    count -= 1;
+  };
+  expect(await service.instance({ beforeSending }).send()).toEqual({ queued: 14, sent: 14, refunded: 0 });
+  expect(underWay.slice(0, 2)).toEqual([1, 1]);
+  expect(Math.max(...underWay)).toBe(10);
 });
 
 test("all orders of an account that waited for too long are refunded in one run, even while the limit is spent", async () => {
@@ -550,6 +634,23 @@ describe("an account that cannot be read", () => {
     },
   );
 
+  test("as its order that was set aside is of a later release, does not hold back others that were set aside", async () => {
+    const service = await aService();
+    const [broken, other] = [await ledger.anAccount(1_000), await ledger.anAccount(1_000)];
+    service.refuseOrders(2);
+    for (const accountId of [broken, other]) await service.buy(accountId, "one");
+    const { pk } = await service.transaction(broken, "one");
+    await ledger.db.update({
+      TableName: ledger.table,
+      Key: { pk },
+      UpdateExpression: "SET queued.refusals = :refusals",
+      ExpressionAttributeValues: { ":refusals": "many" },
+    });
+    const logged = captureLog();
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
+    expect(logged.lines("queued_orders.unreadable")).toMatchObject([{ transaction: pk }]);
+  });
+
   test("is still counted in how long the oldest order waits, so that the alarm comes", async () => {
     const service = await aService();
     const broken = await ledger.anAccount(1_000);
@@ -559,6 +660,14 @@ describe("an account that cannot be read", () => {
     const logged = captureLog();
     await service.sendAfter(8 * MINUTE_MS);
     expect(logged.text()).toContain('"OldestQueuedSeconds":480');
+    vi.restoreAllMocks();
+    await setAccountStatus({ ...ledger.tables, clock: ledger.clock }, broken, "restricted");
+    service.refuse(1);
+    await service.buy(await ledger.anAccount(1_000), "one");
+    const later = captureLog();
+    await service.sendAfter(MINUTE_MS);
+    // Of a restricted account no order waits for the limit.
+    expect(later.text()).toContain('"OldestQueuedSeconds":60');
   });
 
   test("on a later page only is sent up to there, and the others are sent", async () => {
@@ -653,6 +762,28 @@ describe("an order that the upstream refuses by itself, although its limit is no
     expect((await service.buy(await ledger.anAccount(1_000), "one")).data?.transaction.status).toBe("success");
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 1, sent: 1, refunded: 0 });
     expect(await service.transaction(accountId, "one")).toMatchObject({ status: "success" });
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
+  });
+
+  test("is one of its account's in a run, the oldest, and is no longer one if another run has claimed it", async () => {
+    const service = await aService();
+    const accountId = await ledger.anAccount(5_000);
+    service.refuseOrders(2);
+    for (const reference of ["one", "two"]) {
+      await service.buy(accountId, reference);
+      ledger.nowMs += 1;
+    }
+    expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 2, sent: 1, refunded: 0 });
+    expect(await service.arrivedOf(accountId, ["one", "two"])).toEqual(["one"]);
+    const { pk } = await service.transaction(accountId, "two");
+    const send = ledger.db.send.bind(ledger.db);
+    vi.spyOn(ledger.db, "send").mockImplementation(async (command) => {
+      if (command instanceof GetCommand && command.input.Key?.pk === pk) {
+        vi.restoreAllMocks();
+        await claimAsSender(ledger, await storedQueued(ledger, pk));
+      }
+      return send(command);
+    });
     expect(await service.sendAfter(MINUTE_MS)).toEqual({ queued: 0, sent: 0, refunded: 0 });
   });
 
