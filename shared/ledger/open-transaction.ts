@@ -23,7 +23,7 @@ import { voidDebit } from "./void-debit.ts";
 import { bookingTime, type DebitOptions, isSealedAt, ordersOnDay, walletDebit } from "./wallet.ts";
 
 /** An item that is written with a transaction, such as the record of a consent. */
-export type RecordItem = { readonly pk: string } & Readonly<Record<string, unknown>>;
+export type RecordItem = { readonly pk: string; readonly created_at: string } & Readonly<Record<string, unknown>>;
 
 /** What a debit requires beside the balance. */
 export type DebitGuards = {
@@ -139,7 +139,7 @@ const openGuarded = async (
     if (isSealedAt(opened.wallet, transaction.created_at)) {
       const at = bookingTime(ledger, opened.wallet.sealed_to);
       transaction = datedAt(transaction, at);
-      dated = records.map((record) => ("created_at" in record ? { ...record, created_at: at } : record));
+      dated = records.map((record) => ({ ...record, created_at: at }));
       continue;
     }
     if (opened.wallet?.restricted) return { ...opened, refusal: { kind: "restricted" } };

@@ -91,7 +91,7 @@ const place = async (
 ): Promise<PlacedOrder> => {
   const prepared = await prepareOrder(deps, request, await quote().catch(refusalOf));
   if (prepared.kind === "placed") return prepared.placed;
-  const records = recordPk === undefined ? [] : [{ pk: recordPk, about: prepared.transaction.pk }];
+  const records = recordPk === undefined ? [] : [{ pk: recordPk, created_at: prepared.transaction.created_at }];
   const opened = await openOrder(deps, prepared, { records, duplicates }, deadline);
   if (opened.kind === "placed") return opened.placed;
   const { transaction } = opened;
@@ -166,7 +166,7 @@ describe("the transaction of an order", () => {
     const pk = `consent#${randomUUID()}`;
     const { transaction } = await place(anOrder(await ledger.aWallet(1_000), { recordPk: pk }));
     const { Item } = await ledger.db.get({ TableName: ledger.table, Key: { pk } });
-    expect(Item).toEqual({ pk, about: transaction.pk });
+    expect(Item).toEqual({ pk, created_at: transaction.created_at });
   });
 
   test("orders without a reference are different transactions", async () => {

@@ -61,11 +61,8 @@ const buy = async (account = accountId): Promise<Transaction> => {
     created_at: at,
     updated_at: at,
   });
-  expect(
-    await openTransaction(old, transaction, [{ pk: `consent#${transaction.pk}`, purpose: "test" }], deadlineIn(20_000)),
-  ).toEqual({
-    kind: "opened",
-  });
+  const consent = { pk: `consent#${transaction.pk}`, purpose: "test", created_at: at };
+  expect(await openTransaction(old, transaction, [consent], deadlineIn(20_000))).toEqual({ kind: "opened" });
   return transaction;
 };
 const refusal: Settlement = { status: "failed", failure: { code: "delivery_failed" } };
@@ -170,7 +167,7 @@ test("what an erasure has removed of a person since the restore is removed in th
   const stored = (await itemsOf(old)).get(order.pk);
   const erased = [
     { ...transactionSchema.parse(stored), phone_number: "*********67", description: "MTN 1GB data for *********67" },
-    { pk: `consent#${order.pk}` },
+    { pk: `consent#${order.pk}`, created_at: order.created_at },
     { ...delivery, attempts: [{ number: 1 }, { number: 2 }] },
   ];
   for (const Item of erased) await old.db.put({ TableName: old.table, Item });
