@@ -34,7 +34,7 @@ test("entries with their copies have no problem, in whatever order the copies ar
 });
 
 test("an entry without a copy is a problem after 15 minutes", () => {
-  const items = aLog(90, 16, 14);
+  const items = aLog(90, 15, 14);
   expect(compareCopy(items, items.slice(0, 1).map(copyOf), began(100)).problems).toEqual([place("not_copied", 2)]);
 });
 
@@ -42,6 +42,7 @@ test("entries before the first copy of their log are counted, and so are those o
   const items = aLog(90, 80, 70);
   expect(compareCopy(items, items.slice(2).map(copyOf), began(71))).toEqual({ problems: [], before: 2 });
   expect(compareCopy(items, [], began(75))).toEqual({ problems: [place("not_copied", 3)], before: 2 });
+  expect(compareCopy(items, [], began(80)).before).toBe(1);
 });
 
 test("a gap in the copies is a problem, however old the entries are", () => {
@@ -67,6 +68,15 @@ test("entries that are gone from the table are named, with those that nobody can
     place("only_in_copy", 2),
     place("only_in_copy", 3),
   ]);
+});
+
+test("problems are in the order of their places, and an item that has no place has none", () => {
+  const items = aLog(90, 80, 70, 60);
+  const copies = items.filter((_, index) => index !== 2).map(copyOf);
+  const kept = items.slice(2);
+  expect(
+    compareCopy([...kept, { ...kept[0], pk: entriesPk("acc_1"), sequence: "0" }], copies, began(100)).problems,
+  ).toEqual([...[place("only_in_copy", 1), place("only_in_copy", 2), place("not_copied", 3)]]);
 });
 
 test("a copy's key says its log, place and hash, and there is none for what is in no log", () => {

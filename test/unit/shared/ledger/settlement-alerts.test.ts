@@ -47,6 +47,7 @@ describe("alertIfAmountDiffers", () => {
     expect(log.lines()).toEqual([]);
   });
 
+  const tolerant = upstreamCosts.parse({ tolerancePercent: 1 });
   const charged = upstreamCosts.parse({ amountIs: "charged", tolerancePercent: 1 });
   test.each([
     ["the face value of an order with another price", FACE_VALUES, { face_kobo: 500_00, amount_kobo: 485_00 }, 500],
@@ -56,6 +57,13 @@ describe("alertIfAmountDiffers", () => {
       { face_kobo: 500_00, amount_kobo: 485_00 },
       485,
     ],
+    [
+      "the face value of an order whose charge is another one",
+      FACE_VALUES,
+      { amount_kobo: 500_00, cost_kobo: 485_00 },
+      500,
+    ],
+    ["the price plus a tolerance that is one of charges", tolerant, { amount_kobo: 500_00 }, 500.01],
     ["the expected charge", charged, { amount_kobo: 500_00, cost_kobo: 485_00 }, 485],
     ["a charge within the tolerance", charged, { amount_kobo: 500_00, cost_kobo: 485_00 }, 489.85],
     ["a charge outside the tolerance", charged, { amount_kobo: 500_00, cost_kobo: 485_00 }, 489.86],

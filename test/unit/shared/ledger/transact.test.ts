@@ -1,7 +1,10 @@
 import { ConditionalCheckFailedException, TransactionCanceledException } from "@aws-sdk/client-dynamodb";
 import { marshall } from "@aws-sdk/util-dynamodb";
 import { describe, expect, test } from "vitest";
+import { entriesPk, keyUsagePk } from "../../../../shared/ledger/schema.ts";
 import { classifyWriteError } from "../../../../shared/ledger/transact.ts";
+import { emptyWallet } from "../../../../shared/ledger/wallet.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
 import { aTransaction } from "../../../builders/transaction.ts";
 
 const $metadata = {};
@@ -49,6 +52,31 @@ describe("classifyWriteError", () => {
     expect(classifyWriteError(cancelled(PASSED, REFUSED))).toMatchObject({
       kind: "condition_failed",
       transaction: undefined,
+    });
+  });
+
+  const wallet = marshall(emptyWallet("acc_1", NOON_MS));
+  const counters = { pk: keyUsagePk("key_1"), day_orders: 3 };
+  const entry = marshall({ pk: entriesPk("acc_1") });
+
+  test("failed conditions beside the transaction's have the stored wallet and all stored items", () => {
+    const error = cancelled(PASSED, { ...REFUSED, Item: marshall(counters) }, REFUSED, { ...REFUSED, Item: wallet });
+    expect(classifyWriteError(error)).toEqual({
+      ...{ kind: "condition_failed", transaction: undefined, wallet: emptyWallet("acc_1", NOON_MS) },
+      items: [counters, emptyWallet("acc_1", NOON_MS)],
+    });
+    const ofCounters = classifyWriteError(cancelled(PASSED, { ...REFUSED, Item: marshall(counters) }));
+    expect(ofCounters).toEqual({ kind: "condition_failed", transaction: undefined, items: [counters] });
+  });
+
+  test("a place in the audit log that another entry took is a conflict, and says nothing of the other conditions", () => {
+    const taken = { ...REFUSED, Item: entry };
+    for (const error of [cancelled(taken), cancelled(taken, PASSED), cancelled(PASSED, taken)]) {
+      expect(classifyWriteError(error)).toEqual({ kind: "conflict" });
+    }
+    expect(classifyWriteError(cancelled(PASSED, { ...REFUSED, Item: wallet }, taken))).toEqual({
+      ...{ kind: "condition_failed", transaction: undefined, wallet: emptyWallet("acc_1", NOON_MS) },
+      items: [emptyWallet("acc_1", NOON_MS)],
     });
   });
 

@@ -10,8 +10,13 @@ import {
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
 import {
   isFinalStatus,
+  isIdentityCheck,
+  isQueuedOrder,
   pkOfReference,
   referenceOf,
+  sentAt,
+  signedKobo,
+  type Transaction,
   transactionSchema,
   transactionToView,
 } from "../../../../shared/ledger/transaction.ts";
@@ -68,6 +73,29 @@ test("`success` and `failed` are final statuses, and `processing` is the only ot
   expect(transactionStatus.options.filter(isFinalStatus)).toEqual(["success", "failed"]);
 });
 
+test("a transaction has taken its amount from its wallet unless it failed", () => {
+  expect((["processing", "success", "failed"] as const).map((status) => signedKobo(aTransaction({ status })))).toEqual([
+    ...[-500_00, -500_00, 0],
+  ]);
+});
+
+test("all but purchases are identity checks", () => {
+  expect(transactionType.options.filter((type) => !isIdentityCheck({ type }))).toEqual(["data", "airtime"]);
+});
+
+test("an order was sent when it was placed, or when it was claimed last", () => {
+  const transaction = aTransaction({ created_at: "2026-11-21T09:30:00.000Z" });
+  expect(sentAt(transaction)).toBe("2026-11-21T09:30:00.000Z");
+  expect(sentAt({ ...transaction, sent_at: "2026-11-21T09:31:00.000Z" })).toBe("2026-11-21T09:31:00.000Z");
+});
+
+test("an order waits as long as it has its place in the queue", () => {
+  expect(isQueuedOrder(aTransaction())).toBe(false);
+  expect(isQueuedOrder(aTransaction({ queued: { order: { kind: "airtime", network: "mtn" }, table: "t" } }))).toBe(
+    true,
+  );
+});
+
 describe("transactionToView", () => {
   test("a transaction's view has 11 fields, in NGN, and none of the internal ones", () => {
     const transaction = aTransaction({
@@ -106,6 +134,22 @@ describe("transactionToView", () => {
     expect(view.error_code).toBe("delivery_failed");
     expect(transactionView.safeParse(view).success).toBe(true);
   });
+});
+
+test.each<Partial<Transaction>>([
+  {
+    debit: "void",
+    resolved_by: "operator",
+    reported_by: "event",
+    taken_by: "ada",
+    taken_at: "2026-11-21T09:30:00.000Z",
+  },
+  { debit: "cancelled", reported_by: "lookup", failure: { code: "validation_failed", fields: ["phone_number"] } },
+  { queued: { order: { kind: "airtime", network: "mtn" }, table: "ledger", number: 2 }, claim: "a" },
+  { queued: { order: { kind: "data", network_id: 1, plan_id: 101 }, table: "ledger", refusals: 2 } },
+  { counted: { day: "2026-11-21", account: true, key_id: "key_1" } },
+])("an item is read as it is stored: %j", (changes) => {
+  expect(transactionSchema.parse(aTransaction(changes))).toEqual(aTransaction(changes));
 });
 
 test.for([
