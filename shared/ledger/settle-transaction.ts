@@ -69,12 +69,12 @@ export const settleTransaction = async (
   const result = await settleAsRead(ledger, target, settlement, deadline);
   if (result.kind !== "already_settled") return result;
   const { transaction } = result;
+  // What is left of the conditions that the stored transaction failed is whether it waits.
   const hasMoved =
     isFinalStatus(settlement.status) &&
     !isFinalStatus(transaction.status) &&
     transaction.write_token === target.write_token &&
-    transaction.mode === target.mode &&
-    isQueuedOrder(transaction) !== isQueuedOrder(target);
+    transaction.mode === target.mode;
   if (!hasMoved) return result;
   return settleBudgetMs(deadline) > 0
     ? settleTransaction(ledger, transaction, settlement, deadline)

@@ -5,13 +5,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import {
   type Settlement,
+  settleAsRead,
+  settleByAnswer,
   settleByHeuristicMatch,
   settledTransaction,
   settlementWrites,
   settleTransaction,
 } from "../../../../shared/ledger/settle-transaction.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { readKeyUsages } from "../../../../shared/ledger/usage.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
@@ -48,7 +53,10 @@ describe("settleTransaction", () => {
     const transaction = await ledger.anOpenTransaction();
     const settlement: Settlement = { status: "success", upstream_reference: "U1" };
     ledger.nowMs += 5_000;
+    ledger.proxy.calls.length = 0;
     expect(await settleTransaction(ledger, transaction, settlement, enough())).toEqual({ kind: "applied" });
+    // A transaction of writes costs twice as much.
+    expect(ledger.proxy.calls.map(({ operation }) => operation)).toEqual(["UpdateItem"]);
     const settled = { ...settledTransaction(transaction, settlement), updated_at: isoTime(NOON_MS + 5_000) };
     expect(await readTransaction(ledger, transaction.pk)).toEqual(settled);
     expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual({
@@ -78,10 +86,11 @@ describe("settleTransaction", () => {
     expect(log.text()).toContain(transaction.write_token);
   });
 
-  test("a lost answer is logged, and a conflict is not", async () => {
+  test("a lost answer is logged, and a conflict and a second settlement are not", async () => {
     const log = captureLog();
     const [other, transaction] = [await ledger.anOpenTransaction(), await ledger.anOpenTransaction()];
     ledger.firstWrites(1, "conflict");
+    await settleTransaction(ledger, other, failed, enough());
     await settleTransaction(ledger, other, failed, enough());
     expect(log.text()).toBe("");
     ledger.firstWrites(1, "never_arrives");
@@ -147,6 +156,101 @@ describe("settleTransaction", () => {
     const another: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
     expect(await settleByHeuristicMatch(ledger, withReference, another, enough())).toBe(false);
     expect(await readTransaction(ledger, withReference.pk)).toEqual(withReference);
+  });
+
+  test("an answer settles the sending that it is about, and only with an upstream reference that is no other order's", async () => {
+    const [one, other] = [await ledger.anOpenTransaction({ claim: "first" }), await ledger.anOpenTransaction()];
+    const settlement: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    const settle = (transaction: Transaction, claim?: string, as = settlement, deadline = enough()) =>
+      settleByAnswer(ledger, transaction, as, claim === undefined ? {} : { claim }, deadline);
+    expect([await settle(one, "second"), await settle(one)]).toEqual(["refused", "refused"]);
+    expect(await readTransaction(ledger, one.pk)).toEqual(one);
+    expect(await settle(one, "first")).toBe("applied");
+    expect([await settle(other), await settle(other, "first", { status: "success" })]).toEqual(["refused", "refused"]);
+    ledger.proxy.fault = () => "conflict";
+    expect(await settle(other, undefined, settlement, lastRound())).toBe("indeterminate");
+    ledger.proxy.fault = () => undefined;
+    expect(await readTransaction(ledger, other.pk)).toEqual(other);
+    expect(await settle(other, undefined, { status: "success" })).toBe("applied");
+    const named = await ledger.anOpenTransaction({ upstream_reference: "U5" });
+    expect(await settle(named, undefined, { status: "success", upstream_reference: `U-${randomUUID()}` })).toBe(
+      "refused",
+    );
+  });
+
+  test("a refund to a closed account is not written, and its order stays open", async () => {
+    const transaction = await ledger.anOpenTransaction();
+    await ledger.db.update({
+      TableName: ledger.table,
+      Key: { pk: walletPk(transaction.account_id) },
+      UpdateExpression: "SET closed = :true",
+      ExpressionAttributeValues: { ":true": true },
+    });
+    const seen = ledger.firstWrites(0, "conflict");
+    expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual({ kind: "indeterminate" });
+    expect(seen.writes).toBe(1);
+    expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
+    expect(await ledger.balanceOf(transaction.account_id)).toBe(0);
+  });
+
+  test.each([
+    ["account and key", { account: { day_orders: 9 }, key: { day_orders: 9 } }, [0, 0]],
+    ["account", { account: { day_orders: 9 } }, [0, undefined]],
+    ["key", { key: { day_orders: 9 } }, [undefined, 0]],
+  ] as const)("a refund gives back what was counted for its %s", async (_name, limits, left) => {
+    const order = ledger.aTransaction(await ledger.aWallet(500), { key_id: `key_${randomUUID()}` });
+    await openTransaction(ledger, order, [], enough(), { limits: { limits, timeZone: "Africa/Lagos" } });
+    const counters = async () => [
+      (await readWallet(ledger, order.account_id)).day_orders,
+      (await readKeyUsages(ledger, [order.key_id]))[0]?.day_orders,
+    ];
+    expect(await counters()).toEqual(left.map((each) => (each === undefined ? undefined : 1)));
+    const stored = await readTransaction(ledger, order.pk);
+    expect(await settleTransaction(ledger, stored ?? order, failed, enough())).toEqual({ kind: "applied" });
+    expect(await counters()).toEqual(left);
+    expect(await ledger.balanceOf(order.account_id)).toBe(500);
+  });
+
+  describe("of an order that began to wait since it was read", () => {
+    const aQueued = async () => {
+      const read = await ledger.anOpenTransaction();
+      const order = { kind: "airtime", network: "mtn" } as const;
+      const transaction = { ...read, queued: { order, table: ledger.table, number: 7 } };
+      await ledger.db.put({ TableName: ledger.table, Item: transaction });
+      return { read, transaction };
+    };
+
+    test.each([
+      ["failed", failed, 500],
+      ["success", { status: "success" }, 0],
+    ] as const)("as %s ends its wait, and its number leaves the queue", async (status, settlement, naira) => {
+      const { read } = await aQueued();
+      expect(await settleTransaction(ledger, read, settlement, enough())).toEqual({ kind: "applied" });
+      const stored = await readTransaction(ledger, read.pk);
+      expect([stored?.status, stored?.queued, stored?.open]).toEqual([status, undefined, undefined]);
+      const { balance_kobo, queue_gaps, version } = await readWallet(ledger, read.account_id);
+      expect([balance_kobo / 100, queue_gaps, version]).toEqual([naira, new Set([7]), naira === 0 ? 1 : 2]);
+    });
+
+    test("as read is not written, nor one as `processing`, nor one whose time is up", async () => {
+      const { read, transaction } = await aQueued();
+      const settled = { kind: "already_settled", transaction };
+      expect(await settleAsRead(ledger, read, failed, enough())).toEqual(settled);
+      expect(await settleTransaction(ledger, read, { status: "processing" }, enough())).toEqual(settled);
+      expect(await settleTransaction(ledger, { ...read, write_token: "another" }, failed, enough())).toEqual(settled);
+      expect(await settleTransaction(ledger, { ...read, mode: "test" }, failed, enough())).toEqual(settled);
+      expect(await settleTransaction(ledger, read, failed, lastRound())).toEqual({ kind: "indeterminate" });
+      expect(await readTransaction(ledger, read.pk)).toEqual(transaction);
+    });
+
+    test("and has ended is not written again", async () => {
+      const { transaction } = await aQueued();
+      await settleTransaction(ledger, transaction, failed, enough());
+      const seen = ledger.firstWrites(0, "conflict");
+      expect(await settleTransaction(ledger, transaction, failed, enough())).toMatchObject({ kind: "already_settled" });
+      expect(seen.writes).toBe(1);
+      expect(await ledger.balanceOf(transaction.account_id)).toBe(500);
+    });
   });
 
   test("of two simultaneous heuristic matches of one upstream reference one is applied", async () => {
