@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import * as z from "zod";
 import { sum } from "../../shared/platform/sum.ts";
+import { inProgressAnswer } from "../strict/answers.ts";
 import { type StrictAnswer, type StrictDynamoDb, strictDynamoDb } from "../strict/dynamodb.ts";
 import { refusalOf, type WireFault } from "../strict/faults.ts";
 import type { StrictSettings } from "../strict/settings.ts";
@@ -23,7 +24,7 @@ export type DynamoDbProxy = {
   /** Whether `calls` has the reads of the order gate too, which are no part of a request. */
   countsGateReads: boolean;
   /** Asked for each call; undefined lets it pass. */
-  fault: (call: { readonly operation: string; readonly body: string }) => WireFault | undefined;
+  fault: (call: { readonly operation: string; readonly body: string }) => WireFault | "in_progress" | undefined;
   /** Lets the calls take effect that land late. */
   readonly landLateWrites: () => Promise<void>;
   /** The strict layer behind the faults (test/strict); undefined is the emulator alone. */
@@ -93,6 +94,7 @@ export const startDynamoDbProxy = async (emulator: string): Promise<DynamoDbProx
     const isStream = api === DYNAMODB_STREAMS;
     const fault = isStream ? undefined : proxy.fault({ operation, body: sent });
     if (fault === "conflict" || fault === "throttled") return respond(outgoing, refusalOf(fault, operation, sent));
+    if (fault === "in_progress") return respond(outgoing, inProgressAnswer);
     if (fault === "never_arrives") return void outgoing.destroy();
     const asked = withCapacity(operation, sent);
     const takeEffect = async (): Promise<StrictAnswer> => {

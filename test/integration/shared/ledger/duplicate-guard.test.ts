@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setDuplicateWindow } from "../../../../shared/access/accounts.ts";
 import type { DuplicateWindow } from "../../../../shared/ledger/duplicate-guard.ts";
-import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
+import { type DebitGuards, openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
@@ -152,6 +152,23 @@ describe("openTransaction", () => {
       ...{ kind: "possible_duplicate", earlier: { pk: next.pk, caller_reference: "next" } },
     });
     expect(await ledger.balanceOf(accountId)).toBe(9_500);
+  });
+
+  test("a purchase like a refunded one, and the first one of a day, are busy if no time is left for the second write", async () => {
+    const accountId = await ledger.aWallet(10_000);
+    const window = aWindow();
+    const refunded = ledger.aTransaction(accountId);
+    expect(await open(refunded, window)).toEqual({ kind: "opened" });
+    await settleTransaction(ledger, refunded, NOT_DELIVERED, deadlineIn(29_000));
+    const openWithin = async (ms: number, guards: DebitGuards) =>
+      (await openTransaction(ledger, ledger.aTransaction(accountId), [], { remainingMs: () => ms }, guards)).kind;
+    expect(await openWithin(16_000, { duplicates: window })).toBe("busy");
+    expect(await openWithin(16_001, { duplicates: window })).toBe("opened");
+    const limits = { limits: { account: { day_orders: 9 } }, timeZone: "Africa/Lagos" };
+    expect(await openWithin(16_000, { limits })).toBe("opened");
+    ledger.nowMs += 86_400_000;
+    expect(await openWithin(16_000, { limits })).toBe("busy");
+    expect(await openWithin(16_001, { limits })).toBe("opened");
   });
 
   test("a purchase like an earlier one is refused for the restriction of its account, if that has one", async () => {

@@ -4,11 +4,15 @@ import * as z from "zod";
 import type { DailyQuota } from "../../../../shared/contract/permission.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
+import { QUEUED, walletPk } from "../../../../shared/ledger/schema.ts";
+import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, isWrite, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { startScriptedServer } from "../../../builders/scripted-server.ts";
+import { emulatorClient } from "../../../builders/tables.ts";
 import type { WireFault } from "../../../strict/faults.ts";
 
 /**
@@ -35,7 +39,7 @@ describe("openTransaction", () => {
   test("a debit takes the amount and puts the transaction and its records in one write", async () => {
     const accountId = await ledger.aWallet(700);
     const transaction = ledger.aTransaction(accountId);
-    const record = { pk: `consent#${randomUUID()}`, by: "ada" };
+    const record = { pk: `consent#${randomUUID()}`, by: "ada", created_at: transaction.created_at };
     expect(await openTransaction(ledger, transaction, [record], enough())).toEqual({ kind: "opened" });
     expect(await readTransaction(ledger, transaction.pk)).toEqual(transaction);
     expect(await itemAt(record.pk)).toEqual(record);
@@ -68,6 +72,35 @@ describe("openTransaction", () => {
     const again = { ...transaction, write_token: randomUUID() };
     expect(await openTransaction(ledger, again, [], enough())).toEqual({ kind: "exists", transaction });
     expect(await ledger.balanceOf(transaction.account_id)).toBe(0);
+  });
+
+  test("a debit of an identity check counts it, and one of a purchase does not", async () => {
+    const accountId = await ledger.aWallet(10_000);
+    const open = (type: Transaction["type"]) =>
+      openTransaction(ledger, ledger.aTransaction(accountId, { type }), [], enough());
+    expect([await open("nin_verification"), await open("data")]).toEqual([{ kind: "opened" }, { kind: "opened" }]);
+    expect((await readWallet(ledger, accountId)).checks).toBe(1);
+  });
+
+  test("an order that is sent at once is not opened while orders of its account wait, and is refused for a restriction first", async () => {
+    const accountId = await ledger.aWallet(10_000);
+    const update = (UpdateExpression: string, values: object) =>
+      ledger.db.update({
+        ...{ TableName: ledger.table, Key: { pk: walletPk(accountId) }, UpdateExpression },
+        ...{
+          ExpressionAttributeNames: { "#open": "open" },
+          ExpressionAttributeValues: { ":queued": QUEUED, ...values },
+        },
+      });
+    const open = (how: typeof openUnlessOvertaking) =>
+      how(ledger, ledger.aTransaction(accountId), [], enough()).then(({ kind }) => kind);
+    expect(await open(openUnlessOvertaking)).toBe("opened");
+    await update("SET #open = :queued", {});
+    expect(await open(openUnlessOvertaking)).toBe("would_overtake");
+    expect(await open(openTransaction)).toBe("opened");
+    await update("SET #open = :queued, restricted = :true", { ":true": true });
+    expect([await open(openUnlessOvertaking), await open(openTransaction)]).toEqual(["restricted", "restricted"]);
+    expect(await ledger.balanceOf(accountId)).toBe(9_000);
   });
 
   describe("of an account with a daily quota", () => {
@@ -215,17 +248,20 @@ describe("openTransaction", () => {
 
   const VOID = { kind: "void", transaction: { status: "failed", debit: "void" } };
 
-  test("a debit whose first copy lost its answer within the SDK's retries and then meets too small a balance is void", async () => {
-    let writes = 0;
-    ledger.proxy.fault = ({ operation }) => {
-      if (operation !== "TransactWriteItems") return undefined;
-      writes += 1;
-      return writes === 1 ? "never_arrives" : undefined;
-    };
-    const poor = ledger.aTransaction(await ledger.aWallet(499));
-    expect(await openTransaction(ledger, poor, [], enough())).toMatchObject(VOID);
-    expect(writes).toBe(2);
-  });
+  test.each(["never_arrives", "in_progress"] as const)(
+    "a debit whose first copy meets %s within the SDK's retries and then too small a balance is void: it may have taken it",
+    async (fault) => {
+      let writes = 0;
+      ledger.proxy.fault = ({ operation }) => {
+        if (operation !== "TransactWriteItems") return undefined;
+        writes += 1;
+        return writes === 1 ? fault : undefined;
+      };
+      const poor = ledger.aTransaction(await ledger.aWallet(499));
+      expect(await openTransaction(ledger, poor, [], enough())).toMatchObject(VOID);
+      expect(writes).toBe(2);
+    },
+  );
 
   test("a debit that was only throttled within the SDK's retries and then meets too small a balance is refused", async () => {
     let writes = 0;
@@ -241,7 +277,7 @@ describe("openTransaction", () => {
   test("a debit that loses two requests and was not made is void, and changes nothing when it lands", async () => {
     const accountId = await ledger.aWallet(1_000);
     const transaction = ledger.aTransaction(accountId);
-    const record = { pk: `consent#${randomUUID()}`, by: "ada" };
+    const record = { pk: `consent#${randomUUID()}`, by: "ada", created_at: transaction.created_at };
     const isDebit = (body: string): boolean => body.includes(transaction.pk) && body.includes("TransactItems");
     ledger.proxy.fault = ({ body }) => (isDebit(body) ? "lands_late" : undefined);
     ledger.proxy.calls.length = 0;
@@ -271,6 +307,19 @@ describe("openTransaction", () => {
     const transaction = ledger.aTransaction(await ledger.aWallet(1_000));
     ledger.proxy.fault = () => "never_arrives";
     expect(await openTransaction(ledger, transaction, [], enough())).toEqual({ kind: "indeterminate" });
+  });
+
+  test("a debit and the write that voids it are aborted with 3.5 s left if the table does not answer", async () => {
+    const { baseUrl } = await startScriptedServer(() => undefined);
+    const deadline = deadlineIn(5_200);
+    const opened = openTransaction(
+      { ...ledger, db: emulatorClient(baseUrl) },
+      ledger.aTransaction("acc_1"),
+      [],
+      deadline,
+    );
+    expect(await opened).toEqual({ kind: "indeterminate" });
+    expect(deadline.remainingMs()).toBeGreaterThan(3_000);
   });
 
   test("a debit that loses a request and then meets too small a balance is void: the lost one may have taken it", async () => {
