@@ -34,7 +34,25 @@ export const folders: Readonly<Record<string, Mutated>> = {
       ...integrationTests("functions/receive-upstream-event", "shared/actions/upstream-events", "shared/ledger/seal"),
     ],
   },
-  ledger: { mutate: filesOf("ledger"), tests: testsOf("ledger", "read-account") },
+  ledger: {
+    mutate: filesOf("ledger"),
+    tests: [
+      ...testsOf("ledger", "read-account", "periods", "attestation"),
+      ...integrationTests(
+        "shared/access/accounts",
+        "shared/actions/audit",
+        "shared/actions/proposals",
+        "shared/actions/transactions",
+        "shared/actions/wallet",
+        "shared/queued-orders/queue-store",
+        "shared/reconciliation/phone-retention",
+        "shared/reconciliation/reconcile-wallet",
+        "shared/upstream-events/apply-upstream-event",
+        "shared/upstream-events/heuristic-match",
+        "tools/admin/carry-over/wallets",
+      ),
+    ],
+  },
   access: {
     mutate: filesOf("access"),
     tests: [
