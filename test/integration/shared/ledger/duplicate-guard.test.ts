@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setDuplicateWindow } from "../../../../shared/access/accounts.ts";
-import type { DuplicateWindow } from "../../../../shared/ledger/duplicate-guard.ts";
+import { type DuplicateWindow, duplicateGuardPut } from "../../../../shared/ledger/duplicate-guard.ts";
 import { type DebitGuards, openTransaction, openUnlessOvertaking } from "../../../../shared/ledger/open-transaction.ts";
 import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
@@ -169,6 +169,14 @@ describe("openTransaction", () => {
     ledger.nowMs += 86_400_000;
     expect(await openWithin(16_000, { limits })).toBe("busy");
     expect(await openWithin(16_001, { limits })).toBe("opened");
+  });
+
+  test("a purchase whose earlier one is missing, as after a restore, is refused within the window", async () => {
+    const window = aWindow();
+    const earlier = ledger.aTransaction("acc_1");
+    await ledger.db.put(duplicateGuardPut(window, earlier, ledger.nowMs).Put);
+    const next = ledger.aTransaction(await ledger.aWallet(10_000));
+    expect(await open(next, window)).toEqual({ kind: "possible_duplicate", earlier: { pk: earlier.pk } });
   });
 
   test("a purchase like an earlier one is refused for the restriction of its account, if that has one", async () => {

@@ -3,7 +3,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { auditEntry, auditPut, readAudit } from "../../../../shared/ledger/audit.ts";
 import { firstCheckpoint, writeCheckpoint } from "../../../../shared/ledger/checkpoint.ts";
-import { adjustWallet, fundWallet, recordEntry } from "../../../../shared/ledger/ledger-entry.ts";
+import {
+  adjustWallet,
+  fundWallet,
+  readAdjustment,
+  readEntryAmounts,
+  readFunding,
+  recordEntry,
+} from "../../../../shared/ledger/ledger-entry.ts";
+import { ALL_TIMES } from "../../../../shared/ledger/query-index.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { walletRestriction } from "../../../../shared/ledger/wallet.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { type FaultyLedger, openFaultyLedger, TRIES } from "../../../builders/faulty-ledger.ts";
@@ -94,6 +103,47 @@ describe("recordEntry", () => {
     expect(seen.writes).toBe(TRIES);
     ledger.proxy.fault = () => undefined;
     expect(await ledger.balanceOf(accountId)).toBe(100);
+  });
+  test("an entry whose answers are lost is an error, and is found when it is repeated", async () => {
+    const accountId = await ledger.aWallet(100);
+    const entry = anEntry(accountId, -1);
+    ledger.firstWrites(99, "answer_lost");
+    await expect(recordEntry(ledger, entry)).rejects.toThrow();
+    ledger.proxy.fault = () => undefined;
+    expect(await recordEntry(ledger, entry)).toMatchObject({ kind: "already_recorded", entry });
+    expect(await ledger.balanceOf(accountId)).toBe(99.99);
+  });
+
+  test("an entry of a closed account is refused with its reason, also a negative one", async () => {
+    const accountId = await ledger.aWallet(100);
+    await ledger.db.update({
+      TableName: ledger.table,
+      Key: { pk: walletPk(accountId) },
+      UpdateExpression: "SET closed = :true",
+      ExpressionAttributeValues: { ":true": true },
+    });
+    for (const amount of [1, -1]) {
+      await expect(recordEntry(ledger, anEntry(accountId, amount))).rejects.toThrow(`${accountId} is closed`);
+    }
+    expect(await readEntryAmounts(ledger, accountId, ALL_TIMES)).toEqual([]);
+  });
+
+  test("an entry is read by its id, and its amount with those of its account", async () => {
+    const accountId = await ledger.aWallet(100);
+    const fundingId = randomUUID();
+    await fundWallet(ledger, { accountId, fundingId, amountKobo });
+    await adjustWallet(ledger, { accountId, adjustmentId: "case-1", amount_kobo: -5, why: "ticket 88" });
+    const at = { account_id: accountId, created_at: isoTime(NOON_MS) };
+    expect(await readFunding(ledger, fundingId)).toMatchObject({ ...at, kind: "funding", amount_kobo: 100_00 });
+    expect(await readAdjustment(ledger, accountId, "case-1")).toMatchObject({
+      ...{ ...at, kind: "adjustment", amount_kobo: -5, why: "ticket 88" },
+    });
+    expect([await readFunding(ledger, "case-1"), await readAdjustment(ledger, "acc_1", "case-1")]).toEqual([
+      ...[undefined, undefined],
+    ]);
+    const amounts = (await readEntryAmounts(ledger, accountId, ALL_TIMES)).map(({ amount_kobo }) => amount_kobo);
+    expect(amounts.toSorted((one, other) => one - other)).toEqual([-5, 100_00]);
+    expect(await readEntryAmounts(ledger, accountId, { from: "0000", to: "2000" })).toEqual([]);
   });
 });
 

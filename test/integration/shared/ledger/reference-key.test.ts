@@ -1,8 +1,9 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { checkReferenceKey, OtherReferenceKeyError } from "../../../../shared/ledger/reference-key.ts";
 import { REFERENCE_KEY_PK } from "../../../../shared/ledger/schema.ts";
 import { loadKeyedHashes } from "../../../../shared/platform/keyed-hashes.ts";
 import { captureLog } from "../../../builders/captured-log.ts";
+import { openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { freshTables } from "../../../builders/tables.ts";
 
 const [KEY, OTHER] = ["k".repeat(43), "o".repeat(43)];
@@ -46,4 +47,14 @@ test("a process that met another key takes the ledger's own once the secret has 
   const keyedHashes = load("record", OTHER, KEY);
   await expect(keyedHashes()).rejects.toThrow(OtherReferenceKeyError);
   expect((await keyedHashes()).keyHash()).toBe((await load("record", KEY)()).keyHash());
+});
+
+test("a key that cannot be recorded is not used: another process may record another one", async () => {
+  const faulty = await openFaultyLedger();
+  faulty.reset();
+  faulty.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
+  const value = async () => KEY;
+  await expect(loadKeyedHashes({ value, refetch: value }, checkReferenceKey(faulty, "record"))()).rejects.toThrow();
+  await faulty.proxy.stop();
+  vi.restoreAllMocks();
 });

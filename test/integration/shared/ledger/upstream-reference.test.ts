@@ -1,0 +1,41 @@
+import { beforeAll, expect, test } from "vitest";
+import type { Ledger } from "../../../../shared/ledger/ledger.ts";
+import { transactUnlessRefused } from "../../../../shared/ledger/transact.ts";
+import {
+  contraryEvent,
+  noteEvent,
+  readUpstreamReference,
+  upstreamReferenceReservation,
+} from "../../../../shared/ledger/upstream-reference.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { freshTables } from "../../../builders/tables.ts";
+
+let ledger: Ledger;
+beforeAll(async () => {
+  const { db, ledgerTable: table } = await freshTables();
+  ledger = { db, table, clock: () => NOON_MS };
+});
+
+test("the first event of each status is kept, and each is the contrary of the other", async () => {
+  const first = { pk: "upstream-reference#U1", success_event_pk: "event#1" };
+  expect(await readUpstreamReference(ledger, "U1")).toBeUndefined();
+  expect(await noteEvent(ledger, "U1", "success", "event#1")).toEqual(first);
+  expect(await noteEvent(ledger, "U1", "success", "event#2")).toEqual(first);
+  const both = { ...first, failed_event_pk: "event#3" };
+  expect(await noteEvent(ledger, "U1", "failed", "event#3")).toEqual(both);
+  expect(await readUpstreamReference(ledger, "U1")).toEqual(both);
+  expect([contraryEvent(both, "success"), contraryEvent(both, "failed")]).toEqual(["event#3", "event#1"]);
+  expect(contraryEvent(first, "success")).toBeUndefined();
+});
+
+test("an upstream reference is one transaction's, and a heuristic match needs one that no event reported as failed", async () => {
+  const reserve = (upstreamReference: string, transactionPk: string, by: "heuristic_match" | "operator") =>
+    transactUnlessRefused(ledger, [upstreamReferenceReservation(ledger, { transactionPk, upstreamReference }, by)]);
+  expect(await reserve("U2", "transaction#1", "heuristic_match")).toBe(true);
+  expect(await reserve("U2", "transaction#1", "operator")).toBe(true);
+  expect(await reserve("U2", "transaction#2", "operator")).toBe(false);
+  await noteEvent(ledger, "U3", "failed", "event#1");
+  expect(await reserve("U3", "transaction#1", "heuristic_match")).toBe(false);
+  expect(await reserve("U3", "transaction#1", "operator")).toBe(true);
+  expect(await readUpstreamReference(ledger, "U3")).toMatchObject({ transaction_pk: "transaction#1" });
+});
