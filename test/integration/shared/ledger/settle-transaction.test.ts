@@ -4,8 +4,10 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
+import { getItem } from "../../../../shared/ledger/get-item.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
-import { walletPk } from "../../../../shared/ledger/schema.ts";
+import { refundSchema } from "../../../../shared/ledger/refund.ts";
+import { refundPk, refundsList, walletPk } from "../../../../shared/ledger/schema.ts";
 import {
   type Settlement,
   settleAsRead,
@@ -16,6 +18,7 @@ import {
   settleTransaction,
 } from "../../../../shared/ledger/settle-transaction.ts";
 import type { Transaction } from "../../../../shared/ledger/transaction.ts";
+import { noteEvent, readUpstreamReference } from "../../../../shared/ledger/upstream-reference.ts";
 import { readKeyUsages } from "../../../../shared/ledger/usage.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
 import { type Deadline, deadlineIn } from "../../../../shared/platform/deadline.ts";
@@ -113,6 +116,11 @@ describe("settleTransaction", () => {
     expect(await settleTransaction(ledger, transaction, failed, enough())).toEqual({ kind: "applied" });
     expect(await settleTransaction(ledger, transaction, failed, enough())).toMatchObject({ kind: "already_settled" });
     expect(await readWallet(ledger, transaction.account_id)).toMatchObject({ balance_kobo: 50_000, version: 2 });
+    const { account_id, amount_kobo } = transaction;
+    expect(await getItem(ledger, refundPk(transaction), refundSchema)).toEqual({
+      ...{ pk: refundPk(transaction), list_key: refundsList(account_id), account_id, amount_kobo },
+      created_at: isoTime(NOON_MS),
+    });
   });
 
   test("a test transaction fails without a wallet", async () => {
@@ -147,7 +155,7 @@ describe("settleTransaction", () => {
     expect(await written).toBe(settles);
   });
 
-  test("a heuristic match settles a transaction without an upstream reference, and none that has one", async () => {
+  test("a heuristic match settles an order without an upstream reference, and none that has one or was reported as failed", async () => {
     const settlement: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
     const transaction = await ledger.anOpenTransaction();
     expect(await settleByHeuristicMatch(ledger, transaction, settlement, enough())).toBe(true);
@@ -156,6 +164,11 @@ describe("settleTransaction", () => {
     const another: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
     expect(await settleByHeuristicMatch(ledger, withReference, another, enough())).toBe(false);
     expect(await readTransaction(ledger, withReference.pk)).toEqual(withReference);
+    const reported: Settlement = { status: "success", upstream_reference: `U-${randomUUID()}` };
+    await noteEvent(ledger, reported.upstream_reference ?? "", "failed", "event#1");
+    const contradicted = await ledger.anOpenTransaction();
+    expect(await settleByHeuristicMatch(ledger, contradicted, reported, enough())).toBe(false);
+    expect(await settleByAnswer(ledger, contradicted, reported, {}, enough())).toBe("applied");
   });
 
   test("an answer settles the sending that it is about, and only with an upstream reference that is no other order's", async () => {
@@ -172,6 +185,7 @@ describe("settleTransaction", () => {
     ledger.proxy.fault = () => undefined;
     expect(await readTransaction(ledger, other.pk)).toEqual(other);
     expect(await settle(other, undefined, { status: "success" })).toBe("applied");
+    expect(await readUpstreamReference(ledger, "undefined")).toBeUndefined();
     const named = await ledger.anOpenTransaction({ upstream_reference: "U5" });
     expect(await settle(named, undefined, { status: "success", upstream_reference: `U-${randomUUID()}` })).toBe(
       "refused",
@@ -208,6 +222,15 @@ describe("settleTransaction", () => {
     const stored = await readTransaction(ledger, order.pk);
     expect(await settleTransaction(ledger, stored ?? order, failed, enough())).toEqual({ kind: "applied" });
     expect(await counters()).toEqual(left);
+    expect(await ledger.balanceOf(order.account_id)).toBe(500);
+  });
+
+  test("a refund is made although the counters of its key are gone, and makes none", async () => {
+    const order = ledger.aTransaction(await ledger.aWallet(500), { key_id: `key_${randomUUID()}` });
+    const counted = { day: "2026-11-21", key_id: order.key_id };
+    await openTransaction(ledger, { ...order, counted }, [], enough());
+    expect(await settleTransaction(ledger, { ...order, counted }, failed, enough())).toEqual({ kind: "applied" });
+    expect(await readKeyUsages(ledger, [order.key_id])).toEqual([]);
     expect(await ledger.balanceOf(order.account_id)).toBe(500);
   });
 
