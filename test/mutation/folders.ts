@@ -19,14 +19,20 @@ export const folders: Readonly<Record<string, Mutated>> = {
   orders: {
     mutate: filesOf("orders"),
     tests: [
-      ...testsOf("orders", "purchase", "prices"),
-      ...["ledger/usage", "ledger/duplicate-guard", "identity/check-identity", "queued-orders/order-gate"].map(
-        (name) => `test/integration/shared/${name}.test.ts`,
-      ),
+      ...testsOf("orders"),
+      "test/integration/shared/purchase/place-purchase.test.ts",
+      "test/integration/shared/queued-orders/order-gate.test.ts",
+      "test/unit/shared/queued-orders/send-purchase.test.ts",
     ],
   },
-  purchase: own("purchase"),
-  "queued-orders": { mutate: filesOf("queued-orders"), tests: testsOf("queued-orders") },
+  purchase: {
+    mutate: filesOf("purchase"),
+    tests: [...testsOf("purchase", "prices"), "test/integration/shared/ledger/duplicate-guard.test.ts"],
+  },
+  "queued-orders": {
+    mutate: filesOf("queued-orders"),
+    tests: [...testsOf("queued-orders"), "test/integration/shared/purchase/place-purchase.test.ts"],
+  },
   "upstream-events": {
     mutate: filesOf("upstream-events"),
     tests: [
