@@ -169,9 +169,12 @@ describe("the transaction of an order", () => {
     expect(Item).toEqual({ pk, created_at: transaction.created_at });
   });
 
-  test("orders without a reference are different transactions", async () => {
+  test("orders without a reference are different transactions, and a face value that is the price is not kept", async () => {
     const accountId = await ledger.aWallet(1_000);
-    const one = await place(anOrder(accountId, { callerReference: undefined }));
+    const amountKobo = koboFromNaira(500);
+    const quote = async () => ({ amountKobo, faceKobo: amountKobo, description: "A bundle" });
+    const one = await place(anOrder(accountId, { callerReference: undefined, quote }));
+    expect(one.transaction).not.toHaveProperty("face_kobo");
     const other = await place(anOrder(accountId, { callerReference: undefined }));
     expect(other.transaction.pk).not.toBe(one.transaction.pk);
     expect(one.transaction).not.toHaveProperty("caller_reference");

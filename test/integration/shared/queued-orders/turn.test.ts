@@ -256,6 +256,7 @@ describe("an order that is sent from its queue", () => {
       true,
       [1, 2],
     ],
+    ["is of a restricted account holds the later ones", restrict, true, [1, 2]],
   ])("is not claimed if it changed since it was read, and if it %s", async (_what, change, isHeld, waiting) => {
     const { order, lane, inLane } = await aLane(2);
     await change(order);
@@ -308,13 +309,16 @@ describe("an order that was set aside", () => {
     expect(await stored(order)).toMatchObject({ status: "processing" });
   });
 
-  test("is not sent if another run has claimed it, or if it cannot be", async () => {
+  test("is not sent if it cannot be, if another run has claimed it, or if its account is restricted", async () => {
     const log = captureLog();
     const order = await setAside();
     expect(await takeTurn(aRun(), { ...order, phone_number: undefined })).toBe("not_written");
     expect(log.lines("order.sender_failed")).toHaveLength(1);
     await claimAsSender(ledger, order);
     expect(await takeTurn(aRun(), order)).toBe("unchanged");
+    const restricted = await setAside();
+    await restrict(restricted);
+    expect(await takeTurn(aRun(), restricted)).toBe("unchanged");
   });
 
   test("is not sent if its claim gets no answer: the outcomes queue makes it wait again", async () => {
@@ -339,9 +343,9 @@ describe("an order that waited for too long", () => {
   });
 
   test.each([
-    ["raises an alarm", false, ["order.waited_too_long"]],
-    ["of a restricted account raises none", true, ["order.refunded_restricted"]],
-  ])("is refunded, leaves its queue, and %s", async (_what, isRestricted, events) => {
+    ["raises an alarm", false, "order.waited_too_long"],
+    ["of a restricted account raises none", true, "order.refunded_restricted"],
+  ])("is refunded, leaves its queue, and %s", async (_what, isRestricted, event) => {
     const log = captureLog();
     const [order] = await queuedOrders(2);
     if (order === undefined) expect.unreachable();
@@ -352,7 +356,7 @@ describe("an order that waited for too long", () => {
     lane.isHeld = false;
     expect(await takeTurn(aRun(), order, { lane, number: 1 })).toBe("refunded");
     expect(await stored(order)).toMatchObject({ status: "failed", failure: { code: "provider_unavailable" } });
-    expect(log.lines().map(({ event }) => event)).toEqual(events);
+    expect(log.lines()).toMatchObject([{ event, reference: referenceOf(order), waited_s: 901 }]);
     expect(viewOf(lane)).toEqual({ waiting: [2], orders: [2], hasTurn: false, isHeld: false });
     expect(await balanceOf(order)).toBe(500);
   });
@@ -381,12 +385,13 @@ describe("an order that waited for too long", () => {
     ],
     ["cannot be written, which holds the later ones", async () => loseAnswers(), "not_written", true],
   ] as const)("is not refunded if it %s", async (_what, change, result, isHeld) => {
-    captureLog();
+    const log = captureLog();
     const { order, lane, inLane } = await aLane(2);
     overdue();
     await change(order);
     const deadline = deadlineIn(QUEUE_RESERVE_MS + 200);
     expect(await takeTurn(aRun({ deadline }), order, inLane)).toBe(result);
+    expect(log.lines("order.sender_failed")).toEqual([]);
     expect(viewOf(lane)).toEqual({ waiting: isHeld ? [1, 2] : [2], orders: [2], hasTurn: false, isHeld });
   });
 });
