@@ -4,11 +4,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { SettingsError } from "../../infra/settings-error.ts";
 import { sleep } from "../../shared/platform/time.ts";
-import { startService } from "../../tools/local/service.ts";
+import { type RunningService, type ServiceSettings, startService } from "../../tools/local/service.ts";
 import type { ServiceDetails } from "../../tools/local/service-file.ts";
 import { startSimulator } from "../../tools/simulator/server.ts";
+import { runCommand } from "../builders/admin.ts";
 import { cleanups, temporaryFolder } from "../builders/cleanups.ts";
 import { eventually } from "../builders/eventually.ts";
 import { listeningSockets } from "../builders/listening-sockets.ts";
@@ -49,6 +51,13 @@ const stop = async (run: Run, signal: NodeJS.Signals): Promise<void> => {
   await run.exitCode;
 };
 
+/** In this process, where the modules are loaded already. */
+const startHere = async (settings: ServiceSettings): Promise<RunningService> => {
+  const service = await startService(settings);
+  cleanups.push(service.stop);
+  return service;
+};
+
 /** Runs the printed commands in a shell, as if pasted. */
 const runPrintedCommands = async (run: Run) => {
   const answers: ReturnType<typeof JSON.parse>[] = [];
@@ -66,7 +75,7 @@ const sendUnsigned = async ({ upstream }: ServiceDetails): Promise<number> => {
   return (await fetch(upstream.webhook_url, { method: "POST", headers, body })).status;
 };
 
-test("npm start writes its URL and keys to the service file, its printed commands work when pasted, it listens on loopback only, and no second one may use its data", async () => {
+test("npm start writes its URL and keys to the service file, its printed commands work when pasted, it listens on loopback only, no second one may use its data, and it exits with a message when its database is killed", async () => {
   const run = start();
   const details = await ready(run);
   expect(details).toEqual({
@@ -109,6 +118,11 @@ test("npm start writes its URL and keys to the service file, its printed command
   expect(await second.exitCode).toBe(2);
   expect(second.output()).toMatch(/^Another npm start uses .*: stop it, or choose another DATA_DIR\.\n$/);
   expect(existsSync(join(run.folder, "s.json"))).toBe(true);
+
+  process.kill(Number(readFileSync(join(run.folder, "data/dynamodb.pid"), "utf8")), "SIGKILL");
+  expect(await run.exitCode).toBe(1);
+  expect(run.output()).toContain("The local DynamoDB (dynoxide) has exited.");
+  expect(processesUsing(run.folder)).toEqual([]);
 });
 
 test("the list of listening sockets includes those that are bound to all addresses, in IPv4 and IPv6", async () => {
@@ -122,23 +136,6 @@ test("the list of listening sockets includes those that are bound to all address
   expect(found.map(({ isLoopback }) => isLoopback)).toEqual([false, false]);
 });
 
-test("SIGINT stops all processes without waiting for a purchase of 20 s", async () => {
-  const run = start();
-  const { base_url, accounts } = await ready(run);
-  const unanswered = fetch(`${base_url}/vtu/data/purchase`, {
-    method: "POST",
-    headers: { "X-API-KEY": accounts[0]?.live_key ?? "", "Content-Type": "application/json" },
-    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000007", reference: "stalled" }),
-  }).catch(() => "cut");
-  await sleep(300);
-  expect(processesUsing(run.folder)).not.toEqual([]);
-  await stop(run, "SIGINT");
-  expect(await unanswered).toBe("cut");
-  expect(await run.exitCode).toBe(0);
-  expect(existsSync(join(run.folder, "s.json"))).toBe(false);
-  expect(processesUsing(run.folder)).toEqual([]);
-});
-
 /** Buys a bundle of 500 NGN under one reference. */
 const buyOnce = async ({ base_url, accounts }: ServiceDetails) => {
   const response = await fetch(`${base_url}/vtu/data/purchase`, {
@@ -149,17 +146,31 @@ const buyOnce = async ({ base_url, accounts }: ServiceDetails) => {
   return { replayed: response.headers.get("idempotent-replayed"), body: await response.text() };
 };
 
-test("a restart after SIGKILL has the same keys and balance, and the same reference is replayed", async () => {
+test("a restart after SIGKILL has the same keys and balance, and the same reference is replayed; SIGINT then stops all processes without waiting for a purchase of 20 s", async () => {
   const first = start();
   const before = await ready(first);
   const purchase = await buyOnce(before);
   await stop(first, "SIGKILL");
   await eventually(() => expect(processesUsing(first.folder)).toEqual([]));
 
-  const after = await ready(start({ folder: first.folder }));
+  const second = start({ folder: first.folder });
+  const after = await ready(second);
   expect(after.accounts[0]).toEqual({ ...before.accounts[0], balance: 99_500 });
   expect(await buyOnce(after)).toEqual({ replayed: "true", body: purchase.body });
   expect(statSync(join(first.folder, "data/secrets.json")).mode & 0o777).toBe(0o600);
+
+  const unanswered = fetch(`${after.base_url}/vtu/data/purchase`, {
+    method: "POST",
+    headers: { "X-API-KEY": after.accounts[0]?.live_key ?? "", "Content-Type": "application/json" },
+    body: JSON.stringify({ network_id: 1, plan_id: 101, phone_number: "08000000007", reference: "stalled" }),
+  }).catch(() => "cut");
+  await sleep(300);
+  expect(processesUsing(first.folder)).not.toEqual([]);
+  await stop(second, "SIGINT");
+  expect(await unanswered).toBe("cut");
+  expect(await second.exitCode).toBe(0);
+  expect(existsSync(join(first.folder, "s.json"))).toBe(false);
+  expect(processesUsing(first.folder)).toEqual([]);
 });
 
 test("with workers off events wait in the queue; purchases that were switched off stay off after a restart, and a carry-over may run", async () => {
@@ -170,8 +181,10 @@ test("with workers off events wait in the queue; purchases that were switched of
       headers: { authorization: `Bearer ${details.accounts[0]?.live_key}`, "content-type": "application/json" },
       body: JSON.stringify({ network: "mtn", phone_number: phoneNumber, amount: 100 }),
     });
-  const workersOff = start({ folder, env: { WORKERS: "off" } });
-  const details = await ready(workersOff);
+  const serviceFile = join(folder, "s.json");
+  const workersOff = () => startHere({ dataDir: join(folder, "data"), serviceFile, workers: "off" });
+  const first = await workersOff();
+  const { details } = first;
   const bought = await buy(details, "08000000004");
   const reference = bought.headers.get("x-transaction-reference");
   const lookUp = async ({ base_url, accounts }: ServiceDetails): Promise<unknown> => {
@@ -184,69 +197,58 @@ test("with workers off events wait in the queue; purchases that were switched of
   // With workers on, the event would be applied within 0.1 s.
   await sleep(1_000);
   expect(await lookUp(details)).toMatchObject({ data: { transaction: { status: "processing" } } });
-  const env = { ...process.env, SERVICE_FILE: join(folder, "s.json") };
-  const admin = (...args: readonly string[]): Promise<unknown> =>
-    promisify(execFile)(process.execPath, ["tools/admin/main.ts", ...args], { env });
-  await admin("purchases", "off", "--why", "restore");
-  await stop(workersOff, "SIGTERM");
+  const admin = (...args: readonly string[]) => runCommand(args, { serviceFile });
+  expect(await admin("purchases", "off", "--why", "restore")).toMatchObject({ code: 0 });
+  await first.stop();
 
-  const restarted = await ready(start({ folder, env: { WORKERS: "off" } }));
+  const { details: restarted } = await workersOff();
   expect((await buy(restarted, "08031234567")).status).toBe(503);
   expect(await lookUp(restarted)).toMatchObject({ data: { transaction: { status: "processing" } } });
-  const refused = await admin("ledger", "carry-over", "--from", "nowhere", "--dry-run").catch((error) => error);
-  expect(refused).toMatchObject({ code: 2, stderr: "There is no table nowhere.\n" });
+  expect(await admin("ledger", "carry-over", "--from", "nowhere", "--dry-run")).toMatchObject({
+    ...{ code: 2, stderr: "There is no table nowhere.\n" },
+  });
 });
 
-test("with UPSTREAM_BASE_URL live purchases go to that upstream, its key is not written to disk, and it may send unsigned events", async () => {
+test("with another upstream live purchases go there, its key is not written to disk, and it may send unsigned events", async () => {
   const upstream = await startSimulator({ liveKey: "live_of_another_upstream" });
   cleanups.push(upstream.stop);
-  const env = {
-    UPSTREAM_BASE_URL: `${upstream.baseUrl}/`,
-    UPSTREAM_LIVE_KEY: "live_of_another_upstream",
-    UPSTREAM_PROFILE: '{"reference":"all"}',
-  };
-  const run = start({ env });
-  const details = await ready(run);
+  const dataDir = join(temporaryFolder(), "data");
+  const settings = {
+    baseUrl: upstream.baseUrl,
+    liveKey: "live_of_another_upstream",
+    profile: { reference: "all" },
+  } as const;
+  const { details } = await startHere({ dataDir, upstream: settings });
   expect(details.upstream.base_url).toBe(upstream.baseUrl);
-  const [, purchase] = await runPrintedCommands(run);
-  expect(purchase.data.transaction.status).toBe("success");
+  expect((await buyOnce(details)).body).toContain('"status":"success"');
   expect(upstream.state.purchases).toHaveLength(1);
-  expect(readFileSync(join(run.folder, "data/secrets.json"), "utf8")).not.toContain("live_of_another_upstream");
+  expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).not.toContain("live_of_another_upstream");
   expect(await sendUnsigned(details)).toBe(200);
 });
 
 test("the simulator accepts each of the upstream keys that the secret holds, orders are sold with them, and --fresh deletes data and no other files", async () => {
-  const first = start();
-  const before = await ready(first);
-  await stop(first, "SIGTERM");
-  const path = join(first.folder, "data/secrets.json");
+  const dataDir = join(temporaryFolder(), "data");
+  const first = await startHere({ dataDir });
+  const [before] = first.details.accounts;
+  await first.stop();
+  const path = join(dataDir, "secrets.json");
   const secrets = JSON.parse(readFileSync(path, "utf8"));
   writeFileSync(path, JSON.stringify({ ...secrets, "upstream-key": "live_one\nlive_two" }));
-  const run = start({ folder: first.folder });
-  const { base_url } = (await ready(run)).upstream;
+  const second = await startHere({ dataDir });
+  const { base_url } = second.details.upstream;
   const statuses = ["live_one", "live_two", "live_three"].map(
     async (key) => (await fetch(`${base_url}/vtu/data`, { headers: { authorization: `Bearer ${key}` } })).status,
   );
   expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
-  const [, purchase] = await runPrintedCommands(run);
-  expect(purchase.data.transaction.status).toBe("success");
-  await stop(run, "SIGTERM");
+  expect((await buyOnce(second.details)).body).toContain('"status":"success"');
+  await second.stop();
 
-  const otherFile = join(first.folder, "data/notes.txt");
+  const otherFile = join(dataDir, "notes.txt");
   writeFileSync(otherFile, "notes");
-  const after = await ready(start({ folder: first.folder, args: ["--fresh"] }));
-  expect(after.accounts[0]?.live_key).not.toBe(before.accounts[0]?.live_key);
-  expect(after.accounts[0]?.balance).toBe(100_000);
+  const [after] = (await startHere({ dataDir, fresh: true })).details.accounts;
+  expect(after?.live_key).not.toBe(before?.live_key);
+  expect(after?.balance).toBe(100_000);
   expect(existsSync(otherFile)).toBe(true);
-});
-
-test("the runner exits with a message when its database is killed", async () => {
-  const run = start();
-  await ready(run);
-  process.kill(Number(readFileSync(join(run.folder, "data/dynamodb.pid"), "utf8")), "SIGKILL");
-  expect(await run.exitCode).toBe(1);
-  expect(run.output()).toContain("The local DynamoDB (dynoxide) has exited.");
-  expect(processesUsing(run.folder)).toEqual([]);
 });
 
 test.each(["SIGTERM", "SIGKILL"] as const)("%s to npm alone stops all processes", async (signal) => {
@@ -256,58 +258,55 @@ test.each(["SIGTERM", "SIGKILL"] as const)("%s to npm alone stops all processes"
   await eventually(() => expect(processesUsing(run.folder)).toEqual([]));
 });
 
-test("a port in use is refused with a message, and no process is left running", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  cleanups.push(() => server.close());
-  const address = server.address();
-  const port = typeof address === "object" && address !== null ? String(address.port) : "";
-  const run = start({ env: { PORT: port } });
-  expect(await run.exitCode).toBe(2);
-  expect(run.output()).toBe(`Port ${port} is in use: PORT=0 npm start takes a free one.\n`);
-  expect(processesUsing(run.folder)).toEqual([]);
-});
+/** The command prints the sentence, and ends with 2: as above, where the data is used by another one. */
+describe("a start is refused with a sentence", () => {
+  const refusal = (settings: ServiceSettings) => expect(startHere(settings)).rejects;
 
-test("a DATA_DIR whose lock cannot be opened is refused with a message", async () => {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "runner.lock"));
-  const run = start({ env: { DATA_DIR: folder } });
-  expect(await run.exitCode).toBe(2);
-  expect(run.output()).toMatch(/^DATA_DIR .* cannot be used: unable to open database file\.\n$/);
-});
+  test("if its port is in use, and leaves no process running", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    cleanups.push(() => server.close());
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const folder = temporaryFolder();
+    const sentence = `Port ${port} is in use: PORT=0 npm start takes a free one.`;
+    await refusal({ port, dataDir: join(folder, "data") }).toThrow(new SettingsError(sentence));
+    expect(processesUsing(folder)).toEqual([]);
+  });
 
-test("a DATA_DIR with files of another program is refused and not changed", async () => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "letter.txt"), "text");
-  const run = start({ env: { DATA_DIR: folder }, args: ["--fresh"] });
-  expect(await run.exitCode).toBe(2);
-  expect(run.output()).toBe(`${folder} holds files of another program: choose another DATA_DIR.\n`);
-  expect(readdirSync(folder)).toEqual(["letter.txt"]);
-});
+  test("if the lock of its DATA_DIR cannot be opened", async () => {
+    const dataDir = temporaryFolder();
+    mkdirSync(join(dataDir, "runner.lock"));
+    const sentence = `DATA_DIR ${dataDir} cannot be used: unable to open database file.`;
+    await refusal({ dataDir }).toThrow(new SettingsError(sentence));
+  });
 
-test.each<[string, RunOptions, RegExp]>([
-  ["a PORT that is not a number", { env: { PORT: "40x" } }, /^PORT must be a number from 0 to 65535; it is "40x"\.\n$/],
-  [
-    "a DynamoDB that does not respond",
-    { env: { DYNAMODB_ENDPOINT: "http://127.0.0.1:1" } },
-    /Nothing answers at .*:1\./,
-  ],
-  [
-    "a DATA_DIR below /proc",
-    { env: { DATA_DIR: "/proc/none/data" } },
-    /^DATA_DIR \/proc\/none\/data cannot be used: ENOENT/,
-  ],
-  ["a DATA_DIR that is a file", { env: { DATA_DIR: "/dev/null" } }, /^DATA_DIR \/dev\/null cannot be used: ENOTDIR/],
-  [
-    "a SERVICE_FILE below /proc",
-    { env: { SERVICE_FILE: "/proc/none/s.json" } },
-    /SERVICE_FILE \/proc\/none\/s\.admin\.json cannot be used: ENOENT/,
-  ],
-])("%s is refused with a message", async (_what, options, message) => {
-  const run = start(options);
-  expect(await run.exitCode).toBe(2);
-  expect(run.output()).toMatch(message);
-  expect(run.output()).not.toContain("    at ");
+  test("if its DATA_DIR has files of another program, which are not changed", async () => {
+    const dataDir = temporaryFolder();
+    writeFileSync(join(dataDir, "letter.txt"), "text");
+    const sentence = `${dataDir} holds files of another program: choose another DATA_DIR.`;
+    await refusal({ dataDir, fresh: true }).toThrow(new SettingsError(sentence));
+    expect(readdirSync(dataDir)).toEqual(["letter.txt"]);
+  });
+
+  test.each<[string, ServiceSettings, RegExp]>([
+    ["its DynamoDB does not respond", { dynamodbEndpoint: "http://127.0.0.1:1" }, /^Nothing answers at .*:1\./],
+    [
+      "its DATA_DIR is below /proc",
+      { dataDir: "/proc/none/data" },
+      /^DATA_DIR \/proc\/none\/data cannot be used: ENOENT/,
+    ],
+    ["its DATA_DIR is a file", { dataDir: "/dev/null" }, /^DATA_DIR \/dev\/null cannot be used: ENOTDIR/],
+    [
+      "its SERVICE_FILE is below /proc",
+      { serviceFile: "/proc/none/s.json" },
+      /^SERVICE_FILE \/proc\/none\/s\.admin\.json cannot be used: ENOENT/,
+    ],
+  ])("if %s", async (_what, settings, sentence) => {
+    await refusal(settings).toThrow(
+      expect.objectContaining({ name: SettingsError.name, message: expect.stringMatching(sentence) }),
+    );
+  });
 });
 
 test("the service can be started twice in one process, each time with its own tables", async () => {
