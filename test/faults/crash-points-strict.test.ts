@@ -1,11 +1,11 @@
 import { crashPoints } from "./crash-points.ts";
 
-/** An eighth of the scenarios, each run others. The long form has every effect of all, under every setting of AWS. */
+/** An eleventh of the scenarios, each run others. The long form has every effect of all, under every setting of AWS. */
 crashPoints({
   extent: { dies_after: ["unassisted"] },
   settings: ["everything"],
   seed: Date.now() % 1_000_000_000,
   every: 12,
   everyOfLong: 24,
-  everyScenario: 8,
+  everyScenario: 11,
 });

@@ -27,10 +27,10 @@ import { openAppEndpoint, openTestAccount } from "./test-account.ts";
 
 /**
  * Goal: what happens to one order, one account, one process or one index holds up and misleads nobody else. Method:
- * traffic of three accounts in simulated time, with one disturbance.
+ * traffic of some accounts in simulated time, with one disturbance.
  */
 const SEED = Number(process.env.MODEL_SEED ?? 1);
-/** The long form, of `npm run test:faults`, has more time in which something may be held up, and more of each kind. */
+/** The long form, of `npm run test:faults`, has more accounts, more time in which something may be held up, and more of each kind. */
 const IS_LONG = process.env.REALITIES === "long";
 vi.setConfig({ testTimeout: 600_000 });
 const S = 1_000;
@@ -41,6 +41,7 @@ const WAIT_MS_MAX = 150 * S;
 
 const steady = {
   minutes: IS_LONG ? 8 : 4,
+  accounts: IS_LONG ? 3 : 2,
   seed: SEED,
   ordersAMinute: 3,
   aws: "perfect",
@@ -127,7 +128,7 @@ test(`an index key of one account that stays full holds up the queued orders of 
     minutes: IS_LONG ? 8 : 6,
     aws: "lag",
     ordersAMinute: 3,
-    upstreamOrdersAMinute: 7,
+    upstreamOrdersAMinute: IS_LONG ? 7 : 5,
     disturb: ({ system, accounts, ...load }) => {
       full = accounts[0]?.accountId ?? "";
       endsMs = load.endsMs;
@@ -148,7 +149,7 @@ test(`no order of a restricted account is sent, also none that waits (seed ${SEE
   let untilMs = 0;
   const { orders, violations } = await run({
     ordersAMinute: 6,
-    upstreamOrdersAMinute: 10,
+    upstreamOrdersAMinute: IS_LONG ? 10 : 7,
     disturb: ({ system, accounts }) => {
       restricted = accounts[0]?.accountId ?? "";
       const restrict = async (): Promise<void> => {

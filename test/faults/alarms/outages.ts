@@ -34,11 +34,16 @@ export const allOutages: readonly Outage[] = [
   ...outage("receiver", "never_arrives"),
 ];
 
-/** `minutes`: how long each is observed. */
-export const runOutages = (outages: readonly Outage[], minutes = HOUR_MINUTES): Promise<readonly OutageResult[]> =>
+/** `minutesOf`: how long each is observed. */
+export const runOutages = (
+  outages: readonly Outage[],
+  minutesOf: (outage: Outage) => number = () => HOUR_MINUTES,
+): Promise<readonly OutageResult[]> =>
   withStage(async (system, endpoint) => {
     const results: OutageResult[] = [];
-    for (const each of outages) results.push({ ...each, alarms: await runOutage(system, endpoint, each, minutes) });
+    for (const each of outages) {
+      results.push({ ...each, alarms: await runOutage(system, endpoint, each, minutesOf(each)) });
+    }
     return results;
   });
 
