@@ -1,8 +1,9 @@
 import { openTransactions, readTransaction } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { ALL_TIMES } from "../ledger/query-index.ts";
-import { isQueuedOrder, sentAt, type Transaction } from "../ledger/transaction.ts";
+import { sentAt, type Transaction } from "../ledger/transaction.ts";
 import type { UpstreamCosts } from "../ledger/upstream-costs.ts";
+import { wasSentBy } from "./heuristic-match.ts";
 import { differencesOf } from "./operator-resolution.ts";
 import { isReadable, type StoredEvent } from "./stored-event.ts";
 
@@ -25,7 +26,7 @@ export const findCandidates = async (
   if (!isReadable(event)) return [];
   const open = await openTransactions(ledger, { from: ALL_TIMES.from, to: event.created_at });
   return open
-    .filter((transaction) => !isQueuedOrder(transaction) && sentAt(transaction) <= event.created_at)
+    .filter((transaction) => wasSentBy(transaction, event.created_at))
     .filter(({ upstream_reference }) => [undefined, event.reference].includes(upstream_reference))
     .map((transaction) => ({ transaction, differences: differencesOf(costs, event, transaction).length }))
     .sort(

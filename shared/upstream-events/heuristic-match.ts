@@ -1,6 +1,6 @@
 import { openTransactions } from "../ledger/find-transactions.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { sentAt, type Transaction } from "../ledger/transaction.ts";
+import { isQueuedOrder, sentAt, type Transaction } from "../ledger/transaction.ts";
 import { isExpectedAmount, type UpstreamCosts } from "../ledger/upstream-costs.ts";
 import type { EventMessage } from "../orders/outcome-message.ts";
 import type { KeyedHashes } from "../platform/keyed-hashes.ts";
@@ -15,7 +15,7 @@ export type HeuristicMatch =
 
 /**
  * Finds the transaction of an event whose reference is unknown, because the request that would have recorded it may
- * have timed out. A `success` matches if exactly one open transaction without an upstream reference fits and is recent.
+ * have timed out. A `success` matches if exactly one open transaction without an upstream reference fits, was sent before and is recent.
  * A `failed` never matches: a wrong match would refund an order that was delivered. Source: docs/interface.md 17.D6.
  */
 export const findHeuristicMatch = async (
@@ -29,7 +29,8 @@ export const findHeuristicMatch = async (
   if (event.status === "failed") return { kind: "none", reason: "unknown_failure" };
   const { valueHashes } = await deps.keyedHashes();
   const open = await openTransactions(deps.ledger, { from: "0000", to: event.received_at });
-  const [transaction, ...others] = open.filter(
+  const sent = open.filter((transaction) => wasSentBy(transaction, event.received_at));
+  const [transaction, ...others] = sent.filter(
     ({ upstream_reference, type, phone_number, ...priced }) =>
       upstream_reference === undefined &&
       type === event.type &&
@@ -44,6 +45,13 @@ export const findHeuristicMatch = async (
   if (transaction === undefined || isTooOld(transaction, event)) return { kind: "none", reason: "no_candidate" };
   return { kind: "found", transaction };
 };
+
+/**
+ * Whether the upstream may have had the order at this time: an event of then cannot be about another one. The list of
+ * open orders has when they were made, and its index may lag: an order on it may have begun to wait.
+ */
+export const wasSentBy = (transaction: Transaction, at: string): boolean =>
+  !isQueuedOrder(transaction) && sentAt(transaction) <= at;
 
 const isTooOld = (transaction: Transaction, { received_at }: EventMessage): boolean =>
   Date.parse(received_at) - Date.parse(sentAt(transaction)) > MATCH_WINDOW_MS;

@@ -7,12 +7,14 @@ import type { Transaction } from "../../../../shared/ledger/transaction.ts";
 import type { EventMessage } from "../../../../shared/orders/outcome-message.ts";
 import { deadlineIn } from "../../../../shared/platform/deadline.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
+import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import { applyOutcomeMessage, DECISION_AGE_MS } from "../../../../shared/upstream-events/apply-upstream-event.ts";
 import { discardEvent } from "../../../../shared/upstream-events/operator-resolution.ts";
 import { eventSummary, findEvent, listEvents, storedEventId } from "../../../../shared/upstream-events/stored-event.ts";
 import { anEvent, anOpenOrder, aPhoneNumber, keyedHashes } from "../../../builders/event-message.ts";
 import { type FaultyLedger, openFaultyLedger } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
+import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
 import { FACE_VALUES } from "../../../builders/upstream-costs.ts";
 
@@ -91,6 +93,38 @@ test.each<readonly [string, Partial<Transaction>, Parameters<typeof anEvent>[0]]
   const event = await anEvent({ phoneNumber, ...eventChanges });
   expect(await apply(event)).toEqual({ kind: "done", outcome: "no_candidate" });
   expect(await order.stored()).toMatchObject({ status: "processing" });
+});
+
+describe("an order that waited for the upstream's limit", () => {
+  const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
+  const aFit = async () => {
+    const phoneNumber = aPhoneNumber();
+    const order = await anOpenOrder(ledger, { phone_number: phoneNumber });
+    const enqueue = () => enqueueOrder(ledger, order.transaction, toSend, deadlineIn(20_000));
+    return { ...order, phoneNumber, enqueue };
+  };
+
+  test("is matched with an event that was received once it was sent, and not with one before", async () => {
+    const { transaction, stored, phoneNumber, enqueue } = await aFit();
+    await enqueue();
+    ledger.nowMs = NOON_MS + 1;
+    expect(await claimAsSender(ledger, await storedQueued(ledger, transaction.pk))).toMatchObject({ kind: "claimed" });
+    expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await stored()).toMatchObject({ status: "processing" });
+    const later = await anEvent({ phoneNumber, received_at: isoTime(NOON_MS + 1) });
+    expect(await apply(later)).toEqual({ kind: "done", outcome: "matched" });
+  });
+
+  test("is not charged by a match while it waits, although the index lists it as sent", async () => {
+    const { stored, phoneNumber, enqueue } = await aFit();
+    const batchGet = ledger.db.batchGet.bind(ledger.db);
+    vi.spyOn(ledger.db, "batchGet").mockImplementationOnce(async (...call) => {
+      expect(await enqueue()).toMatchObject({ kind: "queued" });
+      return batchGet(...call);
+    });
+    expect(await apply(await anEvent({ phoneNumber }))).toEqual({ kind: "done", outcome: "no_candidate" });
+    expect(await stored()).toMatchObject({ status: "processing", queued: { order: toSend } });
+  });
 });
 
 test("a failed is never matched: it is escalated once, and the money stays debited", async () => {
