@@ -37,7 +37,7 @@ export const folders: Readonly<Record<string, Mutated>> = {
     mutate: filesOf("upstream-events"),
     tests: [
       ...testsOf("upstream-events"),
-      ...integrationTests("functions/receive-upstream-event", "shared/actions/upstream-events", "shared/ledger/seal"),
+      ...integrationTests("shared/actions/upstream-events", "shared/ledger/seal"),
     ],
   },
   ledger: {

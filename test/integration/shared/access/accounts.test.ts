@@ -211,6 +211,10 @@ test("what an account's orders are limited by, or cost, is on the item of each k
   const other = await createKey(store, accountId, { mode: "live" });
   expect(await access.keyItem(other.key)).toMatchObject(fields);
   expect(await access.keyItem(other.key)).not.toHaveProperty("key_limits");
+  const account = { day_orders: 3 };
+  const caller = { priceList: 2, duplicateWindowS: 60, limits: { account, key: { day_orders: 2 } } };
+  expect(await access.withKey(key)).toMatchObject({ caller });
+  expect(await access.withKey(other.key)).toMatchObject({ caller: { ...caller, limits: { account } } });
 
   const changed = setAccountLimits(store, accountId, {}, { day_orders: 2 });
   await expect(changed).rejects.toThrow("Another person has changed the limits");
@@ -223,6 +227,8 @@ test("what an account's orders are limited by, or cost, is on the item of each k
   expect(left.keys.map(({ order_limits }) => order_limits)).toEqual([undefined, { day_orders: 2 }, undefined]);
   const item = await access.keyItem(key);
   for (const field of ["account_limits", "duplicate_window_s", "key_limits"]) expect(item).not.toHaveProperty(field);
+  expect(await access.withKey(key)).toMatchObject({ caller: { duplicateWindowS: undefined, limits: undefined } });
+  expect(await access.withKey(rotated.key)).toMatchObject({ caller: { limits: { key: { day_orders: 2 } } } });
   await expect(setKeyLimits(store, accountId, "key_none", {})).rejects.toThrow(`${accountId} has no key key_none`);
 });
 

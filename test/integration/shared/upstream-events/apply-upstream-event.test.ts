@@ -6,7 +6,7 @@ import { queueHandler } from "../../../../shared/lambda/queue-handler.ts";
 import { readTransaction } from "../../../../shared/ledger/find-transactions.ts";
 import { openTransaction } from "../../../../shared/ledger/open-transaction.ts";
 import { transactionPk } from "../../../../shared/ledger/schema.ts";
-import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
+import { NOT_DELIVERED, settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf, type Transaction } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
 import { readWallet } from "../../../../shared/ledger/wallet.ts";
@@ -362,6 +362,19 @@ describe("events under an upstream reference", () => {
     ]);
     expect(await apply(event)).toEqual({ kind: "done", outcome: "several_candidates" });
     for (const order of orders) expect((await order.stored())?.status).toBe("processing");
+  });
+
+  test("an event whose order gets the other status between the read and the write is a contradiction", async () => {
+    const event = await anEvent();
+    const { transaction, stored, balance } = await anOrder({ upstream_reference: event.reference });
+    const update = ledger.db.update.bind(ledger.db);
+    vi.spyOn(ledger.db, "update").mockImplementationOnce(async (...call) => {
+      await settleTransaction(ledger, transaction, NOT_DELIVERED, deadlineIn(20_000));
+      return update(...call);
+    });
+    expect(await apply(event)).toEqual({ kind: "done", outcome: "contradiction" });
+    expect(await stored()).toMatchObject({ status: "failed" });
+    expect(await balance()).toBe(2_000);
   });
 
   test("an event whose write meets conflicts until the deadline is retried", async () => {

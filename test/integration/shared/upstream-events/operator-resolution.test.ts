@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import { readAudit, readAuditAbout, readTransactionAudit, SERVICE } from "../../../../shared/ledger/audit.ts";
+import { walletPk } from "../../../../shared/ledger/schema.ts";
 import { settleTransaction } from "../../../../shared/ledger/settle-transaction.ts";
 import { isQueuedOrder, referenceOf } from "../../../../shared/ledger/transaction.ts";
 import { upstreamCosts } from "../../../../shared/ledger/upstream-costs.ts";
@@ -163,6 +164,26 @@ describe("resolveTransaction", () => {
     );
     await resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
     expect(await order.balance()).toBe(1_000);
+  });
+
+  test("a queued order of a copy of its table may have been sent since, so it can be resolved as success", async () => {
+    const { transaction, ...order } = await aQueuedOrder();
+    const copied = { ...transaction, queued: { ...transaction.queued, table: "before" } };
+    await resolveTransaction(operator.ledgerAt(), copied, "success", decision);
+    expect(await order.stored()).toMatchObject({ status: "success" });
+  });
+
+  test("an order of a closed account is not refunded", async () => {
+    const order = await operator.anOrder();
+    await operator.tables.db.update({
+      TableName: operator.tables.ledgerTable,
+      Key: { pk: walletPk(order.accountId) },
+      UpdateExpression: "SET closed = :closed",
+      ExpressionAttributeValues: { ":closed": true },
+    });
+    const resolved = resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision);
+    await expect(resolved).rejects.toThrow(/is closed/);
+    expect(await order.stored()).toMatchObject({ status: "processing" });
   });
 
   test("a resolution of a sandbox order changes no wallet", async () => {

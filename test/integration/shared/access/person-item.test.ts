@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { hasSignedIn, identityOfPerson, listPeople, recordSignIn } from "../../../../shared/access/person-item.ts";
+import { isoTime } from "../../../../shared/platform/time.ts";
+import { NOON_MS } from "../../../builders/noon.ts";
+import { openOperatorLedger } from "../../../builders/operator-ledger.ts";
+
+const MINUTE_MS = 60_000;
+
+test("a sign-in is recorded under the provider's name of the person, and again after 15 minutes or with another right", async () => {
+  const operator = await openOperatorLedger();
+  const person = { issuer: "https://login.example.com", sub: "ada" };
+  const known = { by: "ada", identity: identityOfPerson(person), roles: [], ownerKeys: ["owner#1"], email: undefined };
+  const signIn = async (minutes: number, changes: Partial<Parameters<typeof recordSignIn>[1]> = {}) => {
+    await recordSignIn(operator.ledgerAt(NOON_MS + minutes * MINUTE_MS), { ...known, ...changes });
+    const [stored, ...others] = await listPeople(operator.ledgerAt());
+    expect(others).toEqual([]);
+    return stored?.last_seen_at === undefined ? undefined : (Date.parse(stored.last_seen_at) - NOON_MS) / MINUTE_MS;
+  };
+  expect(await signIn(0, { ownerKeys: [] })).toBeUndefined();
+  expect(await hasSignedIn(operator.ledgerAt(), person)).toBe(false);
+  expect(await signIn(0)).toBe(0);
+  expect(await hasSignedIn(operator.ledgerAt(), person)).toBe(true);
+  expect(await hasSignedIn(operator.ledgerAt(), { ...person, issuer: "https://other.example.com" })).toBe(false);
+  expect(await signIn(15)).toBe(0);
+  expect(await signIn(16)).toBe(16);
+  expect(await signIn(17, { roles: ["reader"] })).toBe(17);
+  expect(await signIn(18, { roles: ["reader"], ownerKeys: [] })).toBe(18);
+  expect(await signIn(19, { roles: ["reader"], ownerKeys: [], email: "ada@example.com" })).toBe(19);
+  expect(await signIn(20, { roles: [], ownerKeys: [] })).toBe(20);
+  expect(await listPeople(operator.ledgerAt())).toMatchObject([
+    { roles: [], owner_keys: [], email: null, created_at: isoTime(NOON_MS) },
+  ]);
+});
