@@ -20,6 +20,7 @@ import { anActionContext } from "../../../builders/action-context.ts";
 import { aTransactionPk } from "../../../builders/event-message.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
+import { claimAsSender, storedQueued } from "../../../builders/queued-order.ts";
 
 /** Open orders of one test are candidates of another's events, so each test has its own tables. */
 const openEvents = async () => {
@@ -63,6 +64,10 @@ test("candidates are the open orders that were sent before the event, those with
   const waiting = await operator.anOrder();
   const toSend = { kind: "data", network_id: 1, plan_id: 101 } as const;
   await enqueueOrder(operator.ledgerAt(), waiting.transaction, toSend, deadlineIn(9_000));
+
+  const late = await operator.anOrder();
+  await enqueueOrder(operator.ledgerAt(), late.transaction, toSend, deadlineIn(9_000));
+  await claimAsSender(operator.ledgerAt(NOON_MS + 1), await storedQueued(operator.ledgerAt(), late.transaction.pk));
 
   const found = await candidates(await anEvent());
   expect(found.map(({ reference }) => reference)).toEqual([same, older, other]);

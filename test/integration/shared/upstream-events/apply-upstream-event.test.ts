@@ -238,6 +238,20 @@ describe("answers of the upstream to a question for an order", () => {
     expect(await apply(answerOf(known.transaction, { event: ofKnown }))).toEqual(done("applied"));
   });
 
+  test("orders that the upstream does not know are a case each, although it was asked by one reference", async () => {
+    const orders = [await anOrder(), await anOrder()];
+    const event = { reference: `U-${randomUUID()}`, status: "success" } as const;
+    for (const { transaction } of orders) {
+      expect(await apply(notFound(answerOf(transaction, { event })))).toEqual(done("not_found"));
+    }
+    const about = orders.map(({ transaction }) => ({ reason: "not_found", transaction_pk: transaction.pk }));
+    const stored = (await storedEvents(event.reference)).map(({ reason, transaction_pk }) => ({
+      reason,
+      transaction_pk,
+    }));
+    expect(stored).toEqual(expect.arrayContaining(about));
+  });
+
   test("an answer whose write meets conflicts until the deadline is retried", async () => {
     const { transaction } = await anOrder();
     conflictOnUpdates();

@@ -12,6 +12,7 @@ import { OperatorError } from "../../../../shared/platform/operator-error.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { enqueueOrder } from "../../../../shared/queued-orders/queue-store.ts";
 import {
+  assertResolvable,
   discardEvent,
   matchEvent,
   resolveTransaction,
@@ -106,6 +107,13 @@ describe("resolveTransaction", () => {
     await expect(resolveTransaction(operator.ledgerAt(), order.transaction, "failed", decision)).rejects.toThrow(
       /was settled as success at/,
     );
+    for (const [status, correction] of [
+      ["success", "transactions refund gives the amount back"],
+      ["failed", `wallet adjust .*--id delivered-${referenceOf(order.transaction)}$`],
+    ] as const) {
+      const final = { ...order.transaction, status };
+      expect(() => assertResolvable(operator.ledgerAt(), final, "failed")).toThrow(new RegExp(correction));
+    }
     expect(await order.balance()).toBe(500);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toEqual([]);
   });
@@ -234,7 +242,9 @@ describe("matchEvent", () => {
   });
 
   test("an event is matched with the order of its upstream reference, and refused for one with another", async () => {
-    const [own, event] = [await operator.anOrder({ upstream_reference: "U-own" }), await anEvent("failed", "U-own")];
+    const own = await operator.anOrder({ upstream_reference: "U-own" });
+    // The reference identifies it, whatever else differs.
+    const event = await anEvent("failed", "U-own", { amount_kobo: koboFromNaira(490) });
     const other = await operator.anOrder({ upstream_reference: "U-other" });
     await expect(
       matchEvent({ ledger: operator.ledgerAt(), costs: FACE_VALUES }, event, other.transaction, decision),
@@ -310,10 +320,12 @@ describe("matchEvent", () => {
 
   test.for([
     { fields: {}, isSame: true },
+    { fields: { type: undefined }, isSame: true },
     { fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
     { fields: { phone: { hmac: "", masked: "0803****568" } }, isSame: false },
     { fields: { phone: { hmac: "", masked: "0805****567" } }, isSame: false },
     { phoneNumber: "*********67", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
+    { phoneNumber: "08*******67", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: true },
     { phoneNumber: "*********68", fields: { phone: { hmac: "", masked: "0803****567" } }, isSame: false },
     { fields: { phone: { hmac: "", masked: "*********67" } }, isSame: true },
     { fields: { phone: { hmac: "", masked: "*********68" } }, isSame: false },
@@ -432,6 +444,8 @@ describe("every decision", () => {
     expect(await readAudit(operator.ledgerAt(), order.accountId)).toMatchObject([
       { by: "ada", action: "events match", details: { reference, event: storedEventId(matched), says: "success" } },
     ]);
+    const [audited] = await readAudit(operator.ledgerAt(), order.accountId);
+    expect(audited?.details).not.toHaveProperty("differs_in");
     const withTransaction = { ...(await anEvent("failed")), transaction_pk: order.transaction.pk };
     await discardEvent(operator.ledgerAt(), withTransaction, decision);
     expect(await readTransactionAudit(operator.ledgerAt(), order.transaction)).toHaveLength(2);

@@ -4,8 +4,10 @@ import { koboFromNaira } from "../../../../shared/contract/money.ts";
 import type { EventMessage, UnreadableMessage } from "../../../../shared/orders/outcome-message.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import {
+  changeReason,
   findEvent,
   listEvents,
+  openEvents,
   recordEvent,
   recordUnreadable,
   storedEventId,
@@ -95,6 +97,16 @@ test("an event is found by its id with a strong read, and other ids find nothing
   for (const read of reads) expect(read).toContain('"ConsistentRead":true');
 });
 
+test("an event that the index still lists as open, although it is closed, is not open", async () => {
+  const [open, closed] = [await anUnauthenticatedEvent(), await anUnauthenticatedEvent()];
+  for (const event of [open, closed]) await recordEvent(ledger, event, REASON);
+  const [stored] = await storedUnder(closed.reference);
+  await ledger.db.put({ TableName: ledger.table, Item: { ...stored, state: "discarded" } });
+  const references = (await openEvents(ledger)).map(({ reference }) => reference);
+  expect(references).toContain(open.reference);
+  expect(references).not.toContain(closed.reference);
+});
+
 test("an unreadable event is stored under the hash of its message, with its problem and its transaction", async () => {
   const message: UnreadableMessage = {
     kind: "unreadable_event",
@@ -121,4 +133,6 @@ test("an unreadable event is stored under the hash of its message, with its prob
 test("a write that fails rejects, so that the message is retried", async () => {
   ledger.proxy.fault = ({ operation }) => (operation === "PutItem" ? "never_arrives" : undefined);
   await expect(recordEvent(ledger, await anUnauthenticatedEvent(), REASON)).rejects.toThrow();
+  ledger.proxy.fault = ({ operation }) => (operation === "UpdateItem" ? "never_arrives" : undefined);
+  await expect(changeReason(ledger, "event#1", "contradiction")).rejects.toThrow();
 });

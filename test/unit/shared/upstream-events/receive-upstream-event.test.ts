@@ -89,6 +89,7 @@ describe("an event of the upstream", () => {
     "0.001",
     "1,500.00",
     "NGN 500",
+    "500-",
     "",
     "5e2",
     {},
@@ -171,14 +172,18 @@ describe("an event of the upstream", () => {
     },
   );
 
-  test("an event with an unknown name is ignored, whatever it contains", async () => {
-    const { answer, queued } = await receive({ event: "account.updated", data: {} });
-    expect(answer.data).toEqual({ outcome: "ignored" });
-    expect(queued).toEqual([]);
-  });
+  test.each(["account.updated", "transactions.updated"])(
+    "an event of another subject, %s, is ignored",
+    async (event) => {
+      const { answer, queued } = await receive({ event, data: {} });
+      expect(answer.data).toEqual({ outcome: "ignored" });
+      expect(queued).toEqual([]);
+    },
+  );
 
   const unreadable: readonly (readonly [string, { event?: unknown; data?: unknown }, string | undefined])[] = [
     ["status reversed", aReport({ status: "reversed" }), "U-1"],
+    ["status reversed", aReport({ status: " reversed\n" }), "U-1"],
     ["status Partially_Refunded", aReport({ status: "Partially_Refunded" }), "U-1"],
     ["status absent", aReport({ status: undefined }), "U-1"],
     ["status number", aReport({ status: 7 }), "U-1"],
