@@ -13,7 +13,6 @@ import { ACCOUNTS_LIST, accountPk } from "../ledger/schema.ts";
 import { operatorRetries, transact, transactOnce, type WriteResult } from "../ledger/transact.ts";
 import { isCancelledTransaction } from "../platform/aws/errors.ts";
 import type { DocumentClient } from "../platform/aws-clients.ts";
-import { isContention } from "../platform/backoff.ts";
 import type { Secret } from "../platform/secrets.ts";
 import type { Clock } from "../platform/time.ts";
 import { priceListSchema, priceListWrites } from "../prices/price-list.ts";
@@ -171,15 +170,11 @@ export const replaceAccount = (
     randomUUID(),
   );
 
-/**
- * Positions of the key writes whose condition failed. Empty if the account has changed since it was read or another
- * write held an item: then the whole change is retried.
- */
-const refusedKeyWrites = (error: unknown): readonly number[] => {
-  if (!isCancelledTransaction(error) || isContention(error)) return [];
-  const isRefused = (error.CancellationReasons ?? []).map(({ Code }) => Code === "ConditionalCheckFailed");
-  if (isRefused[0]) return [];
-  return isRefused.flatMap((refused, position) => (refused ? [position - 1] : []));
+/** The key writes whose condition failed; none if the account has changed since it was read: then all of it is retried. */
+const refusedOf = (keyWrites: readonly KeyWrite[], error: unknown): readonly KeyWrite[] => {
+  const reasons = isCancelledTransaction(error) ? (error.CancellationReasons ?? []) : [];
+  const [hasChanged, ...isRefused] = reasons.map(({ Code }) => Code === "ConditionalCheckFailed");
+  return keyWrites.filter((_, position) => !hasChanged && isRefused[position]);
 };
 
 /** The result of one attempt at a change. */
@@ -237,11 +232,9 @@ export const changeAnyAccount = (
     const replaced = await replaceAccount(store, changed, atOnce, others, account);
     if (replaced.kind !== "written" && !(await wasReplaced(store, changed, replaced))) {
       if (replaced.kind === "condition_failed" && replaced.wallet !== undefined) throw walletChangedError(accountId);
-      for (const position of refusedKeyWrites(replaced.error)) {
-        const refused = atOnce[position];
-        if (refused === undefined) continue;
-        if (refused.whenRefused === "fail") throw mismatchError(accountId, refused.keyId);
-        skipped.add(refused.keyId);
+      for (const { keyId, whenRefused } of refusedOf(atOnce, replaced.error)) {
+        if (whenRefused === "fail") throw mismatchError(accountId, keyId);
+        skipped.add(keyId);
       }
       return replaced;
     }

@@ -102,7 +102,7 @@ export const createKey = async (
 ): Promise<NewKey & { readonly name: string; readonly permissions: readonly Permission[] }> => {
   const permissions = options.permissions ?? defaultPermissions((await requireAccount(store, accountId)).entitlements);
   const { mode, name = mode === "live" ? "Live key" : "Test key", by } = options;
-  const { key, accountKey } = await newKey(store, { mode, permissions, name, ...(by !== undefined && { by }) });
+  const { key, accountKey } = await newKey(store, { mode, permissions, name, by });
   await changeAccount(
     store,
     accountId,
@@ -130,7 +130,7 @@ export const rotateKey = async (
   const account = await requireAccount(store, accountId);
   const before = requireKey(account, keyId);
   const permissions = before.permissions.filter((each) => allows(account.entitlements, each));
-  const { key, accountKey } = await newKey(store, { ...before, permissions, ...(by !== undefined && { by }) });
+  const { key, accountKey } = await newKey(store, { ...before, permissions, by });
   const changed = await changeAccount(
     store,
     accountId,
@@ -162,7 +162,6 @@ export const revokeKey = async (store: AccountStore, accountId: string, keyId: s
     store,
     accountId,
     (account) => {
-      requireKey(account, keyId);
       const keys = account.keys.map((key) => (key.key_id === keyId ? { ...key, status: "revoked" as const } : key));
       return { ...account, keys };
     },
@@ -435,7 +434,7 @@ const requireKey = (account: Account, keyId: string): AccountKey => {
 
 type KeyOptions = Pick<AccountKey, "mode" | "name" | "order_limits"> & {
   readonly permissions: readonly Permission[];
-  readonly by?: string;
+  readonly by: string | undefined;
 };
 
 const newKey = async (store: AccountStore, { mode, permissions, name, by, order_limits = {} }: KeyOptions) => {

@@ -89,10 +89,5 @@ export const recordSignIn = async (
 /** Everybody who has signed in, the first one first. */
 export const listPeople = async (ledger: Ledger): Promise<readonly PersonItem[]> => {
   const keys = await listKeys(ledger, PEOPLE_LIST, ALL_TIMES);
-  const items = await getItems(
-    ledger,
-    keys.map(({ pk }) => ({ pk })),
-    personItemSchema,
-  );
-  return items.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
+  return getItems(ledger, keys, personItemSchema);
 };

@@ -28,6 +28,7 @@ import {
   OFFICE,
   openAccess,
 } from "../../../builders/access.ts";
+import { TRIES } from "../../../builders/faulty-ledger.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 import { type OperatorLedger, openOperatorLedger } from "../../../builders/operator-ledger.ts";
 import { emulatorClient } from "../../../builders/tables.ts";
@@ -60,8 +61,13 @@ test("a change of an account or a key that does not exist is an AccountError and
 test("a key that was created or rotated although the write got no answer is returned, and admitted", async () => {
   const { accountId } = await access.anAccount();
   const store = { ...access.store, db: emulatorClient(access.proxy.endpoint) };
+  let writes = 0;
   const lose = (fault: "answer_lost" | "never_arrives") => {
-    access.proxy.fault = ({ operation }) => (operation === "TransactWriteItems" ? fault : undefined);
+    access.proxy.fault = ({ operation }) => {
+      if (operation !== "TransactWriteItems") return undefined;
+      writes += 1;
+      return fault;
+    };
   };
   lose("answer_lost");
   const created = await createKey(store, accountId, { mode: "live" });
@@ -70,7 +76,10 @@ test("a key that was created or rotated although the write got no answer is retu
   expect(await admissionCode(access.withKey(created.key))).toBe("admitted");
   expect(await admissionCode(access.withKey(rotated.key))).toBe("admitted");
   lose("never_arrives");
+  writes = 0;
   await expect(createKey(store, accountId, { mode: "live" })).rejects.toThrow();
+  // Another attempt could make a second key.
+  expect(writes).toBe(TRIES);
   expect((await access.account(accountId)).keys).toHaveLength(3);
 });
 
@@ -294,7 +303,10 @@ describe("rotateKey", () => {
 
   test("another rotation can only end a key sooner, and a key that has ended is not rotated", async () => {
     const { accountId, old } = await aRotation(HOUR_MS);
-    await rotateKey(operator.storeAt(), accountId, old.keyId, 24 * HOUR_MS);
+    const { expiresAt } = await rotateKey(operator.storeAt(), accountId, old.keyId, 24 * HOUR_MS);
+    expect(expiresAt).toBe(isoTime(NOON_MS + HOUR_MS));
+    const account = await findAccount(operator.storeAt(), accountId);
+    expect(account?.keys.map(({ expires_at }) => expires_at)).toEqual([expiresAt, undefined, undefined]);
     expect(await item(old)).toMatchObject({ expires_at: isoTime(NOON_MS + HOUR_MS) });
     await rotateKey(operator.storeAt(), accountId, old.keyId, 0);
     expect(await item(old)).toMatchObject({ expires_at: isoTime(NOON_MS) });

@@ -144,6 +144,8 @@ describe("after a restore of the access table and before a reconciliation", () =
 test("a whitelist can contain the same range in 2 spellings", async () => {
   const { key, accountId } = await access.anAccount({ whitelist: [OFFICE, `${OFFICE}/32`] });
   expect(await admissionCode(access.withKey(key))).toBe("admitted");
+  expect((await access.disallow(accountId, `${OFFICE}/32`)).whitelist).toEqual([OFFICE]);
+  expect(await admissionCode(access.withKey(key))).toBe("admitted");
   await setWhitelist(access.store, accountId, ["198.51.100.1/24", "198.51.100.2/24", "2001:db8::1", "2001:DB8:0::1"]);
   expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.9" }))).toBe("admitted");
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isInactive } from "../../../../shared/access/key-item.ts";
+import { addAsRevoked, isInactive } from "../../../../shared/access/key-item.ts";
+import type { KeyItem } from "../../../../shared/access/key-store.ts";
 import { isoTime } from "../../../../shared/platform/time.ts";
 import { NOON_MS } from "../../../builders/noon.ts";
 
@@ -17,4 +18,25 @@ test.each([
 
 test("a revoked key is inactive", () => {
   expect(isInactive({ status: "revoked" }, NOON_MS)).toBe(true);
+});
+
+test("a key that only the access table has is added as revoked, and one that is listed is revoked in its place", () => {
+  const end = isoTime(NOON_MS + DAY_MS);
+  const stored: KeyItem = {
+    ...{ pk: "hash-2", key_id: "key_2", account_id: "acc_1", account_status: "active", mode: "live" },
+    ...{ status: "active", permissions: new Set(["vtu"]), entitlements: {} },
+  };
+  const listed = { key_id: "key_1", hash: "hash-1", name: "Shop", mode: "test", status: "active" } as const;
+  const first = { ...listed, permissions: [], created_at: isoTime(0) };
+  const added = {
+    ...{ key_id: "key_2", hash: "hash-2", name: "Unlisted key", mode: "live", status: "revoked" },
+    ...{ permissions: ["vtu"], created_at: isoTime(NOON_MS) },
+  };
+  expect(addAsRevoked([first], stored, NOON_MS)).toStrictEqual([first, added]);
+  expect(addAsRevoked([first], { ...stored, permissions: undefined, expires_at: end }, NOON_MS)).toStrictEqual([
+    first,
+    { ...added, permissions: [], expires_at: end },
+  ]);
+  const second = { ...first, key_id: "key_2", hash: "hash-2" };
+  expect(addAsRevoked([first, second], stored, NOON_MS)).toStrictEqual([first, { ...second, status: "revoked" }]);
 });
