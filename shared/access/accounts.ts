@@ -390,7 +390,6 @@ const writeWhitelist = (
     (account) => {
       const whitelist = change(account.whitelist);
       if (whitelist === undefined) return undefined;
-      whitelistRanges(whitelist);
       return { ...account, whitelist: [...whitelist] };
     },
     (changed, before) => {

@@ -3,8 +3,10 @@ import { AccountError, findAccount } from "../../../../shared/access/account-sto
 import {
   changePriceRules,
   changeWhitelist,
+  closeAccount,
   createAccount,
   createKey,
+  reopenAccount,
   revokeKey,
   rotateKey,
   setAccountLimits,
@@ -129,6 +131,20 @@ test("the wallet of an account is restricted with it, in the same transaction, a
   expect(await isRestricted()).toBeUndefined();
 });
 
+test("an account is closed and reopened once, and an active one is not changed by the end of a restriction", async () => {
+  const { accountId } = await access.anAccount();
+  const ledger = { ...access.tables, table: access.tables.ledgerTable, clock: () => access.nowMs };
+  const { version } = await access.account(accountId);
+  expect((await setAccountStatus(access.store, accountId, "active")).version).toBe(version);
+  await setAccountStatus(access.store, accountId, "restricted");
+  const wallet = await readWallet(ledger, accountId);
+  const closed = await closeAccount(access.store, wallet);
+  expect(closed).toMatchObject({ status: "closed", keys: [{ status: "revoked" }] });
+  expect(await closeAccount(access.store, wallet)).toEqual(closed);
+  expect(await reopenAccount(access.store, accountId)).toMatchObject({ status: "restricted" });
+  await expect(reopenAccount(access.store, accountId)).rejects.toThrow("is not closed");
+});
+
 test("a key that is created while its account is restricted is 403", async () => {
   const { accountId } = await access.anAccount();
   await setAccountStatus(access.store, accountId, "restricted");
@@ -206,8 +222,9 @@ describe("the entitlements of an account", () => {
 test("what an account's orders are limited by, or cost, is on the item of each key, and is removed from there with it", async () => {
   const { key, keyId, accountId } = await access.anAccount();
   const { store } = access;
+  const rule = { id: "rule_1", kind: "data", from: isoTime(NOON_MS), change: { by: "none" } } as const;
   for (const version of [1, 2]) {
-    expect((await changePriceRules(store, accountId, () => [])).price_list).toEqual({ version, rules: [] });
+    expect((await changePriceRules(store, accountId, () => [rule])).price_list).toEqual({ version, rules: [rule] });
   }
   await setDuplicateWindow(store, accountId, 60);
   await setAccountLimits(store, accountId, { day_orders: 3 }, {});
@@ -248,11 +265,11 @@ test("an account has 50 active keys at most, beside those that have ended", asyn
   if (first === undefined) throw new Error("The account has no key");
   const some = (count: number, prefix: string, changes: Partial<typeof first>) =>
     Array.from({ length: count }, (_, index) => ({ ...first, key_id: `${prefix}_${index}`, ...changes }));
-  const keys = [first, ...some(48, "active", {}), ...some(3, "revoked", { status: "revoked" })];
+  const keys = [first, ...some(48, "active", {}), ...some(60, "revoked", { status: "revoked" })];
   await access.tables.db.put({ TableName: access.tables.ledgerTable, Item: { ...account, keys } });
   await createKey(access.store, accountId, { mode: "live" });
   await expect(createKey(access.store, accountId, { mode: "live" })).rejects.toThrow("has 50 active keys");
-  expect((await access.account(accountId)).keys).toHaveLength(53);
+  expect((await access.account(accountId)).keys).toHaveLength(110);
 });
 
 test("the whitelist of an account is replaced for both keys at once, also by an empty one", async () => {
@@ -263,6 +280,8 @@ test("the whitelist of an account is replaced for both keys at once, also by an 
     expect(await admissionCode(access.withKey(text))).toBe("ip_not_whitelisted");
     expect(await admissionCode(access.withKey(text, { sourceIp: "198.51.100.77" }))).toBe("admitted");
   }
+  const { version } = await access.account(accountId);
+  expect((await changeWhitelist(access.store, accountId, () => undefined)).version).toBe(version);
   await setWhitelist(access.store, accountId, []);
   expect(await admissionCode(access.withKey(key, { sourceIp: "198.51.100.77" }))).toBe("ip_not_whitelisted");
   await setWhitelist(access.store, accountId, [OFFICE]);
